@@ -236,7 +236,7 @@ def test_nothing_is_left_of_a_failure(tmp_path):
     assert os.listdir(tmp_path) == ["bad.run"]
     good = write(tmp_path / "good.run", RUN)
     (tmp_path / "out.csv").write_text("precious")
-    with pytest.raises(OutputError, match=r"out.csv: this file exists already\.\nHint: --force replaces it"):
+    with pytest.raises(OutputError, match=r"out.csv: this file already exists\.\nHint: --force replaces it"):
         convert_file(good, tmp_path / "out.csv")
     with pytest.raises(InputError, match="abc"):
         convert_file(source, tmp_path / "out.csv", force=True)

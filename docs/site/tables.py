@@ -18,7 +18,7 @@ from typing import Any
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
 from cranfield.judging.ordering import ORDERS
-from cranfield.measures.rag_names import SPOKEN
+from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
 from cranfield.read import settings as declared
@@ -54,7 +54,7 @@ def tests() -> Iterator[Row]:
 def rag_names() -> Iterator[Row]:
     """What tools for retrieval-augmented generation call measures."""
     yield "name", "is", "how it is defined"
-    for each in SPOKEN.values():
+    for each in RAG_NAMES.values():
         at = "@k" if "@" not in each.ours else ""
         uncut = f", without a cutoff `{each.uncut}`" if each.uncut and each.uncut != each.ours else ""
         yield f"`{each.name}`", f"`{each.ours}{at}`{uncut}", each.told
@@ -121,7 +121,7 @@ def _toml(value: Any) -> str:
 
 def settings(known: Mapping[str, declared.TomlSetting]) -> Iterator[Row]:
     """Settings of a file in TOML."""
-    yield "setting", "value", "what it says", "default"
+    yield "setting", "value", "meaning", "default"
     for name, setting in known.items():
         yield f"`{name}`", setting.wanted, setting.meaning, setting.usual
 

@@ -37,14 +37,14 @@ class CranfieldError(Exception):
         super().__init__(f"{self.fact}\nHint: {self.hint}" if hint else self.fact)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors cross process borders, whatever arguments their class takes.
+        # Errors can be pickled, whatever arguments their class takes.
         return _restored, (type(self), self.args, self.__dict__)
 
 
 class InputError(CranfieldError, ValueError):
     """A source that cannot be read as what it should be.
 
-    `source` is the file's name or what stands for it, `line` its line (from 1), where there is one.
+    `source` is the name of the file or of another source, `line` the line (from 1), if there is one.
 
     >>> import io, cranfield
     >>> cranfield.evaluate({"q": {"a": 1}}, io.BytesIO(b"q Q0 a 1 0.5 mine\\nq Q0 b 2 high mine\\n"))
@@ -74,7 +74,7 @@ class DuplicateError(InputError):
 
 
 class OutputError(CranfieldError):
-    """A file that cannot be written, or not in the way that was asked for.
+    """A file that cannot be written, or not as requested.
 
     >>> import cranfield
     >>> cranfield.save_chart({}, "chart.doc")
@@ -114,7 +114,7 @@ class PolicyError(CranfieldError, ValueError):
 
 
 class ComparisonError(CranfieldError, ValueError):
-    """A comparison that cannot be made, or not in the way that was asked for.
+    """A comparison that cannot be made, or not as requested.
 
     >>> import cranfield
     >>> cranfield.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}}, "AP")

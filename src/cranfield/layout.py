@@ -10,16 +10,16 @@ from itertools import accumulate
 Style = Callable[[str], str]
 Tint = Callable[[int, int, str], str]  # a cell of a table by its row and column, as it is shown
 
-WIDTH = 80  # columns, where nobody says how many there are
+WIDTH = 80  # the default number of columns
 
-# What a terminal obeys instead of showing it, what turns the order of letters around, what takes no room at all, and
-# what no text holds: XML forbids some of it, UTF-8 the rest.
+# Characters that control a terminal, change the direction of text, take no space, or are not allowed in text: XML
+# forbids some of them, UTF-8 the rest.
 _UNSEEN = "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
 
-# Where a tone begins and ends, in texts that go to a terminal. No other text holds these: `visible` writes them out.
+# The beginning and end of a colour, in texts for a terminal. No other text contains these: `visible` escapes them.
 _WIDE, _GLUE = "\ufdef", "\ufdee"
 GOOD, BAD, CLOSE, STRONG, DIM, HINT, END = map(chr, range(0xFDD0, 0xFDD7))
-# What is read as one: "p < 0.0001", "n = 60", "95% interval", "top 10", "grade 3", "'cranfield accept'".
+# Phrases to keep on one line: "p < 0.0001", "n = 60", "95% interval", "top 10", "grade 3", "'cranfield accept'".
 _TOGETHER = re.compile(
     r"\w [=<>≤≥≈] [+-]?\d|\d% (?:simultaneous )?interval|\b(?:top|first|rank|grade|seed) \d|'cranfield \w+'"
 )
@@ -27,10 +27,10 @@ _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""A text with its control characters written out, as JSON writes them, but for those to keep.
+    r"""A text with its control characters escaped as in JSON, except those to keep.
 
-    Names and messages come from files and servers: printed as they are, they could move the cursor, or turn red into
-    green. Letters of all languages stay.
+    Names and messages come from files and servers: printed unchanged, they could move the cursor or change colours.
+    Letters of all languages stay.
 
     >>> print(visible("\x1b[2Jq1\n"), visible("naïve 検索"))
     \u001b[2Jq1\n naïve 検索
@@ -46,7 +46,7 @@ def _written(sign: str) -> str:
 
 
 class Paint:
-    """Tones for what people read; none where `on` is False, as in files and pipes.
+    """Colours for terminal text; none if `on` is False, as in files and pipes.
 
     good, bad, close: better, worse, too close to call
     strong, dim: what counts, and what explains it
@@ -70,7 +70,7 @@ class Paint:
         return self._in(BAD, text)
 
     def close(self, text: str) -> str:
-        """What nobody can tell yet, and warnings."""
+        """What is too close to call, and warnings."""
         return self._in(CLOSE, text)
 
     def strong(self, text: str) -> str:
@@ -116,7 +116,7 @@ def columns(text: str) -> int:
 
 
 def _columns(letter: str) -> int:
-    import unicodedata  # which texts in ASCII, most of all, can do without
+    import unicodedata  # not needed for ASCII, the most frequent case
 
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0
@@ -124,7 +124,7 @@ def _columns(letter: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """A text filled up with blanks to a width, behind it or, if it is to stand on the right, before it.
+    """A text padded with blanks to a width: on its right or, to align it right, on its left.
 
     >>> padded("検索", 6), padded("0.25", 6, right=True)
     ('検索  ', '  0.25')
@@ -136,7 +136,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def aligned(
     rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: Style | None = None, tint: Tint | None = None
 ) -> list[str]:
-    """Columns of one width: those in `left` begin, the others end at one place. The style is that of the head.
+    """Rows as aligned columns: those in `left` to the left, the others to the right. The style is that of the head.
 
     >>> print("\\n".join(aligned([["run", "AP"], ["bm25", "0.25"]])))
     run     AP
@@ -157,7 +157,7 @@ def aligned(
 
 
 def _tinted(cell: str, tint: Tint, row: int, column: int) -> str:
-    """A cell in its tone, and the blanks around it in none."""
+    """A cell in its colour; the blanks around it have none."""
     bare = cell.strip()
     before, _, after = cell.partition(bare) if bare else ("", "", cell)
     return f"{before}{tint(row, column, bare)}{after}" if bare else cell
@@ -237,7 +237,7 @@ def _start(text: str, width: int) -> str:
 def wrapped(
     text: str, head: str = "", *, hang: int | None = None, width: int = WIDTH, break_words: bool = True
 ) -> list[str]:
-    """The lines of a paragraph behind a head; the later ones hang so many columns in, or below the first.
+    """The lines of a paragraph after a head; later lines are indented by so many columns, or to the first.
 
     A number stays with what it belongs to: "p < 0.0001" and "95% interval" are not split over two lines.
 
@@ -260,12 +260,12 @@ def wrapped(
 
 
 def _counted(text: str) -> str:
-    """A text whose letters that take two columns count as two."""
+    """A text in which letters that take two columns count as two."""
     return text if text.isascii() else "".join(f"{_WIDE}{each}" if _columns(each) == 2 else each for each in text)
 
 
 def folded(text: str, separator: str, width: int) -> list[str]:
-    """A long text cut into lines behind separators; joined again they are the text."""
+    """A long text cut into lines after separators; joined, they are the text again."""
     lines = [""]
     for piece in text.split(separator):
         word = piece + separator

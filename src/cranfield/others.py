@@ -34,7 +34,7 @@ def hint_for(name: str) -> str:
     >>> hint_for("Qrels")
     "pass dicts, frames and paths directly: cranfield.evaluate(qrels, run, 'nDCG@10 AP')"
     """
-    # Python asks for a submodule as an attribute first, maybe while what is imported below is on its way.
+    # Python looks up a submodule as an attribute first, maybe while the imports below are under way.
     if name in _NAMES or name.startswith("_") or find_spec(f"cranfield.{name}"):
         return _NAMES.get(name, "")
     from cranfield.measures import catalogue

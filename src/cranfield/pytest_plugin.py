@@ -1,6 +1,6 @@
 """A plugin for pytest: `search_quality(system).at_least("nDCG@10", 0.4)`.
 
-What to ask and how comes from the nearest cranfield.toml at or above the test, as for `cranfield test`. The collection
+The settings come from the nearest cranfield.toml at or above the test, as for `cranfield test`. The collection
 may also come from the call, from the marker `@pytest.mark.search_quality(collection=…)`, or from the setting
 `search_quality_collection` in pytest's own configuration. Nothing is imported before a test uses it.
 """
@@ -26,8 +26,8 @@ _HOW = "Hint: run pytest once with --accept-search-quality, look at the result, 
 
 
 @contextmanager
-def _mistakes_told() -> Iterator[None]:
-    """What cranfield refuses fails the test with its message alone: no code of ours helps whoever wrote the test."""
+def _errors_only() -> Iterator[None]:
+    """Errors of cranfield fail the test with their message alone: our code in the traceback would not help."""
     from cranfield.errors import CranfieldError
 
     try:
@@ -66,7 +66,7 @@ class SearchQuality:
         )
         self._name = self._name or self.recorded.system
 
-    @_mistakes_told()
+    @_errors_only()
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
         from cranfield.measures import parse_measures
@@ -79,12 +79,12 @@ class SearchQuality:
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
 
-    @_mistakes_told()
+    @_errors_only()
     def not_worse_than_accepted(self) -> SearchQuality:
         """Fail if the system is worse than its accepted result, beyond the tolerance and beyond chance.
 
         The rules are those of [gate] in cranfield.toml, as for `cranfield test`; the accepted result is the one of the
-        system's name in the folder that `baseline` names. With --accept-search-quality, what was found is accepted.
+        system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
         from cranfield.systems.accepting import VALUES, beside_accepted, keep
         from cranfield.systems.project import refuse_name
@@ -140,8 +140,8 @@ class SearchQuality:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The collection for tests that name none."""
     parser.addini("search_quality_collection", "the collection that search_quality uses: a folder or 'builtin'")
-    told = "accept the results of search_quality, for not_worse_than_accepted() in later runs"
-    parser.getgroup("cranfield").addoption("--accept-search-quality", action="store_true", help=told)
+    help_text = "accept the results of search_quality, for not_worse_than_accepted() in later runs"
+    parser.getgroup("cranfield").addoption("--accept-search-quality", action="store_true", help=help_text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -164,7 +164,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     marked = dict(marker.kwargs) if marker else {}
     calls = 0
 
-    @_mistakes_told()
+    @_errors_only()
     def ask(system: Any, collection: Any = None, **options: Any) -> SearchQuality:
         from cranfield.systems.collection import kept_in_memory, open_collection
 
@@ -193,7 +193,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
 
 
 def _project(request: pytest.FixtureRequest) -> Project:
-    """The nearest cranfield.toml from the test's folder up to where pytest began; the usual settings without one."""
+    """The nearest cranfield.toml from the test's folder up to pytest's root; the default settings without one."""
     from cranfield.read.settings import SETTINGS_FILE
     from cranfield.systems.project import Project, read_project
 

@@ -159,7 +159,7 @@ def test_one_run_is_not_compared(files):
     assert done.returncode == 2
     assert done.stderr == (
         "cranfield: compare needs at least two runs, and there is only good.run.\n"
-        "Hint: name another run behind it; or measure this one: cranfield evaluate qrels good.run\n"
+        "Hint: add another run; or measure this one: cranfield evaluate qrels good.run\n"
     )
 
 

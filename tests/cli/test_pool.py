@@ -136,7 +136,7 @@ def test_a_sheet_there_and_back(folder):
     done = pool(folder, "queries.tsv", "bm25.run", "--sheet", "sheet.csv")
     assert "sheet.csv: 4 documents to be judged" in done.stdout
     assert "cranfield convert sheet.csv judgments.db --assessor NAME" in done.stdout
-    assert "this file exists already" in pool(folder, "--sheet", "sheet.csv").stderr
+    assert "this file already exists" in pool(folder, "--sheet", "sheet.csv").stderr
     before = (folder / "sheet.csv").read_bytes()
     assert pool(folder, "--sheet", "sheet.csv", "--force").returncode == 0
     assert (folder / "sheet.csv").read_bytes() == before

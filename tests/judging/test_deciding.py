@@ -13,7 +13,7 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.judging.deciding.deciding import decide
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.looks import ALL_JUDGED, NOT_WORTH, OPEN
-from cranfield.judging.deciding.told import decision_told
+from cranfield.judging.deciding.summary import decision_summary
 from cranfield.judging.schema import WAITING
 
 Qrels = dict[str, dict[str, float]]
@@ -206,9 +206,9 @@ def test_a_pair_that_cannot_be_told_apart_says_so_early() -> None:
     while not (look := decision.look()).done:
         [pair] = look.pairs
         headings[look.judged] = pair.heading
-        assert (pair.heading == NOT_WORTH) == ("heading for not worth judging on" in look.reason)
-        told = decision_told(look, "nDCG@10")["pairs"][0]["told"]
-        assert (pair.heading == NOT_WORTH) == told.startswith("heading for not worth judging on; ")
+        assert (pair.heading == NOT_WORTH) == ("heading for not worth judging further" in look.reason)
+        told = decision_summary(look, "nDCG@10")["pairs"][0]["told"]
+        assert (pair.heading == NOT_WORTH) == told.startswith("heading for not worth judging further; ")
         grades: dict[str, dict[str, float | None]] = {}
         for query, document in decision.next(10):
             grades.setdefault(query, {})[document] = qrels[query][document]

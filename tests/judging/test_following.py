@@ -110,7 +110,7 @@ def expected(name, grades):
 @pytest.mark.parametrize("name", ["mtf", "mm", "mm-ns", "hedge", "depth", "uniform"])
 def test_an_order_is_followed_document_by_document(store, name):
     followed, grades, turns = in_order(store, name), {}, []
-    assert followed.told() is None
+    assert followed.summary() is None
     for _ in range(25):
         query, document = followed.next("ann", 1)[0]
         assert [document] == expected(name, grades)[query]

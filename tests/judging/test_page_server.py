@@ -132,7 +132,7 @@ def test_nobody_gets_what_another_is_working_on(filled):
     assert (anns, bobs) == ({"d0", "d1", "d2", "d3"}, {"d3"})
     assert cid.ask("next", count=10)["tasks"] == []
     taken = cid.post("open", assessor="cid", query_id="q1", doc_id="d0")
-    assert (taken.status_code, taken.json()["error"]) == (409, "somebody else is judging this document.")
+    assert (taken.status_code, taken.json()["error"]) == (409, "someone else is judging this document.")
     listed = {each["doc_id"]: each["open"] for each in cid.ask("query", query_id="q1")["documents"]}
     assert listed == {"d0": False, "d1": False}
     ann.ask("leave")

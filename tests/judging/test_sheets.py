@@ -83,7 +83,7 @@ def test_what_waits_is_there_blind_and_with_its_texts(store, sheet, tmp_path):
     assert b"bm25" not in sheet.read_bytes()
     save_sheet(store, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == sheet.read_bytes()
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         save_sheet(store, sheet)
     store.judge("q1", "a", 1, assessor="ann")
     assert save_sheet(store, sheet, force=True).documents == 2

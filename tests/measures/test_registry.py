@@ -8,7 +8,7 @@ import pytest
 import cranfield
 from cranfield import MeasureError, measure, parse_measure
 from cranfield.measures import registry
-from cranfield.measures.rag_names import SPOKEN
+from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.measures.syntax import find_definition
 from cranfield.show.measure_text import measure_text
 
@@ -147,10 +147,10 @@ def test_a_parameter_has_a_line_of_its_own_with_its_default():
 
 
 def test_the_text_of_a_measure_explains_what_tools_for_rag_call_by_their_names():
-    for spoken in SPOKEN.values():
+    for spoken in RAG_NAMES.values():
         shown = " ".join(measure_text(find_definition(spoken.name), 10_000).split())
         assert f"{spoken.name} is {spoken.ours}" in shown
-        assert spoken.told in shown
+        assert spoken.explanation in shown
 
 
 def test_a_measure_that_is_defined_again_is_the_new_one():

@@ -123,7 +123,7 @@ def test_a_finished_run_is_not_written_over(tmp_path):
     out = tmp_path / "out.tsv"
     record(good, QUERIES, out)
     before = out.read_bytes()
-    with pytest.raises(OutputError, match="this file exists already"):
+    with pytest.raises(OutputError, match="this file already exists"):
         record(good, QUERIES, out)
     for changed in ({"k": 2}, {"conditions": {"collapse": "#"}}, {"queries": {"q0": "text 0"}}):
         options = {"queries": QUERIES, **changed}

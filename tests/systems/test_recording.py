@@ -123,7 +123,7 @@ def test_nothing_is_asked_when_all_is_done(tmp_path):
     second = record(system(counted), QUERIES, tmp_path / "o.run", resume=True)
     assert len(asked) == 30
     assert second == first
-    with pytest.raises(OutputError, match="this file exists already"):
+    with pytest.raises(OutputError, match="this file already exists"):
         record(system(counted), QUERIES, tmp_path / "o.run")
     assert len(asked) == 30
     record(system(counted), QUERIES, tmp_path / "o.run", force=True)

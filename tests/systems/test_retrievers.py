@@ -164,7 +164,7 @@ def test_ids_that_are_not_those_of_the_judgments(store, tmp_path):
 
 def test_what_is_open_already_keeps_its_ids():
     system = open_system(lambda query, k: ["a"])
-    with pytest.raises(InputError, match="it is open already"):
+    with pytest.raises(InputError, match="it is already open"):
         open_system(system, id="metadata.source")
 
 

@@ -46,8 +46,8 @@ def test_every_measure_has_help(call):
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
-        ("qrels", 1, "two files are needed"),
-        ("qrels run more", 1, "two files are needed"),
+        ("qrels", 1, "give two files"),
+        ("qrels run more", 1, "give two files"),
         ("-x qrels run", 1, "option -x not recognized"),
         ("qrels run -m", 1, "option -m requires argument"),
         ("-m Map qrels run", 1, "trec_eval has no measure 'Map'.\nHint: did you mean map?"),
@@ -56,7 +56,7 @@ def test_every_measure_has_help(call):
         ("-m P. qrels run", 1, "there is no parameter after the point in 'P.'."),
         ("-l x qrels run", 1, "-l x: 'x' is not a number."),
         ("-M x qrels run", 1, "-M x: 'x' is not a number."),
-        ("--as 8 qrels run", 1, "--as 8: it may be 9 or 10."),
+        ("--as 8 qrels run", 1, "--as 8: must be 9 or 10."),
         ("-m P.0 qrels run", 2, "invalid cutoff '0' for P."),
         ("-m P.-5 qrels run", 2, "invalid cutoff '-5' for P."),
         ("-m P.5,5 qrels run", 2, "P is given the cutoff 5 twice."),

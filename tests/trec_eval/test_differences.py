@@ -77,7 +77,7 @@ def negative_numbers(call):
     for option in ("-l-1", "-M-1", "-N -1"):
         code, out, err = call(f"{option} qrels run", QRELS, RUN)
         assert (code, out) == (1, "")
-        assert "it cannot be below 0." in err
+        assert "must not be negative." in err
 
 
 def no_numbers(call):

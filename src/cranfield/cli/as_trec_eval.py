@@ -1,4 +1,4 @@
-"""`cranfield trec_eval`: hands its arguments to the program that needs no click."""
+"""`cranfield trec_eval`: passes its arguments to the program, which does not use click."""
 
 from __future__ import annotations
 

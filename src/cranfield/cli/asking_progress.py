@@ -1,4 +1,4 @@
-"""How far the asking of a system is."""
+"""Progress while a system answers queries."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from cranfield.systems.asking import Answer, Silent
 
 
 class AskingProgress(Silent):
-    """Answers as progress."""
+    """Shows answers as progress."""
 
     def __init__(self, shown: WorkProgress) -> None:
         self._shown = shown
 
     def start(self, done: int, queries: int) -> None:
-        """Queries answered before, and all of them."""
+        """Set how many queries there are, and how many were answered before."""
         self._shown.begin(done, queries)
 
     def answer(self, answer: Answer) -> None:
-        """One more answer."""
+        """Count one more answer."""
         self._shown.advance(failed=answer.ranking is None)
 
 

@@ -16,7 +16,7 @@ from cranfield.cli.view_options import view_options
 @options.runs
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @options.printed("json")
-@reading_options(settings=("negative", "complete"), id_check=False)  # what says which documents are judged
+@reading_options(settings=("negative", "complete"), id_check=False)  # which documents count as judged
 @view_options
 def command(
     qrels: str,

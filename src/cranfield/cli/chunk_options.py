@@ -16,13 +16,13 @@ BESIDE = ".chunks.jsonl"  # after the name of a run
 
 
 class ChunkOptions(NamedTuple):
-    """The files of chunks that were named, and that of the documents' texts."""
+    """The files given with --chunks and --documents."""
 
     chunks: tuple[str, ...]
     documents: str | None
 
     def measured(self, qrels: Any, runs: Sequence[Any], paths: Sequence[str]) -> tuple[Any, list[Any]]:
-        """The judgments and the runs as they are; or those of passages, and each run with its chunks.
+        """The judgments and runs unchanged; or, for judgments of passages, each run with its chunks.
 
         paths: the file of each run; a saved evaluation stays as it is
         """
@@ -46,7 +46,7 @@ class ChunkOptions(NamedTuple):
         return PassageJudgments.read(qrels, texts), measured
 
     def _files(self, paths: Sequence[str]) -> list[str]:
-        """The file of chunks of each run, as they were named."""
+        """The chunk file of each run, as given with --chunks."""
         if len(self.chunks) == 1:
             return [*self.chunks] * len(paths)
         if len(self.chunks) != len(paths):
@@ -58,7 +58,7 @@ class ChunkOptions(NamedTuple):
 
 
 def _are_passages(qrels: Any) -> bool:
-    """Whether these are a file of judged passages, by its columns."""
+    """Whether this is a file of judged passages, by its columns."""
     if not isinstance(qrels, str) or not os.path.isfile(qrels):
         return False
     from cranfield.read.first_lines import names_passages
@@ -67,7 +67,7 @@ def _are_passages(qrels: Any) -> bool:
 
 
 def _found_beside(qrels: str, paths: Sequence[str], unsaved: Sequence[bool]) -> list[str]:
-    """RUN.chunks.jsonl of each run; it is said that they are read."""
+    """RUN.chunks.jsonl of each run; prints which files are read."""
     files = [path + BESIDE for path in paths]
     lacking = [path for path in compress(paths, unsaved) if not os.path.isfile(path + BESIDE)]
     if lacking:

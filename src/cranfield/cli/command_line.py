@@ -1,4 +1,4 @@
-"""The command line as it was called, to be printed on what it wrote."""
+"""The command line as it was called, for the files that it writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PASSWORD = re.compile(r"(://[^/\s:@]*:)[^@\s/]+(?=@)|(\b(?:password|passwd|toke
 
 
 def command_line(arguments: Sequence[str] | None = None) -> str:
-    """The command line without its passwords, since what it wrote is handed on; a long one is cut off.
+    """The command line without passwords, because its output is shared; a long one is cut off.
 
     >>> command_line(["report", "postgresql://me:s3cret@host/db", "my run.txt"])
     "cranfield report postgresql://me:***@host/db 'my run.txt'"

@@ -48,7 +48,7 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        # The program of this name stands alone and knows nothing of commands.
+        # The module of this name is a program of its own, without click.
         module = import_module(f"cranfield.cli.{'as_trec_eval' if cmd_name == 'trec_eval' else cmd_name}")
         command: click.Command = module.command
         return command
@@ -56,7 +56,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or say which one may be meant."""
+        """Find a command, or suggest a similar one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
@@ -73,9 +73,9 @@ class Commands(click.Group):
 
 
 def in_full(words: Sequence[str], parameters: Iterable[click.Parameter]) -> list[str]:
-    """The words of a command line, with the long names of options in place of their short ones: --measure for -m.
+    """Replace short options by their long names: --measure for -m.
 
-    Whenever click meets a short name, it first collects the long ones that are near, for an error that it drops again.
+    For each short option, click first collects similar long ones, for an error message that it then discards.
 
     >>> in_full(["-m", "AP", "-q", "-o", "-m", "--", "-m", "x"], import_module("cranfield.cli.evaluate").command.params)
     ['--measure', 'AP', '--per-query', '--output', '-m', '--', '-m', 'x']
@@ -95,7 +95,7 @@ def in_full(words: Sequence[str], parameters: Iterable[click.Parameter]) -> list
 
 
 def usage_message(error: click.ClickException) -> tuple[str, str]:
-    """An error of the arguments in the words and the form of all others: the command, and what is wrong."""
+    """A usage error, worded like all other errors: the command, then what is wrong."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "cranfield"
     hint = f"'{command} --help' lists the arguments"
@@ -131,6 +131,6 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 def program() -> None:
     """Find out how good search results are, whether a change made them better, and which queries went wrong.
 
-    Examples to try come with it: the judgments 'builtin' with the runs 'builtin:plain' and 'builtin:tuned', and
-    'builtin:ten', only ten queries, with 'builtin:keywords' and 'builtin:meaning'.
+    Built-in examples to try: the judgments 'builtin' with the runs 'builtin:plain' and 'builtin:tuned', and the ten
+    queries of 'builtin:ten' with 'builtin:keywords' and 'builtin:meaning'.
     """

@@ -168,11 +168,11 @@ def command(
 
 
 def _one_run(qrels: Any, run: str) -> ComparisonError:
-    """The error where there is nothing to compare a run with."""
+    """The error for a single run."""
     judged = shlex.quote(stream_name(qrels))
     return ComparisonError(
         f"compare needs at least two runs, and there is only {run}.",
-        hint=f"name another run behind it; or measure this one: cranfield evaluate {judged} {shlex.quote(run)}",
+        hint=f"add another run; or measure this one: cranfield evaluate {judged} {shlex.quote(run)}",
     )
 
 

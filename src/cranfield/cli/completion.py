@@ -1,4 +1,4 @@
-"""`cranfield completion`: what makes a shell complete commands and options."""
+"""`cranfield completion`: the script that makes a shell complete commands and options."""
 
 from __future__ import annotations
 

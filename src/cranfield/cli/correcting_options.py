@@ -28,7 +28,7 @@ class CorrectionOptions(NamedTuple):
 
     @classmethod
     def of(cls, qrels: Any, correct_with: Sequence[str]) -> CorrectionOptions:
-        """From the judgments that a command has, which are a view of a store if --assessor was given."""
+        """From the judgments of a command, which are a view of a store if --assessor was given."""
         view = qrels.view if isinstance(qrels, Stream) else None
         models = view.assessors or () if view else ()
         if view is None or len(models) != 1:
@@ -42,12 +42,12 @@ class CorrectionOptions(NamedTuple):
         )
 
     def arguments(self) -> dict[str, Any]:
-        """What functions that correct take, besides the store."""
+        """The arguments of functions that correct, besides the store."""
         return {"model": self.model, "people": self.people, "merge": self.merge}
 
 
 def refuse_beside(given: Mapping[str, Any]) -> None:
-    """Refuse options that say nothing about corrected values: {option: whether it was given}."""
+    """Refuse options that do not apply to corrected values: {option: whether it was given}."""
     for option, value in given.items():
         if value:
             raise click.UsageError(f"{option} cannot be used with --correct-with.")

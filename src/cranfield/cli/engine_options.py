@@ -1,4 +1,4 @@
-"""The option --engine and what each engine can be told, as the registry of engines has them."""
+"""The option --engine and the settings of each engine, from the registry of engines."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-_ASKED = f"{__name__}.asked"  # whether a command line says anything that may be about engines
+_ASKED = f"{__name__}.asked"  # whether the command line may contain options of engines
 
 
 class EngineCommand(click.Command):
     """A command that takes --engine; its function gets `engine` and `engine_settings`.
 
-    The engines are imported only for a command line with an option that is none of the command's own.
+    Engines are imported only if the command line has an option that the command itself does not define.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """See whether any option may be one of the engines, or asks what they are."""
+        """Check whether an option may belong to an engine, or asks for help."""
         own = {name for each in self.params for name in (*each.opts, *each.secondary_opts)}
         options = (word.partition("=")[0] for word in args if word.startswith("-") and word != "-")
         ctx.meta[_ASKED] = ctx.resilient_parsing or not own.issuperset(options)
@@ -29,7 +29,7 @@ class EngineCommand(click.Command):
         return [*self.params, *_options(), *own[len(self.params) :]] if ctx.meta.get(_ASKED, True) else own
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Hand over what the chosen engine is told; what another is told is an error."""
+        """Pass the settings of the chosen engine; settings of another one are an error."""
         if not ctx.meta[_ASKED]:
             ctx.params |= {"engine": None, "engine_settings": {}}
             return super().invoke(ctx)
@@ -51,8 +51,8 @@ def _options() -> list[click.Parameter]:
     from cranfield.engines.registry import listed, readers
 
     names = [engine.name for engine in readers()]
-    told = f"Let {listed(names)} read Parquet: files, patterns or folders."
-    options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=told)]
+    help_text = f"Let {listed(names)} read Parquet: files, patterns or folders."
+    options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=help_text)]
     for engine in readers():
         for name, setting in engine.settings.items():
             declared = [f"--{engine.name}-{name}", _parameter(engine.name, name)]
@@ -65,7 +65,7 @@ def _parameter(engine: str, setting: str) -> str:
 
 
 def in_engine(runs: Sequence[str], engine: str, format: str | None, settings: Mapping[str, str]) -> list[Any]:
-    """Lazy frames, each of the Parquet files of a name, pattern or folder."""
+    """A lazy frame of the Parquet files for each name, pattern or folder."""
     from cranfield.engines.sources import open_run
 
     return [open_run(run, engine, format, settings) for run in runs]

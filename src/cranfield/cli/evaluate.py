@@ -20,10 +20,10 @@ from cranfield.cli.view_options import view_options
 if TYPE_CHECKING:
     from cranfield.evaluation.overview import Overview
 
-VALUES = ("tsv", "csv", "jsonl")  # rows of values, and nothing else
+VALUES = ("tsv", "csv", "jsonl")  # formats that contain only rows of values
 DATA = (*VALUES, "json")
 WITH_WORST = ("text", "json")
-MANY = 6  # runs from which on they are numbered, the best first
+MANY = 6  # from this many runs on, they are numbered, best first
 
 
 @click.command("evaluate", cls=EngineCommand)
@@ -204,7 +204,7 @@ def _corrected(
 
 
 def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] | None, dict[str, str] | None]:
-    """The weights and the segments of queries, from their files; most calls name neither and import nothing."""
+    """The weights and segments of queries, from their files; without such files, nothing is imported."""
     if weights is None and by is None:
         return None, None
     from cranfield.read.pairs import read_numbers, read_words
@@ -219,7 +219,7 @@ def _read_grades(scale: str) -> tuple[float, ...]:
 
 
 def _ranked_by(found: Overview, sort: str | None, measures: MeasureOptions, form: str) -> str | None:
-    """The measure that runs are ranked by: the one that is asked for, or the first where a table has many runs."""
+    """The measure that ranks the runs: the one given with --sort, or the first if there are many runs."""
     named = found.evaluations[0]
     if sort is None:
         return next(iter(named)) if len(found.evaluations) >= MANY and form == "text" else None
@@ -236,7 +236,7 @@ def _lines(view: Any, form: str, file: str | None, *, verbose: bool, texts: Mapp
     if form == "text":
         from cranfield.show.text import table
 
-        # What is kept says what it rests on.
+        # Files always contain the signature.
         signatures = verbose or file not in (None, "-")
         return [table(view, output.width(file), output.paint(file), signatures=signatures, texts=texts)]
     if form in ("markdown", "latex"):

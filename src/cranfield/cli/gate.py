@@ -1,4 +1,4 @@
-"""`cranfield gate`: stop a change that makes search worse. Exit 0: passed, 1: failed, 2: it could not be decided."""
+"""`cranfield gate`: stop a change that makes search worse. Exit 0: passed, 1: failed, 2: not decided."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cranfield.read.streams import BUILT_IN_FILES
 if TYPE_CHECKING:
     from cranfield.comparison import GateResult
 
-_CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to do with several pairs
+_CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which is for several pairs
 
 
 @click.command("gate")
@@ -84,8 +84,8 @@ def command(
 
     import_measures(measures.imports)
     settings = _read_config(config) if config else {}
-    said = {**given, **reading.settings, "measures": measures.names or None, "rel": measures.rel}
-    settings |= {name: value for name, value in said.items() if value is not None}
+    from_options = {**given, **reading.settings, "measures": measures.names or None, "rel": measures.rel}
+    settings |= {name: value for name, value in from_options.items() if value is not None}
     if measures.judged_only:
         settings["judged_only"] = True
     if minimum:
@@ -133,7 +133,7 @@ def _corrected(
 
 
 def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings, with what is set for all measures in each of them, wherever a setting names it."""
+    """The settings, with --rel and --judged-only applied to every measure that they name."""
     from cranfield.comparison.gating import GATE_MEASURES
     from cranfield.measures import Measure, parse_measure
 
@@ -161,7 +161,7 @@ def _floor(text: str) -> tuple[str, float]:
 
 
 _POLICY = {name: setting.kind for name, setting in settings_of().items()}
-# The settings of a config file, and what each may be.
+# The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
     **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction", "assessor"), str),
@@ -199,7 +199,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     for name, value in settings.items():
         if name not in SETTINGS:
             raise InputError(str(path), f"there is no setting '{name}'.", hint=f"there are {', '.join(SETTINGS)}")
-        # In Python true is a number; here it is none.
+        # In Python, True is a number; here it is not.
         if not isinstance(value, SETTINGS[name]) or (isinstance(value, bool) and SETTINGS[name] is not bool):
             raise InputError(str(path), f"{name} = {value!r} is not a valid value for this setting.", hint="see --init")
     for name in FILES:

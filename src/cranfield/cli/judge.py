@@ -1,4 +1,4 @@
-"""`cranfield judge`: a page on which people judge what waits."""
+"""`cranfield judge`: a page on which people judge the waiting documents."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
         """The grade, its name and its meaning."""
-        grade, _, told = str(value).partition("=")
-        name, _, meaning = told.partition(":")
+        grade, _, description = str(value).partition("=")
+        name, _, meaning = description.partition(":")
         try:
             return float(grade), name.strip(), meaning.strip()
         except ValueError:
@@ -165,7 +165,7 @@ def command(
             output.say(f"Judging in {opened.name}, {left} left. Ctrl-C ends it.")
             for address in listening.addresses:
                 output.say(f"  {address}")
-            sys.stdout.flush()  # also where somebody reads it through a pipe
+            sys.stdout.flush()  # also when output goes to a pipe
             if has_screen() and not no_browser:
                 import webbrowser
 
@@ -188,13 +188,13 @@ def command(
 def _followed(
     store: Store, order: Order, runs: tuple[str, ...], measures: MeasureOptions, plan: FollowPlan
 ) -> Followed:
-    """The order in which documents come; they wait in the store, all or as they are chosen."""
+    """The order of documents. They wait in the store, all at once or as they are chosen."""
     from cranfield.evaluation.naming import named_runs
 
     files = expanded(runs)
     followed = order.follow(store, named_runs(files), _plan(order, measures, plan))
-    told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
-    followed.wait(f"order {order.name}: {told}")
+    listed = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
+    followed.wait(f"order {order.name}: {listed}")
     return followed
 
 
@@ -209,7 +209,7 @@ def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPla
 
 
 def _pooled(config: Path) -> str:
-    """What is to be judged in a project; the store it waits in."""
+    """Pool what is to be judged in a project; returns the name of its store."""
     from cranfield.cli.project_pool import pool_project
     from cranfield.errors import InputError
     from cranfield.read.formats.store import STORE

@@ -1,4 +1,4 @@
-"""`cranfield judge STORE --assessor NAME`: a model judges what waits."""
+"""`cranfield judge STORE --assessor NAME`: a model judges the waiting documents."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ INTERRUPTED = 130
 
 
 def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:
-    """Ask a model about what waits, and print what came of it."""
-    from cranfield.judging.models.asked_text import asked_lines, estimate_lines, missing_lines
+    """Ask a model about the waiting documents, and print the result."""
+    from cranfield.judging.models.report_text import estimate_lines, missing_lines, report_lines
 
     assessor = chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
@@ -39,7 +39,7 @@ def judge_with_model(store: Store, name: str, options: ModelOptions, config: Pat
         sys.stdout.flush()
         with _shown_progress(assessor.name, options.check_order) as progress:
             asked = asking.run(progress)
-    output.write(asked_lines(asked, output.width()))
+    output.write(report_lines(asked, output.width()))
     if options.show_missing:
         output.write(missing_lines(asked.missing))
     elif asked.missing:
@@ -52,8 +52,8 @@ def decide_with_model(
     store: Store, name: str, options: ModelOptions, config: Path, make: Callable[[Any], Decision]
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
-    from cranfield.judging.models.asked_text import check_lines, most_lines, stopped_line
     from cranfield.judging.models.deciding import decide_by_model, most_to_ask
+    from cranfield.judging.models.report_text import check_lines, most_lines, stopped_line
 
     if options.check_order or options.show_missing:
         raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")
@@ -119,7 +119,7 @@ def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAsse
 
 @contextmanager
 def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
-    """How far the asking is, on a terminal, while the block runs."""
+    """Show the progress of the model on a terminal while the block runs."""
     from cranfield.cli.progress import WorkProgress, shown_progress
     from cranfield.judging.models.asking import ModelProgress
     from cranfield.judging.models.work import AskingEstimate

@@ -1,4 +1,4 @@
-"""The texts of the queries, wherever they are known: ids alone tell people little."""
+"""The texts of queries, where they are known; ids alone say little."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cranfield.errors import CranfieldError
 
 
 def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
-    """The texts of the queries of judgments, by id; of those of `collection`, or of what is beside the judgments.
+    """The texts of the judged queries by id, from `collection` or from files beside the judgments.
 
-    Nobody asked for what is beside them, so nothing is said where that cannot be read.
+    The files beside the judgments are optional, so errors in them are ignored.
     """
     from cranfield.systems.collection import collection_beside, open_collection
     from cranfield.systems.topics import read_queries

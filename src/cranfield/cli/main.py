@@ -8,7 +8,7 @@ import sys
 
 def main() -> None:
     """Run the program; every error ends in a message and an exit code, never in a traceback."""
-    # All is imported in here, so that Ctrl-C is not answered by a traceback meanwhile.
+    # Everything is imported in here, so that Ctrl-C during an import prints no traceback.
     try:
         from importlib import import_module
 
@@ -19,7 +19,7 @@ def main() -> None:
             from cranfield.cli.run_files import scan_plain_files
 
             scan_plain_files(sys.argv[2:])
-            # Where the stack is low: far up, Python maps and unmaps memory for the frames of nearly every call.
+            # Imported here, where the stack is shallow: deep down, Python maps and unmaps memory for nearly every call.
             import_module("numpy")
     except KeyboardInterrupt:
         os._exit(130)
@@ -34,14 +34,14 @@ def _run() -> int:
     from cranfield.cli import output
     from cranfield.cli.commands import program, usage_message
 
-    gc.set_threshold(100_000)  # what is made in between is mostly needed until the end
+    gc.set_threshold(100_000)  # most objects live until the end
     gc.enable()
     try:
         return program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:
         raise KeyboardInterrupt from None
     except SystemExit as ended:
-        if "_CRANFIELD_COMPLETE" in os.environ:  # then click has answered a shell, and leaves by itself
+        if "_CRANFIELD_COMPLETE" in os.environ:  # click has printed completions, and exits by itself
             return int(ended.code or 0)
         raise
     except click.exceptions.NoArgsIsHelpError as error:

@@ -1,4 +1,4 @@
-"""The measures of a command: -m, what is set for all of them, and users' own."""
+"""The measures of a command: -m, parameters for all of them, and users' own measures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IMPORTS = click.option(
 
 
 class MeasureOptions(NamedTuple):
-    """Which measures are wanted, and what is set for all of them."""
+    """The measures given, and the parameters set for all of them."""
 
     names: Sequence[str] = ()
     rel: float | None = None
@@ -39,18 +39,18 @@ class MeasureOptions(NamedTuple):
 
     @property
     def usual(self) -> bool:
-        """Whether nothing was said of measures."""
+        """Whether no option about measures was given."""
         return not self.names and self.rel is None and not self.judged_only
 
     def chosen(self, default: Sequence[str]) -> tuple[Measure, ...]:
-        """The measures that are named, or else the usual ones of a command, with what is set for all of them."""
+        """The measures given, or the command's default ones, with the parameters set for all of them."""
         from cranfield.measures import parse_measures
 
         import_measures(self.imports)
         return tuple(map(self.with_all, parse_measures(list(self.names or default))))
 
     def with_all(self, measure: Measure) -> Measure:
-        """A measure with what is set for all measures, where it can have that and does not say otherwise."""
+        """A measure with the parameters set for all measures, where it has them and does not set them itself."""
         wanted = {"rel": self.rel, "judged_only": self.judged_only or None}
         own = dict(measure.parameters)
         return measure.replace(

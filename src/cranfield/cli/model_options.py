@@ -20,13 +20,13 @@ class SettingOption(click.ParamType[tuple[str, Any]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
         """The name and the value; a value that is not TOML is text."""
-        name, equals, told = str(value).partition("=")
+        name, equals, setting = str(value).partition("=")
         if not equals or not name.strip():
             self.fail(f"'{value}' is not a setting, such as 'temperature=0.5'.", param, ctx)
         try:
-            return name.strip(), tomllib.loads(f"value = {told}")["value"]
+            return name.strip(), tomllib.loads(f"value = {setting}")["value"]
         except (tomllib.TOMLDecodeError, KeyError):
-            return name.strip(), told
+            return name.strip(), setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def fill_help(command: click.Command, **texts: str) -> None:
-    """Put what is declared elsewhere into the help of a command, in the place of words in capitals."""
+    """Fill in the help of a command: words in capitals are replaced by what is declared elsewhere."""
     for word, text in texts.items():
         command.help = (command.help or "").replace(word, text)
 
@@ -39,7 +39,7 @@ def all_of(*options: Decorator) -> Decorator:
 
 
 def collected(parameter: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Several options whose values a command gets as one parameter: what `make` makes of them, by their names."""
+    """Several options that a command gets as one parameter: `make` is called with their values by name."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         names: list[str] = []
@@ -58,13 +58,13 @@ def collected(parameter: str, make: Callable[..., Any], *options: Decorator) -> 
 
 
 class FileName(click.ParamType[str]):
-    """The name of a file: anything but nothing, which an unset variable of a script leaves."""
+    """The name of a file. It must not be empty, as an unset variable in a script would make it."""
 
     name = "file"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Refuse an empty name."""
-        return value or self.fail("the name of a file is needed", param, ctx)
+        return value or self.fail("a file name is needed", param, ctx)
 
 
 FILE = FileName()
@@ -100,49 +100,49 @@ def printed(*formats: str) -> Decorator:
 
 
 def written(*, required: bool = False) -> Decorator:
-    """The file to write; a command that prints otherwise does not require it."""
-    told = "The file to write" + ("." if required else " [standard output].")
-    return click.option("-o", "--output", "file", type=FILE, metavar="FILE", required=required, help=told)
+    """The file to write; optional for commands that print by default."""
+    help_text = "The file to write" + ("." if required else " [standard output].")
+    return click.option("-o", "--output", "file", type=FILE, metavar="FILE", required=required, help=help_text)
 
 
 def depth(default: int) -> Decorator:
     """How deep into rankings a command goes."""
-    told = f"How many documents of a ranking [{default}]."
-    return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=told)
+    help_text = f"How many documents of a ranking [{default}]."
+    return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
 
 
 def worst(default: int) -> Decorator:
-    """How many queries a command shows that perform worst."""
-    told = f"Show the N worst queries, and why they fail [{default}]."
-    return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=told)
+    """How many of the worst queries a command shows."""
+    help_text = f"Show the N worst queries, and why they fail [{default}]."
+    return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=help_text)
 
 
 def seed(default: int | None = 0) -> Decorator:
-    """Where random draws start; None where a file of settings may say it."""
+    """The seed of random draws; None where a file of settings may set it."""
     return click.option("--seed", type=int, default=default, help="The seed of the random draws [0].")
 
 
 def config(default: str | None) -> Decorator:
-    """The file of settings, and where a command looks for it by itself."""
-    told = f"A TOML file of settings [{default or 'none'}]."
+    """The file of settings, and its default place."""
+    help_text = f"A TOML file of settings [{default or 'none'}]."
     from pathlib import Path
 
-    return click.option("--config", type=click.Path(path_type=Path), default=default, help=told)
+    return click.option("--config", type=click.Path(path_type=Path), default=default, help=help_text)
 
 
 def significance(
     tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool
 ) -> Decorator:
-    """How differences are tested; `settings`: a file may say it, so that what was not said is None."""
+    """How differences are tested; with `settings`, a file may set this, so options that were not given are None."""
 
     def usual(value: Any) -> Any:
         return None if settings else value
 
     assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
-    told = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
+    help_text = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
     return all_of(
         click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t].{assumed}"),
-        click.option("--correction", help=told),
+        click.option("--correction", help=help_text),
         click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
         click.option(
             "--permutations", type=int, default=usual(10_000), help="How many random draws a test makes [10000]."

@@ -34,13 +34,13 @@ def width(file: str | None = None) -> int:
 
 
 def _terminal_width() -> int:
-    """What COLUMNS says, or the terminal; 0 where there is none. shutil has the same, and takes long to import."""
+    """The columns from COLUMNS or the terminal; 0 if there is none. shutil does the same, but is slow to import."""
     try:
-        said = int(os.environ["COLUMNS"])
+        chosen = int(os.environ["COLUMNS"])
     except (KeyError, ValueError):
-        said = 0
-    if said > 0:
-        return said
+        chosen = 0
+    if chosen > 0:
+        return chosen
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
     except (ValueError, OSError):
@@ -48,16 +48,16 @@ def _terminal_width() -> int:
 
 
 def paint(file: str | None = None, *, err: bool = False) -> Paint:
-    """The tones of what is printed, or of what goes to a file: none there."""
+    """The colours of printed text; a file has none."""
     return Paint(on=not _named(file) and _coloured(sys.stderr if err else sys.stdout))
 
 
-_before: list[Callable[[], None]] = []  # what makes room for what is said
+_before: list[Callable[[], None]] = []  # called before anything is printed
 
 
 @contextmanager
 def interrupted_by(clear: Callable[[], None]) -> Iterator[None]:
-    """While the block runs, whatever is said comes after `clear`: a line that shows progress gives way."""
+    """While the block runs, call `clear` before anything is printed: a progress line gives way."""
     _before.append(clear)
     try:
         yield
@@ -66,7 +66,7 @@ def interrupted_by(clear: Callable[[], None]) -> Iterator[None]:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print for people: a line or several."""
+    """Print one or more lines for people."""
     stream = sys.stderr if err else sys.stdout
     for clear in _before:
         clear()
@@ -74,7 +74,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def remark(text: str) -> None:
-    """Print what people may want to know, too: dim on a terminal."""
+    """Print a side note: dim on a terminal."""
     say(paint().dim(text))
 
 
@@ -90,7 +90,7 @@ def say_error(program: str, message: str) -> None:
 def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) -> None:
     """Lines to standard output, or to a file that only appears when it is complete.
 
-    Data is for programs: always UTF-8, and as it is, unless it goes to a terminal, where somebody reads it after all.
+    Data is for programs: always UTF-8 and unchanged, except on a terminal, where a person reads it.
     """
     if data and (_named(file) or not sys.stdout.isatty()):
         lines = map(_encodable, lines)
@@ -111,14 +111,14 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
 
 
 def _shown(text: str, stream: TextIO) -> str:
-    """What people may read: all that is printed for them passes here, and only our own codes reach the terminal."""
+    """Text as people may see it: everything printed passes through here, and only our own codes reach the terminal."""
     if not _coloured(stream):
         return visible(text, keep="\n")
     return "".join(CODES.get(part) or visible(part, keep="\n") for part in re.split(_TONES, text))
 
 
 def _coloured(stream: TextIO) -> bool:
-    """Whether a stream shows colours: a terminal, unless its owner wants none, and whatever is told to.
+    """Whether a stream shows colours: a terminal does, and the environment can switch them on or off.
 
     See no-color.org, force-color.org and bixense.com/clicolors.
     """
@@ -136,11 +136,11 @@ def _named(file: str | None) -> bool:
 
 
 def _encodable(text: str) -> str:
-    """A text without the bytes of names that are not UTF-8: these are written out."""
+    """A text in which bytes that are not UTF-8 are escaped."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def refuse_existing(path: Path) -> None:
-    """An error where there is a file already that a command would write."""
+    """Raise an error if the file to write already exists."""
     if os.path.lexists(path):
         raise OutputError(str(path), "this file already exists and was not changed.", hint="move it away first")

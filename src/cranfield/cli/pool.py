@@ -1,4 +1,4 @@
-"""`cranfield pool`: what is to be judged?"""
+"""`cranfield pool`: collect documents for judging."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def command(
             for system in systems
         ]
         if qrels is not None:
-            say(_bring_in(qrels, store))
+            say(_import_judgments(qrels, store))
         found = pool(
             store,
             topics,
@@ -198,13 +198,13 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
     if os.path.isfile(queries):
         return {query: topic._asdict() for query, topic in read_topics(queries).items()}, collection
     asked = open_collection(queries)
-    told = asked.narratives
-    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in asked.queries.items()}
+    narratives = asked.narratives
+    topics = {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in asked.queries.items()}
     return topics, collection or asked
 
 
-def _bring_in(qrels: str, store: str) -> str:
-    """Bring judgments of a file or a collection in, as imported ones; what came of it."""
+def _import_judgments(qrels: str, store: str) -> str:
+    """Import judgments from a file or a collection; returns what was imported."""
     from cranfield.judging.importing import import_file
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
 

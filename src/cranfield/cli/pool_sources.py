@@ -1,4 +1,4 @@
-"""What a pool is made of: runs in files, answers of live systems, and texts of documents."""
+"""The sources of a pool: runs in files, answers of live systems, and texts of documents."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def named(files: Sequence[str], answers: Sequence[FirstAnswers]) -> dict[str, An
 
 
 def documents_of(answers: Sequence[FirstAnswers], collection: Collection | None) -> Iterator[Any]:
-    """The texts of documents; those of the collection come last, and so they count."""
+    """The texts of documents; those of the collection come last, so they take precedence."""
     for answer in answers:
         yield from answer.texts.items()
     if collection is not None:
@@ -59,7 +59,7 @@ def documents_of(answers: Sequence[FirstAnswers], collection: Collection | None)
 
 
 def failures(answers: Sequence[FirstAnswers]) -> Iterator[str]:
-    """What to say of queries that failed."""
+    """Messages about failed queries."""
     for answer in answers:
         if answer.failed:
             query, error = next(iter(answer.failed.items()))

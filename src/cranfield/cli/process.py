@@ -11,29 +11,29 @@ from typing import NoReturn
 from cranfield.cli import output, standard
 from cranfield.errors import CranfieldError
 
-INTERRUPTED = 130  # as a shell says it of Ctrl-C
+INTERRUPTED = 130  # as shells report Ctrl-C
 
 
 def start() -> None:
     """Set up the process, before numpy is imported."""
-    # What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
+    # Imported modules stay until the end, so collecting garbage among them is wasted: a tenth of the start-up time.
     gc.disable()
     # numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
+    # Threads that hash and scan need Python only briefly, and should not wait long for it.
     sys.setswitchinterval(0.0005)
     standard.reopen_closed()
 
 
 def run(name: str, program: Callable[[], int]) -> NoReturn:
-    """Run a program to its end: an error is a message and the exit code 2, Ctrl-C is 130, and neither a traceback."""
+    """Run a program to its end: an error prints a message and exits with 2, Ctrl-C with 130, without a traceback."""
     try:
         standard.guard()
         code = _ended(name, program)
         code = max(code, _ended(name, _flush))
-    except KeyboardInterrupt:  # also while the last of the output waits for somebody to read it
+    except KeyboardInterrupt:  # also while the last output waits to be read
         code = INTERRUPTED
-    # Without taking apart what the end of the process takes apart anyway.
+    # Skip the cleanup that the end of the process does anyway.
     os._exit(code)
 
 
@@ -58,8 +58,8 @@ def _message(error: BaseException) -> str:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
         return f"{place}{error.strerror.lower()}."
     return (
-        f"this should not have happened: {type(error).__name__}: {error}\n"
-        "Hint: run it again as 'cranfield --debug …', and report what it prints"
+        f"unexpected error: {type(error).__name__}: {error}\n"
+        "Hint: run it again as 'cranfield --debug …', and report the output"
     )
 
 

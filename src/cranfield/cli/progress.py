@@ -1,4 +1,4 @@
-"""How far long work is: one line on standard error, on a terminal only, after a second, and gone at the end."""
+"""Progress of long work: one line on standard error, on a terminal only, shown after a second, removed at the end."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from cranfield.layout import WIDTH, columns, cut, padded, visible
 if TYPE_CHECKING:
     from cranfield.read.streams import Stream
 
-PATIENCE = 1.0  # seconds before the first word
-EVERY = 0.1  # seconds between two looks
+PATIENCE = 1.0  # seconds before anything is shown
+EVERY = 0.1  # seconds between updates
 BAR = 20  # columns
 
 
 class WorkProgress:
-    """What is being done, how much of it is done, and how long the rest will take.
+    """The work under way, how much of it is done, and how long the rest will take.
 
-    total: how much there is, in things or in bytes; 0 where nobody knows
+    total: how much there is, in items or bytes; 0 if unknown
     """
 
     def __init__(self, what: str, total: int = 0, *, unit: str = "") -> None:
@@ -33,12 +33,12 @@ class WorkProgress:
         self.began = time.monotonic()
 
     def advance(self, size: int = 1, *, failed: bool = False) -> None:
-        """So much more is done."""
+        """Count this much more as done."""
         self.done += size
         self.failed += failed
 
     def line(self, seconds: float) -> str:
-        """What is said after so many seconds.
+        """The line after this many seconds.
 
         >>> reading = WorkProgress("reading", 4_000_000_000, unit="bytes")
         >>> reading.done = 1_000_000_000
@@ -57,22 +57,22 @@ class WorkProgress:
         rate = (self.done - self.before) / max(seconds, 1e-9)
         if self.unit == "bytes":
             size, name = (1e9, "GB") if self.total >= 1e9 else (1e6, "MB")
-            told = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
+            parts = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
         else:
-            told = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
-        told.append(f"{self.failed} failed" if self.failed else "")
-        told.append(f"{(self.total - self.done) / rate:.0f} s left" if rate else "")
-        return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, told))}"
+            parts = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
+        parts.append(f"{self.failed} failed" if self.failed else "")
+        parts.append(f"{(self.total - self.done) / rate:.0f} s left" if rate else "")
+        return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, parts))}"
 
     def begin(self, done: int, total: int) -> None:
-        """It is known now how much there is, and how much of it was done before."""
+        """Set how much there is, and how much of it was done before."""
         self.done = self.before = done
         self.total, self.began = total, time.monotonic()
 
 
 @contextmanager
 def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[WorkProgress]:
-    """Show progress while the block runs, if somebody watches and it takes long."""
+    """Show progress while the block runs, if it takes long and standard error is a terminal."""
     progress = WorkProgress(what, total, unit=unit)
     if not sys.stderr.isatty():
         yield progress
@@ -88,7 +88,7 @@ def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[Wor
 
 @contextmanager
 def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[WorkProgress]:
-    """Show how much of some files has been read, and how long what follows takes."""
+    """Show how much of some files has been read, and how long the next step takes."""
     with shown_progress(what, sum(stream.size or 0 for stream in streams), unit="bytes") as progress:
         for stream in streams:
             stream.on_read = progress.advance

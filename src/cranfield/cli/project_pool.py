@@ -1,4 +1,4 @@
-"""What the systems of a project return first and nobody has judged waits in the store of the project."""
+"""Pooling for a project: the first documents of its systems wait in its store, if nobody has judged them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EARLIER = "collection"  # the assessor of the judgments that a collection came w
 
 
 def pool_project(project: Project) -> str:
-    """Pool the first documents of all systems; the name of the store in which they wait.
+    """Pool the first documents of all systems; returns the name of the store.
 
-    What the last test recorded is taken as it is, if the collection has the texts; the rest is asked for.
+    Runs recorded by the last test are used if the collection has the texts; other queries are asked now.
     """
     from cranfield.judging.pool_text import pool_lines
     from cranfield.judging.pooling import pool
@@ -38,8 +38,10 @@ def pool_project(project: Project) -> str:
     for name, settings in project.systems.items():
         runs[name], answer = _first_of(project, collection, name, settings)
         answers += [answer] if answer else []
-    told = collection.narratives
-    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in collection.queries.items()}
+    narratives = collection.narratives
+    topics = {
+        query: {"text": text, "narrative": narratives.get(query, "")} for query, text in collection.queries.items()
+    }
     found = pool(store, topics, runs, DEPTH, documents=documents_of(answers, collection))
     if project.scale is not None:
         with open_store(store) as opened:
@@ -52,7 +54,7 @@ def pool_project(project: Project) -> str:
 def _first_of(
     project: Project, collection: Collection, name: str, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], FirstAnswers | None]:
-    """The first documents of a system by query, and what it was asked for them."""
+    """The first documents of a system by query, and its answers to the queries that were asked now."""
     from cranfield.ranks.first import first_documents
     from cranfield.ranks.policy import Policy
     from cranfield.read.source import open_source

@@ -13,7 +13,7 @@ from cranfield.read.formats import readable
 
 
 class ReadingOptions(NamedTuple):
-    """What was said of reading; None, or a setting that is not there, was not said."""
+    """The options about reading; those that were not given are None or missing."""
 
     settings: Mapping[str, Any]  # of the policy
     format: str | None
@@ -25,22 +25,22 @@ class ReadingOptions(NamedTuple):
         cls, *, run_format: str | None, qrels_format: str | None, check_ids: bool | None = None, **settings: Any
     ) -> ReadingOptions:
         """From the values of the options."""
-        said = {name: value for name, value in settings.items() if value is not None}
-        return cls(said, run_format, qrels_format, check_ids)
+        given = {name: value for name, value in settings.items() if value is not None}
+        return cls(given, run_format, qrels_format, check_ids)
 
     @property
     def policy(self) -> Policy | None:
-        """The policy that the settings make, if any was said."""
+        """The policy of the settings; None if none was given."""
         return Policy(**self.settings) if self.settings else None
 
     def arguments(self) -> dict[str, Any]:
-        """What was said, as the arguments of functions that read judgments and runs."""
+        """The options given, as arguments of functions that read judgments and runs."""
         given = self._asdict() | {"policy": self.policy}
         return {name: value for name, value in given.items() if name != "settings" and value is not None}
 
 
 def policy_options(policy: type[Policy] = Policy, names: Collection[str] | None = None) -> Decorator:
-    """An option for each setting of a policy, or for some; what was not said is None."""
+    """An option for each setting of a policy, or for some; None if not given."""
     known = settings_of(policy)
     return all_of(*(_policy_option(name, known[name]) for name in known if names is None or name in names))
 

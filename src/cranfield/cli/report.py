@@ -99,7 +99,7 @@ def command(
 
 
 def _name(baseline: str, paths: list[str]) -> str:
-    """What the page calls the run that the others are compared with, given as a file or by that name."""
+    """The page's name for the baseline, which is given as a file or by that name."""
     from cranfield.evaluation.naming import named_runs
 
     names = list(named_runs(paths))

@@ -31,9 +31,9 @@ def expanded(runs: Sequence[str]) -> list[str]:
 
 
 def scan_plain_files(arguments: Sequence[str]) -> None:
-    """Start to scan the files of a command line that names nothing but judgments, runs and measures.
+    """Start scanning the files of a command line that has only judgments, runs and measures.
 
-    Any other option may mean that they are read in another way.
+    Any other option could change how they are read.
     """
     named: list[str] = []
     words = iter(arguments)
@@ -47,7 +47,7 @@ def scan_plain_files(arguments: Sequence[str]) -> None:
     try:
         qrels, *runs = [*named[:1], *expanded(named[1:])]
     except (InputError, OSError, ValueError):
-        return  # whoever reads the files says what is wrong with them
+        return  # errors are reported when the files are read
     from cranfield.ranks.scan.ahead import scan_ahead
 
     scan_ahead(qrels, runs)
@@ -62,7 +62,7 @@ def only(run: str) -> str:
 
 
 def tag(run: Any) -> str:
-    """What a TREC run calls itself on its lines."""
+    """The tag on the lines of a TREC run."""
     from cranfield.read.layout import TREC_RUN
     from cranfield.read.text import last_fields
 

@@ -1,4 +1,4 @@
-"""Standard input, output and error: they may be closed, full, read by nobody, or unable to hold every letter."""
+"""Standard input, output and error, which may be closed, full, unread, or limited to some characters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cranfield.errors import OutputError
 
 
 def reopen_closed() -> None:
-    """Put the null device where a stream is closed; or the first file that is opened would take its place.
+    """Replace closed streams by the null device; otherwise the first file opened would take their place.
 
-    It is opened the wrong way round, so that reading and writing fail as they should. Errors alone may go nowhere.
+    It is opened the wrong way round, so that reading and writing fail as they should; only errors are discarded.
     """
     ways = {"stdin": (os.O_WRONLY, "r"), "stdout": (os.O_RDONLY, "w"), "stderr": (os.O_WRONLY, "w")}
     for number, (name, (way, mode)) in enumerate(ways.items()):
@@ -33,10 +33,10 @@ def guard() -> None:
 
 
 class _Guarded(io.RawIOBase):
-    """Where the bytes of a stream go. Its failure is reported once, if it has a name; then nobody can be helped."""
+    """The bytes of a stream. The first failure is reported, if the stream has a name; later ones are ignored."""
 
     def __init__(self, stream: Any, name: str | None) -> None:
-        self._stream = stream  # which closes what it writes to when it goes
+        self._stream = stream  # kept alive: when deleted, it closes its file
         self._raw = getattr(stream.buffer, "raw", stream.buffer)  # PYTHONUNBUFFERED takes a buffer away
         self._name = name
 
@@ -45,7 +45,7 @@ class _Guarded(io.RawIOBase):
             written: int | None = self._raw.write(data)
             return written
         except BrokenPipeError:
-            return len(data)  # the reader has seen enough; what was found out still is the exit code
+            return len(data)  # the reader has seen enough; the exit code still holds the result
         except OSError as error:
             name, self._name = self._name, None
             if name is None:
@@ -65,7 +65,7 @@ class _Guarded(io.RawIOBase):
 
 def _guarded(stream: Any, name: str | None) -> io.TextIOWrapper:
     stream.flush()
-    # Where a locale allows only ASCII, nobody has chosen that; elsewhere, what an encoding lacks is written out.
+    # A locale that allows only ASCII was hardly chosen; elsewhere, characters that the encoding lacks are escaped.
     ascii_only = codecs.lookup(stream.encoding).name == "ascii"
     return io.TextIOWrapper(
         io.BufferedWriter(_Guarded(stream, name)),

@@ -9,8 +9,8 @@ from cranfield.cli.options import Decorator
 
 def jobs(default: int) -> Decorator:
     """How many requests are under way at a time."""
-    told = f"How many requests run at a time [{default}]."
-    return click.option("--jobs", type=click.IntRange(1, 256), default=default, help=told)
+    help_text = f"How many requests run at a time [{default}]."
+    return click.option("--jobs", type=click.IntRange(1, 256), default=default, help=help_text)
 
 
 JOBS = jobs(1)

@@ -1,4 +1,4 @@
-"""How many of the first documents are unjudged, and the command that lets them wait to be judged."""
+"""How many of the first documents are unjudged, and the command that pools them for judging."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cranfield.read.streams import BUILT_IN, BUILT_IN_FILES, stream_name
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
 
-FIRST = 10  # what people see of a ranking, and how deep `cranfield pool` goes by itself
+FIRST = 10  # what people see of a ranking, and the default depth of `cranfield pool`
 MOST_NAMES = 5  # runs in a command
 QUERIES, RUNS = "QUERIES", "RUN..."
 STAND_FOR = {QUERIES: "the file with the texts of the queries", RUNS: "each run"}
 
 
 def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
-    """The call of `cranfield pool` that collects what is unjudged; None where nobody could judge it.
+    """The `cranfield pool` command that collects the unjudged documents; None where they cannot be judged.
 
-    What some assessors have not judged may be judged by others, and would not wait: then there is none, either.
+    Also None for a choice of assessors: others may have judged these documents, so they would not be pooled.
     """
     if getattr(qrels, "view", None) is not None:
         return None
@@ -50,11 +50,11 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     most, queries = max(unjudged), count(len(evaluations[0].query_ids), "query", "queries")
     documents = f"{count(most, 'document')} in the first {FIRST} of {queries} {'is' if most == 1 else 'are'} unjudged"
     output.say("")
-    told = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
+    sentence = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
     command = list(map(shlex.quote, words))
     stands = "; ".join(f"{word} is {meaning}" for word, meaning in STAND_FOR.items() if word in words)
     for line in [
-        *wrapped(told, width=output.width()),
+        *wrapped(sentence, width=output.width()),
         *_folded(command, output.width()),
         *wrapped(stands, "  where ", width=output.width()) * bool(stands),
     ]:
@@ -62,17 +62,17 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
 
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
-    """Say which documents to judge so that a difference is settled, where a command for that is known."""
-    from cranfield.systems.settling import ADVICE, settling_commands
+    """Print the commands that settle a difference by judging, if they are known."""
+    from cranfield.systems.settling_commands import ADVICE, settling_commands
 
-    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples, which nobody needs to judge
+    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples need no judging
         return
     commands = settling_commands(qrels, runs, measure)
     if commands:
         output.say("")
-        told = wrapped(f"{ADVICE}:", width=output.width())
+        advice = wrapped(f"{ADVICE}:", width=output.width())
         folded = (_folded(list(map(shlex.quote, words)), output.width()) for words in commands)
-        for line in [*told, *(line for lines in folded for line in lines)]:
+        for line in [*advice, *(line for lines in folded for line in lines)]:
             output.remark(line)
 
 

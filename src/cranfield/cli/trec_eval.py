@@ -60,7 +60,7 @@ FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
 
 
 class End(Exception):
-    """The end of the program: an exit code, and what to print to standard output or, for a failure, to the other."""
+    """The end of the program: an exit code and a text for standard output or, after a failure, standard error."""
 
     def __init__(self, code: int, text: str = "") -> None:
         self.code = code
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Evaluate and print; the answer is the exit code."""
+    """Evaluate and print; returns the exit code."""
     options = TrecEvalOptions()
     try:
         _parse(arguments, options)
@@ -162,7 +162,7 @@ def _set(options: TrecEvalOptions, name: str, value: str) -> None:
             options.only = value.partition(".")[2] or None
         case "--as":
             if value not in ("9", "10"):
-                raise End(1, f"--as {value}: it may be 9 or 10.\n{USAGE}")
+                raise End(1, f"--as {value}: must be 9 or 10.\n{USAGE}")
             options.version = int(value)
 
 
@@ -183,7 +183,7 @@ def _number(name: str, value: str) -> int:
     except MeasureError as error:
         raise End(1, f"{name} {value}: {error}\n{USAGE}") from None
     if number < 0:
-        raise End(1, f"{name} {value}: it cannot be below 0.\n{USAGE}")
+        raise End(1, f"{name} {value}: must not be negative.\n{USAGE}")
     return number
 
 
@@ -191,7 +191,7 @@ def _evaluate(options: TrecEvalOptions) -> None:
     if options.help:
         raise End(0, _help(options.measures))
     if len(options.files) != 2:
-        raise End(1, f"two files are needed, the judgments and the run.\n{USAGE}")
+        raise End(1, f"give two files, the judgments and the run.\n{USAGE}")
     if options.qrels_format not in FORMATS:
         raise End(2, f"there is no format '{options.qrels_format}' of judgments.\nHint: it may be {', '.join(FORMATS)}")
     if options.run_format != "trec_results":

@@ -35,14 +35,14 @@ POOLED = click.option(
 def chosen_view(
     assessors: tuple[str, ...], kinds: tuple[str, ...], merge: str | None, pooled: bool
 ) -> JudgmentView | None:
-    """What the options choose; None where they choose nothing."""
+    """The view that the options choose; None if none was given."""
     if not (assessors or kinds or merge or pooled):
         return None
     return JudgmentView(assessors or None, merge, kinds or None, pooled)
 
 
 def view_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Options by which a command's `qrels` become a view of a store; without them these stay as they are."""
+    """Options that turn a command's `qrels` into a view of a store; without them, `qrels` stay as they are."""
 
     @functools.wraps(function)
     def command(

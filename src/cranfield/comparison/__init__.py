@@ -1,4 +1,4 @@
-"""Evaluations to conclusions: which run is better, by how much, how sure that is, and whether a change may pass."""
+"""From evaluations to conclusions: which run is better, by how much, how surely, and whether a change may pass."""
 
 from cranfield.comparison.comparing import compare, compare_evaluations
 from cranfield.comparison.conclusions import Comparison

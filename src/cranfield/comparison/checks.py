@@ -1,4 +1,4 @@
-"""The conditions of a gate: what it saw of a measure, and what it says of that."""
+"""The conditions of a gate: what it found about a measure, and how it says so."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GatedMeasure:
-    """What the gate saw of a measure.
+    """What the gate found about a measure.
 
     drop: by how much the candidate is worse; negative where it is better.
     p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
@@ -85,12 +85,12 @@ def worst_drops(measure: Measure, before: Evaluation, after: Evaluation, drops: 
 
 
 def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
-    """What happened to what the measure looks at, in words."""
+    """How the documents that the measure looks at changed, in words."""
     if not after.retrieved:
         return f"nothing retrieved, previously {before.retrieved}"
     moved = []
     if after.found != before.found:
-        moved.append(f"{after.told_found}, previously {before.found}")
+        moved.append(f"{after.found_text}, previously {before.found}")
     if after.found and after.first != before.first:
         moved.append(
             f"the first relevant at rank {after.first}" + (f", previously {before.first}" if before.first else "")
@@ -100,10 +100,10 @@ def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
 
 
 def _less_visible(measure: Measure, before: QueryFacts, after: QueryFacts) -> Iterator[str]:
-    """Why a measure fell for which no fewer relevant documents were found, and the first no lower."""
-    # Somewhere in a whole ranking there are nearly always more or fewer of them.
+    """Why a measure fell although as many relevant documents were found, and the first no lower."""
+    # In a whole ranking, there are nearly always more or fewer of them.
     if after.unjudged > before.unjudged and (after.cutoff is not None or measure.definition.of_holes):
-        yield f"{after.told_unjudged}, previously {before.unjudged}"
+        yield f"{after.unjudged_text}, previously {before.unjudged}"
     if measure.definition.of_holes:
         return
     if _sees_order(measure):
@@ -191,8 +191,8 @@ def floor_check(value: float, measure: Measure, floor: float) -> Check:
 def improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
     """Some measure must be significantly better."""
     better = [each.measure for each in gated if each.p_better <= alpha and each.drop < 0]
-    said = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
-    return Check("some measure improves", bool(better), said)
+    result = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
+    return Check("some measure improves", bool(better), result)
 
 
 def margin_check(found: Difference) -> Check:

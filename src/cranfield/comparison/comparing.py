@@ -64,7 +64,7 @@ def compare(
     alpha: the level of significance.
     margin: also test whether each run is shown not to be worse by this much, and not to differ by this much.
     seed, permutations: of the tests that draw; few enough permutations are all tried instead.
-    bounds: also find out whether unjudged documents could reverse each difference.
+    bounds: also check whether unjudged documents could reverse each difference.
     Returns a `Comparison`: a `Difference` for each pair and measure.
 
     Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
@@ -104,7 +104,7 @@ def compare(
 
 
 def spooled(thing: Any) -> Any:
-    """What can be read again, for a report: a stream keeps what it has read, rows that come one by one are listed."""
+    """Sources that can be read again, for a report: streams are kept in memory, and iterators become lists."""
     if isinstance(thing, Iterator) and not hasattr(thing, "read"):
         return list(thing)
     judgments = Judgments | GroupedJudgments | PassageJudgments
@@ -121,9 +121,9 @@ def _is(run: Any, baseline: Any) -> bool:
 def evaluated(
     qrels: Any, runs: Mapping[str, Any], measures: Sequence[Measure], **options: Unpack[Options]
 ) -> list[Evaluation]:
-    """An evaluation of each run that is not one. Judgments are read once, and Judged stands beside every measure."""
+    """Evaluate the runs that are not evaluations yet. Judgments are read once; Judged is added for every measure."""
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
-    # Judged is measured on ranks, which judgments with groups may not have.
+    # Judged needs ranks, which judgments with groups may not have.
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
     every = dict.fromkeys((*measures, *(map(judged_beside, measures) if ordinary else ())))
     found = evaluate_runs(qrels, new, tuple(every), **options) if new else {}

@@ -1,4 +1,4 @@
-"""What a comparison says: its differences, and the table of the runs."""
+"""The result of a comparison: its differences, and the table of the runs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.charting import plotted
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure
 
-LETTERED = 12  # runs that letters can still tell apart
+LETTERED = 12  # runs that letters can mark
 
 if TYPE_CHECKING:
     from cranfield.show.charts.drawing import Spec
@@ -123,17 +123,17 @@ class Comparison:
         family = self.pairs * measures
         size = _count(self.pairs, "pair") + (f" × {_count(measures, 'measure')}" if measures > 1 else "")
         if family == 1:
-            said = "one comparison"
+            text = "one comparison"
         elif TESTS[self.test].all_at_once:
-            said = f"over the {size} of a family"
+            text = f"over the {size} of a family"
         elif self.correction == "none":
-            said = f"no correction for {f'{family} comparisons ({size})' if measures > 1 else size}"
+            text = f"no correction for {f'{family} comparisons ({size})' if measures > 1 else size}"
         else:
             whole = f"{family} ({size})" if measures > 1 else size
-            said = f"{CORRECTIONS[self.correction].title} over a family of {whole}"
+            text = f"{CORRECTIONS[self.correction].title} over a family of {whole}"
         if len(self.measures) > 1 and self.family != "all":
-            said += "; each further measure is a secondary family of its own"
-        return said
+            text += "; each further measure is a secondary family of its own"
+        return text
 
     def discriminative_power(self) -> dict[str, float]:
         """For each measure, the share of the pairs that it separates (Sakai 2006)."""

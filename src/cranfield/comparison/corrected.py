@@ -1,4 +1,4 @@
-"""Values of runs by a model's grades, corrected by people: what they rest on, what they are, and what they saved."""
+"""Values of runs by a model's grades, corrected by people: their basis, their parts, and what the model saved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.scope import Scope
@@ -80,7 +80,7 @@ class CorrectedValue:
     """A mean by a model's grades over all queries, corrected by people's grades of the sampled ones.
 
     value, low, high: the corrected mean, and its interval at the level 1 - alpha
-    weight: how much of what the model says is used: 0 where it says nothing about what people would say
+    weight: how much of the model's value is used: 0 where it says nothing about people's
     model: the mean by the model's grades
     correction: value - model
     people, people_low, people_high: the mean by people's grades over the sampled queries alone, and its interval
@@ -104,7 +104,7 @@ class CorrectedValue:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CorrectedEvaluation:
-    """The result of `evaluate_corrected`: for every run and measure the corrected mean, and what it is made of.
+    """The result of `evaluate_corrected`: for every run and measure the corrected mean, and its parts.
 
     runs, measures: in the order in which they were given
     basis: what the values rest on: which model, asked how, corrected by whom on which sample
@@ -170,7 +170,7 @@ class CorrectedEvaluation:
 
         run: its name.
         measure: any of its names, or a `Measure`.
-        Returns the value with its interval, and what it is made of.
+        Returns the value with its interval and its parts.
         """
         if run not in self.values:
             raise ComparisonError(f"no run is called '{run}'.", hint=f"the runs are {', '.join(self.runs)}")
@@ -282,7 +282,7 @@ def corrected_evaluation(
 
 
 def corrected_values(found: CorrectedColumns, alpha: float) -> list[CorrectedValue]:
-    """What was found of each column, one by one."""
+    """The results of the columns, one by one."""
     (low, high), (people_low, people_high) = found.interval(alpha), found.people_interval(alpha)
     rows = zip(
         *(found.value.tolist(), low.tolist(), high.tolist(), found.weight.tolist(), found.model.tolist()),

@@ -89,7 +89,7 @@ def corrected_gate(
 
 
 def _check_same_judge(before: CorrectedEvaluation, after: CorrectedEvaluation) -> None:
-    """Another model, or another prompt of the same one, is another judge: a difference would not be one of the runs."""
+    """Refuse different judges: with another model or prompt, a difference would not be due to the runs."""
     old, new = before.basis, after.basis
     again = "evaluate the baseline's run itself, or save its evaluation again with the current judge"
     if (old.model, old.judge) != (new.model, new.judge):
@@ -124,7 +124,7 @@ def _gated(
     error: float,
     alpha: float,
 ) -> GatedMeasure:
-    """What is seen of a measure; queries that got worse are sampled ones, by people's grades."""
+    """The findings for a measure; queries that got worse are sampled ones, by people's grades."""
     sign = 1.0 if measure.definition.lower_is_better else -1.0
     table = columns_of(both._by_people, measure)
     drops = sign * (table[:, 1] - table[:, 0])

@@ -27,7 +27,7 @@ from cranfield.comparison.pair_findings import check_margin, movements, within_m
 from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.measures import Measure, known_measure
 
 CORRECTED_MEAN = "corrected mean"
@@ -39,7 +39,7 @@ class CorrectedDifference:
     """The corrected difference of two runs.
 
     difference: with its verdict and its sentence; better, same and worse count the sampled queries, by people's grades
-    value: what it is made of; its interval, unlike that of `difference`, is not corrected for several comparisons
+    value: its parts; its interval, unlike that of `difference`, is not corrected for several comparisons
     """
 
     difference: Difference

@@ -1,4 +1,4 @@
-"""The file of a corrected evaluation: what it rests on, and the evaluations by the model's and by people's grades."""
+"""The file of a corrected evaluation: its basis, and the evaluations by the model's and by people's grades."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ sample cannot show that the model deserves it:
   grades nothing 0, it is far off where people find nothing relevant. So its values are never stretched: the weight of a
   mean is the slope of y by f or of f by y, whichever is smaller. In a difference of two runs, what is rare falls on
   both sides; there a model may well see everything half as large as people do.
-- A model that says the opposite of people has no weight.
+- A model that contradicts people has no weight.
 - A sample in which the model is nearly always right does not tell it from one that is far off on rare queries; so the
   closer they agree, the more of the weight is withheld, up to four tenths.
 
-What is withheld leaves more to people's values, and lengthens the interval by just what it adds to the error of the
+Withholding weight gives more to people's values, and lengthens the interval by just what it adds to the error of the
 estimate: a judge that never errs is covered as often as others, and one that errs rarely hardly less often. With a
-correlation of 0.9 that costs a tenth of the length.
+correlation of 0.9 that makes the interval a tenth longer.
 
 The degrees of freedom are n - 2 where V rests on the residuals of the sample, and more where the model agrees with
 people: then V rests on the variance of f, which is known from all N. Means have one less, because values of a measure
@@ -40,8 +40,8 @@ are skewed, and t intervals of few skewed values too short. Where the model says
 
 The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
 of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
-weight near 0, and leaves what people say. Like every t interval it is an approximation, and with few sampled queries
-too short where y - λ f is very skewed.
+weight near 0, and leaves people's values alone. Like every t interval it is an approximation, and with few sampled
+queries too short where y - λ f is very skewed.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ from cranfield.ranks.columns import Flags, Integers, Numbers
 
 FEWEST = 10  # sampled queries: with fewer, the weight is noise
 WITHHELD = 0.4  # of the weight of a model that agrees with people on the whole sample
-MOST = 1_000_000  # queries that could be said to be worth as much
+MOST = 1_000_000  # the largest worth, in queries
 
 
 class CorrectedColumns(NamedTuple):
-    """What is known of each column; see the formulas above.
+    """The results for each column; see the formulas above.
 
     value, error: the estimate, and the root of its variance
     weight: of the model
@@ -91,7 +91,7 @@ class CorrectedColumns(NamedTuple):
         return self.value - half, self.value + half
 
     def people_interval(self, alpha: float) -> tuple[Numbers, Numbers]:
-        """The interval of what people say alone."""
+        """The interval by people's values alone."""
         from scipy.stats import t
 
         half = float(t.isf(alpha / 2, self.sampled - 1)) * self.people_error
@@ -100,7 +100,7 @@ class CorrectedColumns(NamedTuple):
     def chances(self, shift: float = 0.0) -> tuple[Numbers, Numbers, Numbers]:
         """p-values of "the mean is -shift": against greater, against less, and two-sided.
 
-        Where all sampled queries have the very same value nothing is known of their variation, and p is that of the
+        If all sampled queries have exactly the same value, their variation is unknown, and p is that of the
         randomisation test, as in Student's test.
         """
         from scipy.stats import t

@@ -32,7 +32,7 @@ def holm(p: Numbers) -> Numbers:
 
 
 def benjamini_hochberg(p: Numbers) -> Numbers:
-    """Benjamini and Hochberg's step-up: of what is called significant, alpha is expected to be false."""
+    """Benjamini and Hochberg's step-up: of the significant findings, a share of alpha is expected to be false."""
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(p), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Do two measures say the same, over the runs and over the queries? Do two runs find the same queries hard?"""
+"""Do two measures agree, over the runs and over the queries? Do two runs find the same queries hard?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cranfield.comparison.order_agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
 from cranfield.ranks.columns import Numbers
 
-MANY = 500  # values, from where Kendall's τ is better counted by sorting than by comparing all pairs
+MANY = 500  # from this many values on, Kendall's τ is faster by sorting than by comparing all pairs
 
-CELLS = 1_000_000  # differences that are looked at at a time
+CELLS = 1_000_000  # differences worked on at a time
 
 
 class MeasureAgreement(NamedTuple):
@@ -81,7 +81,7 @@ def taus(table: Numbers) -> dict[tuple[int, int], float | None]:
     for rows in np.array_split(table, table.size * len(table) // CELLS + 1):
         signs = np.sign(rows[:, None] - table).reshape(-1, table.shape[1])
         agreeing += signs.T @ signs
-    orders = agreeing.diagonal()  # pairs that are no tie, counted twice
+    orders = agreeing.diagonal()  # pairs that are not tied, counted twice
     for one, other in known:
         found[one, other] = float(np.clip(agreeing[one, other] / np.sqrt(orders[one] * orders[other]), -1, 1))
     return found

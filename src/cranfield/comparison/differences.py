@@ -1,4 +1,4 @@
-"""The difference of two runs, with all that is needed to judge it, and the one sentence that says what follows."""
+"""The difference of two runs, with everything needed to judge it, and its verdict in one sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -133,23 +133,23 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """The verdict in one sentence, the same in the terminal, on the page, in notebooks and by the gate."""
-        said = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
+        """The verdict in one sentence, the same in the terminal, on the page, in notebooks and in the gate."""
+        text = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
         queries = self.better + self.same + self.worse
         if queries == self.same:
-            return f"{said}is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
+            return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
         if self.constant:
-            said += f"{signed(self.estimate)} on each of {queries} queries, p {decisive_p(self)}"
+            text += f"{signed(self.estimate)} on each of {queries} queries, p {decisive_p(self)}"
         else:
             of = f" ({self.of})" if self.of != "mean" else ""
-            said += f"{signed(self.estimate)}{of} ({_level(self)} {span_text(self)}), p {decisive_p(self)}"
+            text += f"{signed(self.estimate)}{of} ({_level(self)} {span_text(self)}), p {decisive_p(self)}"
         if self.family > 1:
-            said += f" corrected for {self.family} comparisons"
+            text += f" corrected for {self.family} comparisons"
         if self.significant and self.direction * self.difference < 0:
-            said += f"; the mean moves the other way ({signed(self.difference)})"
+            text += f"; the mean moves the other way ({signed(self.difference)})"
         if self.significant and self.could_reverse:
-            said += f"; {UNDECIDED}"
-        return said
+            text += f"; {UNDECIDED}"
+        return text
 
     @property
     def constant(self) -> bool:
@@ -190,7 +190,7 @@ def decisive_p(difference: Difference) -> str:
 
 
 def p_text(p: float, alpha: float, digits: int = 4) -> str:
-    """A p-value behind the letter p, with as many decimals as show on which side of alpha it is.
+    """A p-value after the letter p, with enough decimals to show on which side of alpha it is.
 
     >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05), p_text(0.08704, 0.05, 3)
     ('= 0.0870', '< 0.0001', '= 0.05003', '= 0.087')
@@ -203,7 +203,7 @@ def p_text(p: float, alpha: float, digits: int = 4) -> str:
 
 
 def signed(number: float, digits: int = 4) -> str:
-    """A difference with its sign, and not 0 unless it is; no end where it is infinite.
+    """A difference with its sign, shown as 0 only if it is 0, and as "no end" if it is infinite.
 
     >>> signed(0.0373), signed(-0.00002), signed(float("-inf")), signed(0.0373, 3)
     ('+0.0373', '-0.00002', 'no end', '+0.037')

@@ -31,7 +31,7 @@ def compared_pairs(runs: Sequence[str], baseline: str | None) -> list[Pair]:
 
 
 class PairOutcomes(NamedTuple):
-    """What is said of each pair by one measure.
+    """The results of each pair by one measure.
 
     p, adjusted: two-sided, alone and corrected for the family
     low, high: the interval; it excludes 0 exactly where the adjusted p-value is at most alpha
@@ -102,7 +102,7 @@ def _by_the_largest(table: Numbers, p: Numbers, test: Test, settings: Settings) 
     far = float(largest[allowed - 1]) if allowed else np.inf
     error = deviation(table) / np.sqrt(len(table))
     half = np.where(error > 0, far * np.where(error > 0, error, 1.0), 0.0)
-    # What has no spread has no t: its own p-value, times the size of the family.
+    # Without spread there is no t: take the column's own p-value, times the size of the family.
     still = error == 0
     adjusted = np.where(still, np.minimum(p * table.shape[1], 1.0), adjusted)
     mean = table.mean(axis=0)
@@ -140,7 +140,7 @@ def decided(tested: PairOutcomes, measure: Measure, alpha: float) -> PairOutcome
 
 
 def _agreeing(tested: PairOutcomes, alpha: float) -> PairOutcomes:
-    """Interval and p-value, where ties or draws part them by a hair: the p-value decides."""
+    """Make interval and p-value agree: where ties or draws separate them slightly, the p-value decides."""
     significant = tested.adjusted <= alpha
     up, down = significant & (tested.direction > 0), significant & (tested.direction < 0)
     low = np.where(up, np.maximum(tested.low, SAME), np.where(significant, tested.low, np.minimum(tested.low, 0.0)))

@@ -23,8 +23,8 @@ from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
-from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.naming import UNNAMED, own_name
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
@@ -226,7 +226,7 @@ def _opened(run: Any) -> Any:
 
 
 def by_role(baseline: Any, candidate: Any) -> dict[str, Any]:
-    """The two runs by name; where they have none, or the same one, they are told apart by their roles."""
+    """The two runs by name; if they have none, or the same, they are named by their roles."""
     runs = {"baseline": baseline, "candidate": candidate}
     own = {role: own_name(run) for role, run in runs.items()}
     names = {role: role if name == UNNAMED else name for role, name in own.items()}

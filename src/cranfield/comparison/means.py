@@ -26,7 +26,7 @@ class RunMeans(NamedTuple):
 class MeansTable(NamedTuple):
     """Means of runs by measures, with marks, and what they mean.
 
-    other_names: which measures of ours are meant by the names of other tools that columns keep
+    other_names: our measures behind the names of other tools that columns keep
     """
 
     measures: tuple[str, ...]

@@ -38,7 +38,7 @@ def rbo(
 ) -> Overlap:
     """Rank-biased overlap of two orders, for a reader who goes on from each rank to the next with probability p.
 
-    RBO = (1 - p) · Σ p^(d-1) · A_d,  A_d = 2 · |A ∩ B| / (|A| + |B|) of what stands at rank d or above
+    RBO = (1 - p) · Σ p^(d-1) · A_d,  A_d = 2 · |A ∩ B| / (|A| + |B|) of the items at rank d or above
 
     An order is a list, the best first, in which an inner list, tuple or set is a tie; or {id: score}, in which equal
     scores are one. Tied items share the first rank of their tie (Webber, Moffat & Zobel 2010).
@@ -169,7 +169,7 @@ def _before(one: float, other: float) -> float:
 
 
 def _correlation(name: str, one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
-    """What a function of scipy.stats finds; SciPy is imported as late as can be."""
+    """The result of a function of scipy.stats; SciPy is imported as late as possible."""
     from scipy import stats
 
     return float(getattr(stats, name)(*_matched(one, other)).statistic)
@@ -235,7 +235,7 @@ def _overlap(one: list[list[str]], other: list[list[str]], p: float) -> Overlap:
 
 
 def _seen(groups: list[list[str]]) -> list[int]:
-    """For each depth from 0, how many items stand at it or above: all of a tie do at its first rank."""
+    """For each depth from 0, how many items are at it or above: all items of a tie are at its first rank."""
     sizes = list(accumulate(map(len, groups)))
     return [0, *(size for size, group in zip(sizes, groups, strict=True) for _ in group)]
 

@@ -1,4 +1,4 @@
-"""What was found of pairs of runs by one measure, and the differences that it makes."""
+"""The results for pairs of runs by one measure, and the differences made from them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Movement(NamedTuple):
 
 
 def movements(differences: Numbers) -> Iterator[Movement]:
-    """That of each column."""
+    """The movements of each column."""
     by_pair = np.ascontiguousarray(differences.T)
     columns = (
         by_pair.mean(axis=1),
@@ -91,7 +91,7 @@ def movements(differences: Numbers) -> Iterator[Movement]:
 
 
 class PairFindings(NamedTuple):
-    """All that was found of the pairs by one measure."""
+    """All results for the pairs by one measure."""
 
     measure: Measure
     pairs: Sequence[Pair]
@@ -105,7 +105,7 @@ class PairFindings(NamedTuple):
     alpha: float
 
     def differences(self, values: Paired) -> Iterator[Difference]:
-        """The difference of each pair, with all that was found of it."""
+        """The difference of each pair, with all results."""
         table = values.differences(self.measure, self.pairs)
         together = CORRECTIONS[self.correction].together or TESTS[self.test].all_at_once
         shared = self.alpha / self.family if together else self.alpha

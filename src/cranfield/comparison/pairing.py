@@ -76,7 +76,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
 
 
 def check_finite(measure: Measure | str, numbers: Mapping[str, npt.ArrayLike]) -> None:
-    """Refuse to decide anything by numbers that are not finite: {"a p-value": …}."""
+    """Refuse numbers that are not finite: {"a p-value": …}."""
     for what, each in numbers.items():
         if not np.isfinite(each).all():
             raise ComparisonError(
@@ -94,7 +94,7 @@ def check_measured(evaluation: Evaluation, measure: Measure) -> None:
 
 
 def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
-    """Refuse evaluations by other judgments or under another policy: their difference is not one of the runs."""
+    """Refuse evaluations by different judgments or policies: their difference would not be due to the runs."""
     both = f"{one.run} and {other.run}"
     if one.qrels_sha256 != other.qrels_sha256:
         raise ComparisonError(

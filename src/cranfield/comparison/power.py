@@ -10,9 +10,9 @@ from typing import NamedTuple
 from cranfield.comparison.student_t import exceeded_with, shifted_chance_below
 from cranfield.errors import ComparisonError
 
-USUAL = 0.8  # the power that is usually asked for
+USUAL = 0.8  # the usual power
 PRECISE = 1e-12  # of a detectable difference, as a share of it
-MOST = 10_000_000  # queries; nobody has more
+MOST = 10_000_000  # more queries than anyone has
 
 
 def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05) -> float:
@@ -38,7 +38,7 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
     if freedom > 10 and shift > far + 30:  # where scipy's series no longer converge
         return 1.0
     wrong = shifted_chance_below(-far, freedom, shift)
-    # Where this tail is below 1e-12, scipy says that it is not a number.
+    # Where this tail is below 1e-12, scipy returns nan.
     return min(1 - shifted_chance_below(far, freedom, shift) + (wrong if isfinite(wrong) else 0.0), 1.0)
 
 
@@ -57,7 +57,7 @@ def detectable_difference(spread: float, queries: int, alpha: float = 0.05, powe
     return spread * _detectable_effect(queries, alpha, power) if spread > 0 else 0.0
 
 
-@lru_cache(maxsize=256)  # a comparison asks for every pair and every measure
+@lru_cache(maxsize=256)  # a comparison needs it for every pair and every measure
 def _detectable_effect(queries: int, alpha: float, power: float) -> float:
     """The detectable difference where the spread is 1."""
     low, high = 0.0, 1.0
@@ -126,7 +126,7 @@ def query_set_sizes(
 
 
 def about(queries: int) -> str:
-    """A number of queries in words, to two digits: more would be pretended.
+    """A number of queries in words, to two digits: more would be false precision.
 
     >>> about(1234), about(57)
     ('about 1,200', 'about 57')

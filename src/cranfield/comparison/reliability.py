@@ -1,4 +1,4 @@
-"""How far a comparison reaches: how many queries smaller differences take, and how much measures and runs agree."""
+"""The reliability of a comparison: how many queries smaller differences take, and how much measures and runs agree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cranfield.comparison.power import SizeRow
 class Reliability(NamedTuple):
     """What a comparison says about its queries, its measures and its runs.
 
-    sizes: of each measure, how many queries would show a given difference
+    sizes: of each measure, how many queries detect a given difference
     discriminative_power: of each measure, the share of the pairs that it separates
     measures, runs: how much each pair of them agrees; empty where only two runs were compared
     """
@@ -25,7 +25,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(comparison: Comparison) -> Reliability:
-    """Work out how far a comparison reaches.
+    """Calculate the reliability of a comparison.
 
     >>> from cranfield import compare
     >>> found = reliability(compare("builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10"))

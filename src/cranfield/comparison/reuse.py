@@ -14,7 +14,7 @@ from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope
@@ -57,8 +57,8 @@ class OverallChange(NamedTuple):
     """What leaving out changed over all runs, by one measure.
 
     mean, largest: of the changes: their mean, and the one that is farthest from 0, which is that of `largest_run`.
-    tau: Kendall's τ_b between the order of the runs by all judgments and by those that are left, the mean over all that
-        is left out in turn; None where there never is an order.
+    tau: Kendall's τ_b between the order of the runs by all judgments and by those that are left, the mean over
+        everything left out in turn; None if there never is an order.
     lowest: the lowest τ.
     """
 
@@ -131,19 +131,19 @@ def reusability(
 ) -> Reusability:
     """Leave each run out of the pool and measure again: what would a new run lose?
 
-    qrels, runs: those of `evaluate_runs`; two runs at least.
+    qrels, runs: those of `evaluate_runs`; at least two runs.
     measures: those to measure again, named as for `evaluate`.
     groups: runs to be left out together, such as those of one team: {run: group}, or a file of two columns, run and
         group. A run without a group is left out alone.
-    pool_depth: how many documents of each ranking were in the pool; by default as many as are judged in all
-        rankings, but ten at least.
+    pool_depth: how many documents of each ranking were in the pool; by default as many as are judged in all rankings,
+        but at least ten.
     policy, format, qrels_format, check_ids: those of `evaluate`.
     Returns a `Reusability`: a row for each measure and run.
 
     The judged documents that only the run (or its group) has down to the depth become unjudged, relevant or not, and
-    all runs are measured by the judgments that are left (Zobel 1998). What no run has down to the depth stays judged.
-    Ranks stay as they are, also where the policy ranks ties by grade.
-    Each run is read once; pass {name: JudgedRanks} of the same judgments to skip the reading.
+    all runs are measured by the judgments that are left (Zobel 1998). Documents that no run has down to the depth stay
+    judged. Ranks stay as they are, also where the policy ranks ties by grade. Each run is read once; pass {name:
+    JudgedRanks} of the same judgments to skip the reading.
 
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     >>> old, new = reusability(qrels, {"old": {"q": ["a", "b"]}, "new": {"q": ["c", "a"]}}, "AP").rows
@@ -196,7 +196,7 @@ def reusability(
 
 
 def _known_groups(groups: Any, runs: Sequence[str]) -> dict[str, str]:
-    """The group of each run that has one; a run that is not there is an error."""
+    """The group of each run that has one; an unknown run is an error."""
     named = read_words(groups, "group")
     for run in named:
         if run not in runs:

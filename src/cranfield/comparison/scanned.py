@@ -32,7 +32,7 @@ def averaged_measures(measures: Measures) -> Sequence[Measure]:
 def scanned_runs(
     judgments: Judgments, runs: Any, policy: Policy, format: str | None, check_ids: bool
 ) -> dict[str, JudgedRanks]:
-    """The table of each run; one that is a table already is taken as it is."""
+    """The table of each run; a run that is already a table stays as it is."""
     named = named_runs(runs)
 
     def scanned(run: Any) -> JudgedRanks:

@@ -2,7 +2,7 @@
 
 The leader was chosen because its mean is the best, so a comparison with it is not one with a run that was fixed
 beforehand: it must hold for whichever run leads. All pairs are therefore tested as one family. Where their intervals
-hold at once with 95% confidence, so does all that is said here, of every run and rank together (Mogstad et al. 2023).
+hold at once with 95% confidence, so does everything here, for every run and rank together (Mogstad et al. 2023).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Standings(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What follows, as it is said everywhere."""
+        """The verdict, in the words used everywhere."""
         rest = self.others
         if not rest:
             return f"all {len(self.leaders)} runs have the same {self.measure}"

@@ -1,4 +1,4 @@
-"""Student's distribution, made of SciPy's functions: to import `scipy.stats`, which has it, takes half a second."""
+"""Student's distribution from SciPy's special functions: importing `scipy.stats`, which has it, takes half a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cranfield.ranks.columns import Numbers
 
 
 def import_ahead() -> None:
-    """Import SciPy's functions, which takes a fifth of a second, in a thread: while files are read, nobody waits."""
+    """Import SciPy's functions in a thread while files are read: that takes a fifth of a second."""
     threading.Thread(target=importlib.import_module, args=("scipy.special",), daemon=True).start()
 
 

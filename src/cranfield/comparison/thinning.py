@@ -1,4 +1,4 @@
-"""stability(qrels, runs, measures) → Stability: what happens to measures when judgments are taken away?"""
+"""stability(qrels, runs, measures) → Stability: what happens to measures when judgments are removed?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.contributions import mean_of
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.measures.completion import cutoff_of
@@ -159,7 +159,7 @@ def stability(
     rows: list[StabilityRow] = []
     by_run: dict[tuple[str, float], dict[str, float]] = {}
     for fraction in fractions:
-        # What is drawn for a share does not depend on the other shares.
+        # The draws for a share do not depend on the other shares.
         generator, found, left = np.random.default_rng([seed % 2**64, round(fraction * 1e9)]), [], []
         for _ in range(repeats):
             gone = draw(fraction, generator)
@@ -216,7 +216,7 @@ DESIGNS: dict[str, Callable[[Judgments, Policy], Draw]] = {"per-query": _per_que
 
 
 class _WithinCutoff(NamedTuple):
-    """What one measure or another looks at: the tables of all runs."""
+    """A measure, and the tables of all runs down to its cutoff."""
 
     measure: Measure
     tables: list[JudgedRanks]

@@ -40,7 +40,7 @@ METHODS: dict[str, type[Method]] = {
 def estimates_unjudged(measure: Measure) -> bool:
     """Whether a measure allows for unjudged documents itself, by those of their stratum that were drawn and judged.
 
-    All that could be said of its values, if these documents were judged, is that they lie between 0 and 1.
+    If these documents were judged, its values could be anything from 0 to 1.
     """
     return measure.definition.table == "strata"
 
@@ -131,7 +131,7 @@ class Reaches:
         return found
 
     def _fixed(self, measure: Measure) -> list[Reach]:
-        """What complete judgments leave open: nothing."""
+        """Complete judgments leave nothing open."""
         values = [each.by_query(measure) for each in self._evaluations]
         columns = np.array([[each[query] for query in self._query_ids] for each in values])
         one, other = np.array(self._pairs).T

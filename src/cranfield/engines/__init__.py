@@ -1,1 +1,1 @@
-"""Other ways to judged ranks: runs in an engine, which may have outgrown one machine. One class for each engine."""
+"""Judged ranks of runs in an engine, which may be too large for one machine. One class for each engine."""

@@ -1,4 +1,4 @@
-"""DuckDB: relations of a connection, in SQL; what memory cannot hold goes to disk."""
+"""DuckDB: relations of a connection, in SQL; data that does not fit in memory goes to disk."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DuckDB(FileEngine):
         return native.project("*, hash(query, document) AS key")
 
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
-        """A connection and a column may have a collation, which also decides what is equal; C compares bytes."""
+        """A connection and a column may have a collation, which also affects equality; C compares bytes."""
         made = ", ".join(
             f"(nullif(CAST({_quoted(name)} AS VARCHAR), '') COLLATE C) AS {_quoted(new + '_as_text')}"
             for new, name in columns.items()
@@ -60,12 +60,12 @@ class DuckDB(FileEngine):
 
 
 def _queried(relation: Any, query: str) -> Any:
-    """A query on the connection of a relation, which only a query of the relation itself reaches."""
+    """A query on the connection of a relation, which is only accessible through the relation itself."""
     return relation.query("cranfield_run", query)
 
 
 def _connected(duckdb: Any) -> Any:
-    """A new connection; what memory cannot hold goes to the folder for temporary files, not to the current one."""
+    """A new connection, which spills to the folder for temporary files, not to the current one."""
     import tempfile
 
     folder = os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")

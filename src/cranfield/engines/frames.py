@@ -1,4 +1,4 @@
-"""Rows that an engine holds, a run or judgments, as frames with columns of one name and one type in every engine."""
+"""A run or judgments in an engine, as frames whose columns have the same names and types in every engine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class EngineRows:
 
     @cached_property
     def nw(self) -> Any:
-        """The library that speaks with all engines."""
+        """The library that works with all engines."""
         return libraries.narwhals()
 
     @cached_property
@@ -52,7 +52,7 @@ class EngineRows:
 
     @cached_property
     def engine(self) -> Engine:
-        """What holds the rows."""
+        """The engine of the rows."""
         return engine_of(self.native, self.source)
 
     @cached_property
@@ -67,7 +67,7 @@ class EngineRows:
 
     @property
     def ranks(self) -> bool:
-        """Whether the values are ranks turned round, because there are no scores."""
+        """Whether the values are negated ranks, because there are no scores."""
         return self._columns[3]
 
     @property
@@ -84,7 +84,7 @@ class EngineRows:
 
     @cached_property
     def whole(self) -> dict[str, bool]:
-        """Whether the ids of queries and documents are whole numbers, which stay numbers where that is exact."""
+        """Whether the ids of queries and documents are whole numbers, which stay numbers if that is exact."""
         nw = self.nw
         whole = {}
         for what, name in zip(("query", "document"), self._columns):
@@ -99,7 +99,7 @@ class EngineRows:
         return whole
 
     def standard(self, frame: Any) -> Any:
-        """Columns of one name and one type, whatever the run calls them; an empty id is null."""
+        """Columns with standard names and types, whatever the run calls them; an empty id is null."""
         nw, col = self.nw, self.nw.col
         query, document, value, ranks = self._columns
         kind = self._schema[value]
@@ -127,8 +127,8 @@ class EngineRows:
     def parts(self) -> list[Any]:
         """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory.
 
-        A piece is a range of query ids, so that where rows stand in the order of queries, as in most files, the engine
-        skips the rest of the file.
+        A piece is a range of query ids, so if rows are in the order of queries, as in most files, the engine skips the
+        rest of the file.
         """
         nw, frame, query = self.nw, self._frame, self._columns[0]
         its = nw.col(query)
@@ -157,7 +157,7 @@ class EngineRows:
         return self.prepared(self._all)
 
     def some(self, what: str, n: int, queries: Any = None) -> list[str]:
-        """A few different ids, to show them: of "query" or "document", of all rows or of those of some queries."""
+        """A few different ids, for errors: of "query" or "document", of all rows or of those of some queries."""
         rows = self.rows if queries is None else self.rows.join(queries, on="query", how="semi")
         distinct = rows.group_by(what).agg(self.nw.len().alias("rows")).sort(what).head(n)
         return [str(row[0]) for row in self.engine.rows(distinct.select(what))]
@@ -172,7 +172,7 @@ class EngineRows:
 
     @cached_property
     def by_query(self) -> Any:
-        """The queries: how many documents each has, and how many rows that cannot be used."""
+        """The queries: how many documents each has, and how many unusable rows."""
         nw, col = self.nw, self.nw.col
         kept = col("query") != col("document") if self._drops_same_id else nw.lit(True)
         rows = self._all.with_columns(
@@ -183,7 +183,7 @@ class EngineRows:
         return rows.group_by("query").agg(col("unusable", "documents").sum())
 
     def check(self, unusable: int) -> None:
-        """Refuse rows that cannot be used, of which there are so many, and documents that appear twice for a query."""
+        """Refuse this many unusable rows, and documents that appear twice for a query."""
         if unusable:
             raise self._error_of_unusable(unusable)
         if not self._keeps_best:

@@ -8,7 +8,7 @@ from cranfield.engines.temporary_files import FileEngine
 
 
 class Ibis(FileEngine):
-    """The engine of an Ibis table. Its backends share no hash; which of them is to read a file, only users know."""
+    """The engine of an Ibis table. Backends have no common hash, and only users know which should read a file."""
 
     name = "ibis"
     title = "Ibis"

@@ -1,4 +1,4 @@
-"""The judged rows of a run whose judgments are in its engine, too: the two are joined there."""
+"""The judged rows of a run whose judgments are also in its engine: the two are joined there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class JudgedRows:
         return self._keep(self.run.by_query, "sizes")
 
     def check(self) -> int:
-        """Refuse what cannot be evaluated; how many queries of the run nobody judged."""
+        """Refuse what cannot be evaluated; returns how many queries of the run are not judged."""
         nw, col = self.run.nw, self.run.nw.col
         judged = self.judgments.by_query.with_columns(unjudged=nw.lit(0))
         sizes = self.sizes.join(judged.select("query", "unjudged"), on="query", how="left")
@@ -51,7 +51,7 @@ class JudgedRows:
 
     @cached_property
     def table(self) -> Any:
-        """Every judgment: query, document, grade, what stands above it if it was retrieved, and its query's size."""
+        """Every judgment: query, document, grade, the counts above it if it was retrieved, and its query's size."""
         nw, col = self.run.nw, self.run.nw.col
         judged = self.judgments.rows.select("query", "document", col("value").alias("grade"))
         pairs = judged.select("query", "document")
@@ -74,7 +74,7 @@ class JudgedRows:
         return judged.join(nw.concat(found), on=["query", "document"], how="left").join(sizes, on="query", how="left")
 
     def overlap(self, totals: Totals, least: int, refuse: bool) -> tuple[str, ...]:
-        """Refuse a run that has nothing in common with the judgments; warn where it has little."""
+        """Refuse a run that has nothing in common with the judgments; warn if it has little."""
         shared, depth = totals.judged - totals.missing, self.run.policy.depth
         if not shared:
             queries = self.run.some("query", SHOWN), self.judgments.some("query", SHOWN)
@@ -93,5 +93,5 @@ class JudgedRows:
         return kept
 
     def forget(self) -> None:
-        """Give back what was kept on the way to the values."""
+        """Release the intermediate results."""
         self._engine.release(self.kept, self.folder)

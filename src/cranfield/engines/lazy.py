@@ -3,7 +3,7 @@
 The run is never sorted as a whole and never leaves its engine. These expressions read it:
 1. by query: how many documents, and whether a row is unusable; by query and document: whether one appears twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
-3. for each of those, how many documents of its query stand above it.
+3. for each of those, how many documents of its query are above it.
 Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times.
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which
@@ -31,12 +31,12 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import NOTHING, Places, Scanned, join
 
-MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
+MANY = 8  # up to this many judged documents of a query are counted; for more, sorting it once is faster
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def collected(frame: Any, source: str) -> Any:
-    """A lazy frame of judgments as one in memory."""
+    """A lazy frame of judgments, collected into memory."""
     engine = engine_of(frame, source)
     return engine.guarded(engine.wrapped(engine.native).collect).to_native()
 
@@ -59,7 +59,7 @@ class LazyRun:
 
     @property
     def name(self) -> str:
-        """What errors call the run."""
+        """The name of the run in errors."""
         return self.run.source
 
     def queries(self, n: int) -> list[str]:
@@ -73,7 +73,7 @@ class LazyRun:
 
     @cached_property
     def scanned(self) -> Scanned:
-        """What the run says about the judged queries."""
+        """The result of the run for the judged queries."""
         retrieved, extra = self.sizes
         row, score = self.hits
         heavy = self.heavy
@@ -84,13 +84,13 @@ class LazyRun:
 
     @cached_property
     def sizes(self) -> tuple[Integers, int]:
-        """Documents by judged query, -1 where the run lacks it, and how many queries of the run nobody judged."""
+        """Documents by judged query, -1 if the run lacks it, and how many queries of the run are not judged."""
         nw, col = self.run.nw, self.run.nw.col
         number, ids = self._keys(self.judgments.query_ids, "query")
         queries = self._engine.send({"query": ids, "number": number})
         numbered = self.run.by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
         result = self._engine.numbers(
-            numbered.group_by("number")  # all queries that nobody judged come back as one row
+            numbered.group_by("number")  # all queries that are not judged come back as one row
             .agg(nw.len().alias("queries"), col("unusable", "documents").sum())
             .select(col("number", "queries", "unusable", "documents").cast(nw.Int64))
         )
@@ -116,7 +116,7 @@ class LazyRun:
         query = self.judgments.query[self.hits[0]]
         return np.bincount(query, minlength=len(self.judgments))[query] > MANY
 
-    # 3. What stands above them.
+    # 3. The documents above them.
 
     def _counted(self, row: Integers, score: Numbers) -> Places:
         """Count, for each hit, the documents of its query with a higher score, and those with the same."""
@@ -160,7 +160,7 @@ class LazyRun:
         return ids.take(np.searchsorted(kept, self.judgments.query[row]))
 
     def _keys(self, ids: Sequence[str], what: str) -> tuple[Integers, Any]:
-        """Ids of the judgments as the run has them, and which ones: '007' is no whole number of the run."""
+        """Ids of the judgments as the run has them, and which ones: '007' is not a whole number of the run."""
         if not self.run.whole[what]:
             return np.arange(len(ids)), self._engine.text(ids)
         arrow = libraries.arrow()
@@ -169,9 +169,9 @@ class LazyRun:
 
 
 def counted(run: Any, hits: Any, by: list[str]) -> Any:
-    """What stands above each hit: documents of its query with a higher score, and with the same one.
+    """The counts above each hit: documents of its query with a higher score, and with the same score.
 
-    hits: query, hit (its score), hit_text (its id), and the columns `by` which tell one from another.
+    hits: query, hit (its score), hit_text (its id), and the columns `by` that identify it.
     """
     nw = libraries.narwhals()
     score, hit = nw.col("value"), nw.col("hit")
@@ -184,7 +184,7 @@ def counted(run: Any, hits: Any, by: list[str]) -> Any:
 
 
 def ranked(run: Any, queries: Any) -> Any:
-    """What stands above each document of these queries, by a window."""
+    """The counts above each document of these queries, by a window."""
     nw = libraries.narwhals()
     score, first_of_tie, last_of_tie = nw.col("value"), nw.col("first_of_tie"), nw.col("last_of_tie")
     return (

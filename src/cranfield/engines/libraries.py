@@ -1,4 +1,4 @@
-"""The libraries that all engines need, beside their own."""
+"""The libraries that all engines need, besides their own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _PURPOSE = "evaluating a lazy frame"
 
 
 def narwhals() -> Any:
-    """The library that speaks with all engines."""
+    """The library that works with all engines."""
     return need("narwhals", extra="frames", purpose=_PURPOSE)
 
 
 def arrow() -> Any:
-    """The library in whose columns small tables travel."""
+    """The library for passing small tables."""
     return need("pyarrow", extra="frames", purpose=_PURPOSE)
 
 

@@ -1,4 +1,4 @@
-"""Judged rows to values, batch by batch: what runs inside an engine, on each of its machines.
+"""From judged rows to values, batch by batch: this runs inside an engine, on each of its machines.
 
 Rows arrive sorted by query and document. Batches are cut between queries, and every batch goes through the same table
 and the same measure functions as an evaluation in memory, so that every value is the same to the last bit.
@@ -23,8 +23,8 @@ from cranfield.ranks.ranking import GradeColumns, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-ROWS = 200_000  # judged rows that are measured at once, and more only where one query has more
-# What is known of each query beside its values.
+ROWS = 200_000  # judged rows measured at once; more only if one query has more
+# The facts about each query besides its values.
 FACTS = ("retrieved", "missing", "no_relevant", "no_relevant_for_all", "found", "tied", "qrels_digest", "ranks_digest")
 
 PER_QUERY = {"run": "string", "query_id": "string", "measure": "string", "value": "double"}
@@ -32,7 +32,7 @@ PER_QUERY = {"run": "string", "query_id": "string", "measure": "string", "value"
 
 @dataclass(frozen=True)
 class Measuring:
-    """The work on one stream of judged rows; it travels to where they are."""
+    """The work on one stream of judged rows; it is sent to where they are."""
 
     run: str
     measures: tuple[Measure, ...]
@@ -67,7 +67,7 @@ class Measuring:
                 yield arrow.record_batch(columns, names=list(PER_QUERY))
 
     def totals(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """One row, with all that is added up over these queries."""
+        """One row with the totals over these queries."""
         arrow = libraries.arrow()
         total = Totals.none(len(self.measures))
         for batch in batches:
@@ -75,7 +75,7 @@ class Measuring:
         yield arrow.record_batch({"totals": arrow.array([total.to_json()])})
 
     def total(self, batch: Any) -> Totals:
-        """What is added up over the queries of one batch of values."""
+        """The totals over the queries of one batch of values."""
         facts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in FACTS}
         values = [batch.column(name).to_numpy() for name in self.columns]
         return Totals.of(facts, values, batch.column("query_id"), self.measures, self.policy)
@@ -142,7 +142,7 @@ def _whole_queries(arrow: Any, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _digest(query: str, text: str, *columns: Any) -> int:
-    """A hash of what is known of a query. They are added up, so that the order of the queries does not matter."""
+    """A hash of the facts about a query. Hashes are added up, so that the order of the queries does not matter."""
     digest = hashlib.sha256(f"{query}\n{text}\n".encode())
     for column in columns:
         digest.update(column.tobytes())

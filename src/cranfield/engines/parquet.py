@@ -17,8 +17,8 @@ def open_parquet(
 ) -> Any:
     """The Parquet files of a path, a pattern or a folder as one lazy frame; hive partitions are columns of text.
 
-    beside: a frame of the engine that this one is to be joined with.
-    settings: what the engine is told, as its `settings` name it.
+    beside: a frame of the engine to join this one with.
+    settings: those of the engine, as its `settings` name them.
     """
     where = os.fspath(path)
     reader = engine_named(engine, where)
@@ -30,7 +30,7 @@ def open_parquet(
         return reader.scan(files, partitions, beside, **(settings or {}))
     except CranfieldError:
         raise
-    except Exception as error:  # each engine raises its own
+    except Exception as error:  # each engine raises its own errors
         raise InputError(where, f"the engine {engine} cannot read it ({briefly(error)}).") from error
 
 

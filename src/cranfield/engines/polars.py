@@ -39,7 +39,7 @@ class Polars(FileEngine):
         return native.with_columns(self.imported().struct("query", "document").hash().alias("key"))
 
     def collect(self, frame: Any) -> Any:
-        """In memory at once, Polars would hold all of a run."""
+        """With the streaming engine: otherwise, Polars would hold all of a run in memory."""
         return self.guarded(lambda: frame.collect(engine="streaming"))
 
     def write(self, path: str, native: Any) -> None:

@@ -1,6 +1,6 @@
 """What every engine can do. Each has a file and a class of its own, which says where it differs from the others.
 
-The rest of this room speaks with an engine through these methods only, and with its frames through narwhals.
+The rest of this room uses an engine only through these methods, and its frames through narwhals.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
 
 class EngineSetting(NamedTuple):
-    """What an engine can be told when it opens files."""
+    """A setting of an engine for opening files."""
 
     kind: str  # of its value, in a word: URL
     meaning: str
 
 
 class Engine(ABC):
-    """An engine, as the holder of one frame.
+    """An engine with one frame.
 
     native: the frame, as the library of the engine has it.
-    source: what errors call the frame.
+    source: the name of the frame in errors.
     """
 
-    # What users are told; command-line options, help, error messages and the page about engines are made of it.
+    # For users: command-line options, help, error messages and the page about engines are made from these.
     name: ClassVar[str]  # engine="duckdb", --engine duckdb
     title: ClassVar[str]  # as its makers write it
     takes: ClassVar[str]  # what kind of frame, in words
     memory: ClassVar[str]  # what it keeps in memory, a sentence or two
     package: ClassVar[str]  # what pip installs
     reads_parquet: ClassVar[bool] = True  # whether `scan` reads files that users name
-    settings: ClassVar[Mapping[str, EngineSetting]] = {}  # what `scan` can be told; --NAME-SETTING on the command line
+    settings: ClassVar[Mapping[str, EngineSetting]] = {}  # the settings of `scan`; --NAME-SETTING on the command line
 
     # How it is recognised and imported.
     library: ClassVar[str]
-    extra: ClassVar[str] = ""  # of cranfield, where there is one that brings the library
+    extra: ClassVar[str] = ""  # of cranfield, if one installs the library
     frames: ClassVar[frozenset[tuple[str, str]]]  # classes of its frames: (library, name of the class)
 
     rows_at_once: ClassVar[int | None] = None  # how many rows it groups at once, where more would not fit into memory
@@ -65,7 +65,7 @@ class Engine(ABC):
 
         files: their paths or addresses.
         partitions: the names of folders such as `query_id=17`: columns of text, whatever they look like.
-        beside: a frame of this engine that the new one is to be joined with, or None.
+        beside: a frame of this engine to join the new one with, or None.
         settings: those of `settings` that the user gave.
         """
         raise CranfieldError(
@@ -86,18 +86,18 @@ class Engine(ABC):
 
     @abstractmethod
     def release(self, kept: Iterable[Any], folder: str) -> None:
-        """Give back what the kept frames take, in memory or in the folder; the values that were measured stay."""
+        """Release the memory or files of the kept frames; the measured values stay."""
 
     def keyed(self, native: Any) -> Any | None:
-        """The columns query and document as one number of 64 bits, key: a hash; None where the engine has none.
+        """The columns query and document as one 64-bit number, key: a hash; None if the engine has none.
 
         Grouping by it takes a fraction of the time and memory of grouping by ids. Equal ids have equal keys; different
-        ids may, hardly ever, share one.
+        ids very rarely share one.
         """
         return None
 
     def spread(self, frame: Any, column: str) -> Any:
-        """The frame, for grouping by a column whose values are nearly all different."""
+        """The frame, prepared for grouping by a column with nearly all different values."""
         return frame
 
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
@@ -149,7 +149,7 @@ class Engine(ABC):
         return arrow.array(ids, arrow.string())
 
     def guarded(self, work: Callable[[], Any]) -> Any:
-        """What the work gives; an engine that fails says so as an error about the source."""
+        """Do the work; failures of the engine become errors about the source."""
         try:
             return work()
         except CranfieldError:
@@ -159,7 +159,7 @@ class Engine(ABC):
 
 
 def briefly(error: Exception) -> str:
-    """The first line of an engine's error, and the last where the first only announces it."""
+    """The first line of an engine's error, and the last if the first only announces it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
     fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith((":", "below.")) else lines[0]
     return f"{type(error).__name__}: {fact}"[:300]

@@ -1,4 +1,4 @@
-"""The engines there are. Whatever lists them, or tells one from another, asks here."""
+"""All engines: the only place that lists them and recognises their frames."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ANY = ("narwhals", "LazyFrame")  # the class that wraps frames of all engines
 def register(engine: type[Engine]) -> type[Engine]:
     """Make an engine known, under its name.
 
-    engine: a class that says how it is recognised, how it reads files, and where it differs from others.
+    engine: a class that defines how it is recognised, how it reads files, and where it differs from others.
 
-    Returns the class, so that this may stand above it as a decorator.
+    Returns the class, so that this can be used as a decorator.
     """
     ENGINES[engine.name] = engine
     return engine
@@ -41,7 +41,7 @@ def readers() -> list[type[Engine]]:
 
 
 def engine_named(name: str, source: str) -> type[Engine]:
-    """The engine of a name; `source` is what it is to read."""
+    """The engine of a name; `source` is what it will read."""
     if name not in ENGINES:
         known = ", ".join(engine.name for engine in readers())
         raise InputError(source, f"there is no engine '{name}'.", hint=f"engines are {known}")
@@ -55,7 +55,7 @@ def is_of_engine(thing: Any) -> bool:
 
 
 def engine_of(frame: Any, source: str) -> Engine:
-    """The engine that holds a lazy frame; `source` is what errors call the frame."""
+    """The engine that holds a lazy frame; `source` is the name of the frame in errors."""
     native = frame.to_native() if _ANY in _kinds(frame) else frame
     kinds = _kinds(native)
     for engine in ENGINES.values():

@@ -14,7 +14,7 @@ _NO_FRAMES = ("builtins", "pathlib", "cranfield")  # where paths, dicts and our 
 
 
 class Lazy(NamedTuple):
-    """A frame whose rows an engine holds; evaluating it does not take them out."""
+    """A frame whose rows an engine holds; they stay there when it is evaluated."""
 
     name: str
     frame: Any
@@ -45,7 +45,7 @@ def open_run(
 ) -> Lazy:
     """A lazy frame, or the Parquet files of a path with an engine to read them.
 
-    settings: what that engine is told, as its `settings` name it.
+    settings: those of that engine, as its `settings` name them.
     """
     if isinstance(run, Lazy):
         return run
@@ -69,9 +69,9 @@ def open_run(
 def open_judgments(
     qrels: Any, engine: str | None, format: str | None = None, *, beside: Any = None
 ) -> Judgments | Lazy:
-    """Judgments that stay in an engine, or else read into memory; Parquet goes to the engine, where one is named.
+    """Judgments that stay in an engine, or else are read into memory; Parquet goes to the engine, if one is named.
 
-    beside: the run that they are to be joined with.
+    beside: the run to join them with.
     """
     if isinstance(qrels, Lazy):
         return qrels
@@ -87,7 +87,7 @@ def open_judgments(
 
 
 def _name(path: str) -> str:
-    """What a run of many files is called by: the path down to its last part without a pattern in it."""
+    """The name of a run of many files: the path down to its last part without a pattern."""
     parts = list(re.finditer(r"[^/\\]+", path))
     named = [part for part in parts if not any(sign in part[0] for sign in "*?[=")]
     return path if named[-1:] == parts[-1:] or not named else path[: named[-1].end()]

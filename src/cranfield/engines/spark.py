@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cranfield.engines.measuring import Measuring
     from cranfield.engines.totals import Totals
 
-# What a measure raises in a task arrives as the text of another error.
+# An exception of a measure in a task arrives as the text of another error.
 _RAISED = r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?"
 
 
@@ -56,7 +56,7 @@ class Spark(Engine):
         return native.selectExpr("*", "xxhash64(query, document) AS key")
 
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
-        """One text of SQL: each part of an expression would be a call to the JVM. The cast drops a collation."""
+        """One SQL text, because each part of an expression would be a call to the JVM. The cast drops a collation."""
         made = [
             f"nullif(CAST({_quoted(name)} AS STRING), '') AS {_quoted(new + '_as_text')}"
             for new, name in columns.items()
@@ -64,15 +64,15 @@ class Spark(Engine):
         return self.wrapped(frame.to_native().selectExpr("*", *made))
 
     def spread(self, frame: Any, column: str) -> Any:
-        """Spark would first group what each task reads, which takes long and saves nothing where all values differ."""
+        """Spark would first group within each task, which takes long and saves nothing if all values differ."""
         return self.wrapped(frame.to_native().repartition(column))
 
     def keep(self, frame: Any, path: str) -> Any:
-        """Spark has a store of its own, on all machines; a path of the driver would say nothing to them."""
+        """Spark has a store of its own, on all machines; they could not read a path of the driver."""
         return self.wrapped(frame.to_native().persist())
 
     def release(self, kept: Iterable[Any], folder: str) -> None:
-        """Spark forgets what it is told to."""
+        """Remove the kept frames from Spark's store."""
         for frame in kept:
             frame.to_native().unpersist()
 
@@ -89,7 +89,7 @@ class Spark(Engine):
         return reduce(Totals.__add__, totals, Totals.none(len(measuring.measures))), self.wrapped(per_query)
 
     def failure(self, error: Exception) -> CranfieldError:
-        """An error of a measure, where a task failed with one."""
+        """The error of a measure, if a task failed with one."""
         if raised := re.search(_RAISED, str(error)):
             return MeasureError(raised[1], hint=raised[2] or "")
         return super().failure(error)

@@ -1,4 +1,4 @@
-"""Engines on this machine keep what they have computed in Parquet files of a temporary folder."""
+"""Engines on this machine, which keep results in Parquet files of a temporary folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is added up over all queries: exactly, so that neither their order nor how they are shared out matters."""
+"""Exact sums over all queries, so that neither their order nor how they are split matters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy
 
-UNIT = 1200  # sums are whole multiples of 2 to the power of minus this, which all numbers of 64 bits are
+UNIT = 1200  # sums are whole multiples of 2^-UNIT, as all 64-bit floats are
 NAMED = 6
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over queries: counts, digests, and for each measure the exact sum of what its mean is made of."""
+    """Sums over queries: counts, digests, and for each measure the exact sum behind its mean."""
 
     queries: int  # averaged over
     judged: int
@@ -89,7 +89,7 @@ class Totals:
         return float(np.exp(total / self.queries)) if how == "geometric" else total / self.queries
 
     def to_json(self) -> str:
-        """The totals as text, to travel."""
+        """The totals as text."""
         return json.dumps(self.__dict__, allow_nan=False)
 
     @classmethod
@@ -106,7 +106,7 @@ def exact_sum(values: Numbers) -> int:
     1.0
     """
     total = 0
-    for start in range(0, len(values), 1 << 24):  # so many that sums of halves, below, stay exact
+    for start in range(0, len(values), 1 << 24):  # few enough that the sums of halves below stay exact
         mantissa, exponent = np.frexp(values[start : start + (1 << 24)])
         whole = (mantissa * 2.0**53).astype(np.int64)
         high, low = whole >> 27, whole & ((1 << 27) - 1)

@@ -1,1 +1,1 @@
-"""Evaluating a run, and what is known of the result: values, facts about queries, saving, explaining, advice."""
+"""Evaluating a run, and working with the result: values, facts about queries, saving, explaining, advice."""

@@ -33,7 +33,7 @@ def evaluation_bounds(
         grades = default_scale(measure, judged) if scale is None else read_scale(scale)
         found = bounds(measure, judged, grades, budget=budget, unseen=_unseen(evaluation, ranked, unseen))
         low, high, exact = found.low[kept], found.high[kept], found.exact[kept]
-    else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
+    else:  # an unjudged document may belong to any subtopic, and so on: only the range of the values is known
         grades, more = (), _unseen(evaluation, ranked, unseen) > 0
         exact = ((judged.n_unjudged() == 0) & ~more)[kept]
         if measure.definition.table == "passages" and not evaluation.policy.complete:

@@ -19,7 +19,7 @@ from cranfield.ranks.columns import Numbers
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, kw_only=True)
 class ValuesByQuery(Summary):
-    """The value of each query by each measure; all else about them is derived."""
+    """The value of each query by each measure; everything else is derived from them."""
 
     query_ids: tuple[str, ...]
     _columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
@@ -32,7 +32,7 @@ class ValuesByQuery(Summary):
         return self._means[wanted]
 
     def _key(self, measure: str | Measure) -> Measure:
-        """What the column of a measure is kept under; a `Measure` is not searched for among the names of all."""
+        """The key of a measure's column; a `Measure` needs no search by name."""
         return measure if isinstance(measure, Measure) and measure in self._columns else self._find(measure)
 
     def column(self, measure: str | Measure) -> Numbers:

@@ -1,4 +1,4 @@
-"""Evaluations to charts: what a chart needs is measured here, and drawn where all charts are."""
+"""Evaluations to charts: this measures what a chart needs; `show` draws it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drawn(chart: Chart, results: Sequence[Evaluation], measure: Measure, own: di
 def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | None, **options: Any) -> Spec:
     """A chart of evaluations; what they lack is measured if they know the ranks.
 
-    Charts belong to a room that knows all results, so they are found by name at that moment.
+    Charts belong to a room that knows all results, so they are imported by name when needed.
     """
     request = import_module("cranfield.show.charts.evaluated").requested(kind, results, measure, options)
     needed = set(request.needed)

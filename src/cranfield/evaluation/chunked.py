@@ -75,7 +75,7 @@ def _nothing_fits(table: PassageRanks, measures: Sequence[Measure]) -> Iterator[
 def _provenance(
     passages: PassageJudgments, chunks: Chunks, measures: Sequence[Measure], policy: Policy
 ) -> Iterator[str]:
-    """What a signature says besides: how many passages, how much of one is enough, and what budgets are counted in."""
+    """What the signature adds: how many passages there are, how much of one is enough, and the unit of budgets."""
     if passages.provenance:
         yield passages.provenance
     yield f"passages:{len(passages.grades)}"

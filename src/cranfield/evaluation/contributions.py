@@ -16,7 +16,7 @@ LEAST_DEPTH = 10  # of a pool, if documents above it are not all judged
 
 
 def complete_depth(tables: Sequence[JudgedRanks]) -> int:
-    """How deep the pool of some runs was: to the deepest rank down to which all is judged, but ten at least.
+    """How deep the pool of some runs was: the deepest rank down to which everything is judged, but at least ten.
 
     >>> complete_depth([JudgedRanks.of_grades([1] * 12 + [None, 1]), JudgedRanks.of_grades([0] * 13)])
     12
@@ -29,7 +29,7 @@ def complete_depth(tables: Sequence[JudgedRanks]) -> int:
 
 
 def _first_hole(table: JudgedRanks) -> int | None:
-    """The best rank at which a document is not judged; None where all are."""
+    """The best rank of an unjudged document; None if all are judged."""
     known = table.rows(table.judged)
     # Ranks count up by one as long as nothing is missing before them.
     unbroken = known.rank == known.running(np.ones(len(known.rank), dtype=np.bool_))

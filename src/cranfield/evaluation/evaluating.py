@@ -1,4 +1,4 @@
-"""evaluate(qrels, run, measures) → Evaluation: the mean of each measure, the value of each query, and their proof."""
+"""evaluate(qrels, run, measures) → Evaluation: the mean of each measure, and the value of each query."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def evaluate(
     policy: the conventions; see `Policy`.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
-    name: what the run is called in the result; by default after its file.
+    name: the run's name in the result; by default that of its file.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder as
         one run. `evaluate_lazily` leaves even the values of the queries there.
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
@@ -118,7 +118,7 @@ def evaluate(
         from cranfield.ranks.rankings import with_lengths
 
         judged = with_lengths(judged, judgments, source, policy, lengths)
-        orders = None  # in another order of ties, other lengths stand above a document
+        orders = None  # another order of ties changes the lengths above a document
     refuse_missing(judged, policy, source.name)
     stream = source.stream
     return evaluation_of(
@@ -206,7 +206,7 @@ def evaluate_runs(
 
 
 def threads_for(runs: Collection[Any]) -> int:
-    """How many runs to read at a time: few files are shared out block by block, and so is what is scanned already."""
+    """How many runs to read at a time: few files are split into blocks, and so are files that are already scanned."""
     files = all(isinstance(run, str | os.PathLike | Stream) for run in runs)
     return CORES if files and len(runs) >= 2 * CORES and not is_scanning() else 1
 
@@ -249,7 +249,7 @@ def read_judgments(
 
 
 def _refuse_strata_beside_others(wanted: Sequence[Measure]) -> None:
-    """Refuse measures of strata together with others of groups: what a group is cannot be both."""
+    """Refuse measures of strata together with other measures of groups: a group cannot be both."""
     named = {each.definition.table: each.name for each in reversed(wanted) if each.definition.table != "ranks"}
     strata = named.pop("strata", None)
     if strata and named:
@@ -270,7 +270,7 @@ def _refuse_passages(wanted: Sequence[Measure]) -> None:
 def _tables(
     grouped: GroupedJudgments, judged: JudgedRanks, wanted: Sequence[Measure], policy: Policy
 ) -> dict[str, Any]:
-    """The tables of judgments with groups that the measures need, all made of one scan."""
+    """The tables of judgments with groups that the measures need, all from one scan."""
     names = {measure.definition.table for measure in wanted}
     tables: dict[str, Any] = {}
     if "subtopics" in names:
@@ -327,7 +327,7 @@ def _run_hash(stream: Stream) -> str | Callable[[], str]:
 
 
 def digest_of(judged: JudgedRanks) -> str:
-    """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
+    """A hash of the judged ranks, for a run that is not a file: hashing all of it would take far longer."""
     import hashlib
 
     digest = hashlib.sha256("\n".join(judged.query_ids).encode(errors="surrogatepass"))

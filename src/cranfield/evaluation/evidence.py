@@ -1,4 +1,4 @@
-"""What the values of an evaluation rest on: the ranks they were made of, or the facts that were saved with them."""
+"""What the values of an evaluation rest on: the ranks they were calculated from, or the facts saved with them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class RankedEvidence:
-    """The ranks of a run that was just evaluated; what is counted of them is counted when it is first asked for.
+    """The ranks of a run that was just evaluated; facts are counted when they are first needed.
 
-    packed: the ranks, which of many runs would take more memory than all else
+    packed: the ranks; those of many runs would otherwise take most of the memory
     kept: the queries of the ranks that are averaged over
     documents: where the documents of the run can be read again; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
@@ -70,7 +70,7 @@ class RankedEvidence:
 
 
 class SavedEvidence:
-    """The facts of a saved evaluation, which has no ranks any more."""
+    """The facts of a saved evaluation, which no longer has ranks."""
 
     ranks = documents = None
     has_ties = False
@@ -79,9 +79,9 @@ class SavedEvidence:
         self._facts = facts
 
     def facts(self, scope: Scope) -> FactColumns:
-        """What measures of a scope look at, as it was saved."""
+        """What measures of a scope look at, as saved."""
         return self._facts[scope]
 
     def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
-        """None of them: other orders of ties are not saved."""
+        """Empty: other orders of ties are not saved."""
         return dict.fromkeys(columns)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import UNPAINTED, Paint, aligned, columns, count, fitted, listed, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
@@ -25,7 +25,7 @@ from cranfield.read.source import open_source
 
 
 class Position(NamedTuple):
-    """One rank: its document, what that is worth, and each measure down to here."""
+    """One rank: its document, its gain, and each measure down to here."""
 
     rank: int
     doc_id: str
@@ -64,17 +64,17 @@ class Explanation(NamedTuple):
 
 HEAD = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2")
 DOCUMENT = HEAD.index("document")
-# What can be left out where the terminal is narrow, first to last: the rest follows from the grade and the rank.
+# Columns to leave out on a narrow terminal, in this order: they follow from the grade and the rank.
 SPARE = ("log2(i+1)", "gain/log2", "gain")
 NARROW = 12  # columns that a document has at least
 
 
 def explanation_text(explanation: Explanation, width: int, paint: Paint = UNPAINTED, text: str = "") -> str:
-    """The same in lines that fit: long ids are cut short, and columns left out that follow from others.
+    """The same in lines that fit: long ids are cut short, and columns that follow from others are left out.
 
     text: that of the query, where it is known.
 
-    Where that does not help, nothing is left out, and some columns stand below the others.
+    If that is not enough, nothing is left out, and some columns are printed below the others.
     """
     rows = _rows(explanation)
     for left_out in range(len(SPARE) + 1):
@@ -117,7 +117,7 @@ def _row(place: Position, measures: tuple[str, ...]) -> list[str]:
 
 
 def _others(rows: list[list[str]]) -> int:
-    """The columns of the terminal that all but the documents take."""
+    """The width of all columns except the documents."""
     widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
     return sum(widths) - widths[DOCUMENT] + 2 * (len(widths) - 1)
 
@@ -159,7 +159,7 @@ def explain(
     A measure is shown at every cutoff down to k, whatever cutoff it was named with.
 
     qrels: the judgments, as `evaluate` takes them; or a list of grades in rank order.
-    run: as `evaluate` takes it; none where `qrels` is a list of grades.
+    run: as `evaluate` takes it; none if `qrels` is a list of grades.
     query: the id of the query.
     measures: those to explain, named as for `evaluate`.
     k: how many ranks to show.
@@ -213,7 +213,7 @@ def _needs_cutoff(word: str) -> bool:
 
 
 def _read_by(policy: Policy, judged: JudgedRanks) -> JudgedRanks:
-    """The table with its grades read as the policy reads them; ranks stay as they are."""
+    """The table with its grades as the policy reads them; ranks stay as they are."""
     return replace(
         judged,
         grade=graded(judged.grade, policy),

@@ -1,4 +1,4 @@
-"""What is known of a query beside a value of a measure, and what it says about that value in words."""
+"""Facts about a query beside its value, and the words that explain the value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import count
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Integers, Numbers
@@ -16,7 +16,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class QueryFacts(NamedTuple):
-    """A query, its value, and what the measure of this value saw: counts are by its own rel and cutoff."""
+    """A query, its value, and what the measure looked at: counts are by the measure's own rel and cutoff."""
 
     query_id: str
     value: float
@@ -27,7 +27,7 @@ class QueryFacts(NamedTuple):
     unjudged: int  # of the documents down to the cutoff; 0 for a measure that leaves them out
     deeper: int  # relevant documents that were retrieved, but below the cutoff
     cutoff: int | None  # None: the measure looks at the whole ranking
-    rel: float | None  # None: what has a positive gain is relevant
+    rel: float | None  # None: documents with a positive gain are relevant
     judged_only: bool  # ranks are those among the judged documents
 
     def __repr__(self) -> str:
@@ -38,11 +38,11 @@ class QueryFacts(NamedTuple):
         """What went wrong, in words."""
         if self.relevant and not self.retrieved:
             return f"nothing retrieved, {self.relevant} relevant"
-        unjudged = self._unjudged if self.relevant else self.told_unjudged
+        unjudged = self._unjudged if self.relevant else self.unjudged_text
         return f"{self._found}; {unjudged}" if self.unjudged else self._found
 
     @property
-    def told_unjudged(self) -> str:
+    def unjudged_text(self) -> str:
         """How many documents are not judged, and where."""
         if self.cutoff is None:
             return f"{self.unjudged} of {self.retrieved} retrieved unjudged"
@@ -56,7 +56,7 @@ class QueryFacts(NamedTuple):
         return f"{self.unjudged} of {of} unjudged"
 
     @property
-    def told_found(self) -> str:
+    def found_text(self) -> str:
         """How many relevant documents were found, and where."""
         where = "retrieved" if self.cutoff is None else f"in the top {self.cutoff}"
         return f"{self.found} of {self.relevant} relevant {where}"
@@ -68,7 +68,7 @@ class QueryFacts(NamedTuple):
             return "no relevant document is judged" if usual else f"no judged document has grade {self.rel:g} or higher"
         if self.found:
             only = ", counting judged documents only" if self.judged_only else ""
-            return f"{self.told_found}, the first at rank {self.first}{only}"
+            return f"{self.found_text}, the first at rank {self.first}{only}"
         if self.cutoff is None:
             return f"none of {self.relevant} relevant among {self.retrieved} retrieved"
         deeper = f", {self.deeper} further down" if self.deeper else ""
@@ -91,7 +91,7 @@ class QueryList(list[QueryFacts]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FactColumns:
-    """The facts of all queries for the measures of one scope; in `first` 0 stands for none, in `cutoff` -1."""
+    """The facts of all queries for the measures of one scope; `first` is 0 and `cutoff` -1 where there is none."""
 
     relevant: Integers
     found: Integers

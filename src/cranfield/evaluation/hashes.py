@@ -1,4 +1,4 @@
-"""The hashes of what was evaluated."""
+"""The hashes of the judgments and the run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 class InputHashes:
     """The SHA-256 of the judgments and of the run.
 
-    A hash that nobody knew before can be given as a function, which is called when somebody asks: hashing the ranks of
-    a small run takes as long as measuring them.
+    A hash may be given as a function, which is called when the hash is needed: hashing the ranks of a small run takes
+    as long as measuring them.
     """
 
     def __init__(self, qrels: str | Callable[[], str], run: str | Callable[[], str]) -> None:

@@ -97,7 +97,7 @@ def evaluate_lazily(
     measures: names such as "nDCG@10", separated by spaces or in a list; those of judgments with groups need `evaluate`.
     policy: the conventions; see `Policy`. The rows of a lazy frame have no order, so nothing may depend on it.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
-    name: what the run is called in the result.
+    name: the run's name in the result.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder.
     check_ids: False warns about a run that has no ids in common with the judgments, instead of raising an error.
     Returns a `LazyEvaluation`: a mapping from measure to mean, whose `per_query` is a lazy frame of all values.
@@ -114,7 +114,7 @@ def evaluate_lazily(
     opened = open_run(run, engine, format)
     for measure in wanted:
         require_ranks(measure)
-        # What a measure lacks is said before the work, not by its tasks.
+        # Errors about measures come before the work, not from its tasks.
         measure(replace(JudgedRanks.of_grades([1.0]), complete=policy.complete))
     rows = EngineRows(opened.frame, opened.name, policy, as_text=True)
     judgments, provenance, doubt = _judgments(qrels, rows, engine, qrels_format)
@@ -134,7 +134,7 @@ def _not_in_an_engine(run: Any) -> InputError:
 
 
 def _judgments(qrels: Any, run: EngineRows, engine: str | None, format: str | None) -> tuple[EngineRows, str, str]:
-    """The judgments in the engine of the run, their provenance, and what casts doubt on them."""
+    """The judgments in the engine of the run, their provenance, and doubts about them."""
     opened = open_judgments(qrels, engine, format, beside=run.native)
     if isinstance(opened, Lazy) and type(engine_of(opened.frame, opened.name)) is not type(run.engine):
         opened = Judgments.read(collected(opened.frame, opened.name))
@@ -152,7 +152,7 @@ def _evaluated(
 ) -> LazyEvaluation:
     """The result; the judgments and the run are in one engine."""
     engine = run.engine
-    with ExitStack() as stack:  # what was written is deleted at once if anything fails
+    with ExitStack() as stack:  # the files written are deleted at once if anything fails
         folder = tempfile.TemporaryDirectory(prefix="cranfield-", ignore_cleanup_errors=True)
         stack.enter_context(folder)
         judged = JudgedRows(run, judgments, folder.name)

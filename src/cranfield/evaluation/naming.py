@@ -1,4 +1,4 @@
-"""What runs are called: one rule for everything that takes several of them."""
+"""The names of runs: one rule wherever several runs are given."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def named_runs(
     opened: Callable[[Any], Any] | None = None,
     name_of: Callable[[Any], str] | None = None,
 ) -> dict[str, Any]:
-    """Runs by name, each name once: {name: run} as it is, or one or many runs, which say what they are called.
+    """Runs by name, each name once: {name: run} as it is, or one or many runs, named by themselves.
 
     A file is called by its name without folder and extensions, an evaluation by its own name, and anything else is
-    "the run". Files of one name in different folders are told apart by these; what still has the same name is numbered.
+    "the run". Files of the same name in different folders get the folder in front; names that are still equal are
+    numbered.
 
-    opened: makes of each run what is named and returned
+    opened: turns each run into what is named and returned
     name_of: names a run that has no name given
 
     >>> list(named_runs(["a/bm25.run", "b/bm25.run.gz", "dense.run", "dense.run", {"q": ["d"]}]))
@@ -46,7 +47,7 @@ def named_runs(
 
 
 def own_name(run: Any) -> str:
-    """What one run is called, if nobody says otherwise."""
+    """The default name of a run."""
     return run.run if isinstance(run, Summary) else run_name(_source(run))
 
 
@@ -64,7 +65,7 @@ def numbered(name: str, taken: Collection[str]) -> str:
 
 
 def _source(run: Any) -> str:
-    """The file of a run, or what else is known of where it comes from."""
+    """The file of a run, or whatever else is known about its source."""
     if isinstance(run, ChunkRun):
         return _source(run.run)
     if isinstance(run, Stream | Lazy):
@@ -77,7 +78,7 @@ def _folder(run: Any) -> str:
 
 
 def _with_folders(names: list[str], folders: list[str]) -> list[str]:
-    """Names with folders, where these tell runs of one name apart."""
+    """Names with folders, where these distinguish runs of the same name."""
     places: dict[str, set[str]] = {}
     for name, folder in zip(names, folders, strict=True):
         places.setdefault(name, set()).add(folder)

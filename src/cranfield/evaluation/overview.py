@@ -1,4 +1,4 @@
-"""Several evaluations at once: their means, and what else a table of them is to say, worked out before it is shown."""
+"""Several evaluations at once: their means and everything else that a table of them shows, calculated beforehand."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Means = Mapping[str, Mapping[str, float]]  # of each run, by measure
 
 
 class Overview(NamedTuple):
-    """Evaluations of one or more runs by the same measures, and what was worked out about them.
+    """Evaluations of one or more runs by the same measures, and what was calculated from them.
 
-    means: of each run by measure, with the weights if there are any; or what a measure has instead of a mean
+    means: of each run by measure, with the weights if there are any; or the measure's substitute for a mean
     segments: the means of each segment that has a query, by name; None where none was asked for
     bounds: of each run by measure, how low and how high the mean could be; None where none was asked for
     worst: of each run, the worst queries by the first measure that are not perfect; None where none was asked for
@@ -57,13 +57,13 @@ def overview(
     unseen: int = 0,
     warnings: bool = True,
 ) -> Overview:
-    """Work out what is to be shown of evaluations.
+    """Calculate everything that is shown of evaluations.
 
     worst: how many of the queries that perform worst
     weights: how much each query counts in a mean, 1 where it is not listed
     segments: the part that each query belongs to
     bounds, scale, unseen: also the bounds of each mean; those of `Evaluation.bounds`
-    warnings: also what casts doubt on the values, which takes measuring them in other orders of ties
+    warnings: also reasons to doubt the values, which takes measuring in other orders of ties
 
     >>> from cranfield import evaluate
     >>> result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["b", "a"]}, "RR", name="mine")

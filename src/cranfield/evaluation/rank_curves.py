@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | None = None) -> dict[str, Curve]:
     """The curve of each run; each ends with the longest ranking.
 
-    measure: P, with the grade that makes a document relevant; query: the one that is meant instead of the mean.
+    measure: P, with the grade that makes a document relevant; query: the one to draw instead of the mean.
     """
     chosen = dict(measure.parameters)
     curves = {}

@@ -12,8 +12,8 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
-from cranfield.evaluation.in_notebooks import notebook_html
-from cranfield.evaluation.tie_ranges import told
+from cranfield.evaluation.notebook_html import notebook_html
+from cranfield.evaluation.tie_ranges import tie_warning_text
 from cranfield.evaluation.values import BUDGET, Bounds, Counts, measured
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measures
@@ -137,7 +137,7 @@ class Evaluation(ValuesByQuery):
 
     @property
     def _has_ranks(self) -> bool:
-        return isinstance(self._evidence, RankedEvidence)  # to ask for the ranks would unpack them
+        return isinstance(self._evidence, RankedEvidence)  # reading the ranks would unpack them
 
     def _ranked(self) -> RankedEvidence:
         if isinstance(self._evidence, RankedEvidence):
@@ -209,7 +209,7 @@ class Evaluation(ValuesByQuery):
             return ""
         means = {measure: self[measure] for measure in self.measures}
         found = self._evidence.tie_ranges(self._columns)
-        return told({measure: its for measure, its in found.items() if its is not None}, means, self.policy)
+        return tie_warning_text({measure: its for measure, its in found.items() if its is not None}, means, self.policy)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def load(path: str | os.PathLike[str]) -> Evaluation:
 
 
 def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) -> Evaluation:
-    """The evaluation of which this is the content; `path` is where it was read."""
+    """The evaluation with this content; `path` is where it was read."""
     if not _is_sound(content):
         fact = "columns are missing, have different lengths, or contain something that is not a number."
         raise InputError(os.fspath(path), fact)
@@ -108,7 +108,7 @@ def _line(value: Any) -> str:
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
-    """A hash of what the file says, however it is laid out."""
+    """A hash of the content, whatever its layout."""
     text = json.dumps({name: content[name] for name in content if name != CHECKSUM}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -139,7 +139,7 @@ def read(path: str | os.PathLike[str], format: str = FORMAT) -> dict[str, Any]:
 
 
 def _is_sound(content: Any) -> bool:
-    """Whether all that an evaluation is made of is there, and of the right kind."""
+    """Whether all parts of an evaluation are there, and of the right kind."""
     if not isinstance(content, dict):
         return False
     texts = [content.get(name) for name in TEXTS]

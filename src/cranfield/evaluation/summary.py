@@ -1,4 +1,4 @@
-"""What any evaluation says as a whole: the mean of each measure, the counts, and a signature."""
+"""The part that all evaluations share: the mean of each measure, the counts, and a signature."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.evaluation.hashes import InputHashes
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.evaluation.values import Counts
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, known_measure
@@ -54,7 +54,7 @@ class Summary(Mapping[str, float]):
     @property
     @abstractmethod
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values."""
+        """Reasons to doubt the values."""
 
     @abstractmethod
     def __getitem__(self, measure: str | Measure) -> float: ...

@@ -1,4 +1,4 @@
-"""How much the order of equal scores decides: a mean in the worst order of ties, and in the best."""
+"""How much the order of equal scores matters: a mean in the worst order of ties, and in the best."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 
 SAME = 1e-9  # means closer than this differ by rounding alone
-ARBITRARY = ("doc_id", "smaller_doc_id")  # orders that nobody meant; any other was chosen
+ARBITRARY = ("doc_id", "smaller_doc_id")  # default orders; any other was chosen
 
 
 class TieRange(NamedTuple):
@@ -62,8 +62,8 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
     return found
 
 
-def told(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
-    """The values that ties matter, in words; empty where they decide none, or where their order was chosen."""
+def tie_warning_text(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
+    """The values that depend on ties, in words; empty if there are none, or if the order was chosen."""
     if policy.ties not in ARBITRARY:
         return ""
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""What an evaluation is made of: values of queries as rows, counts, and bounds."""
+"""The parts of an evaluation: values of queries as rows, counts, and bounds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 BUDGET = 200_000_000  # documents of completions tried for the bounds of a measure, shared out over the queries
 LARGE = 1e290  # values up to here can be added up, however many queries there are
-LONG = 4096  # rows of a table, of which it takes less time to leave some out than to calculate with all
+LONG = 4096  # from this many rows on, it is faster to leave some out than to calculate with all
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
+    """How many queries an evaluation has, and the share of retrieved judged documents whose score is tied."""
 
     queries: int  # averaged over
     judged: int
@@ -88,7 +88,7 @@ def measured(measures: Iterable[Measure], tables: Mapping[str, Any], kept: Flags
 
 
 def _shortened(whole: JudgedRanks, cutoffs: Iterable[int]) -> dict[int, JudgedRanks]:
-    """The rows down to each cutoff, where leaving the others out takes less time than calculating with them."""
+    """The rows down to each cutoff, where it is faster to leave the others out."""
     found: dict[int, JudgedRanks] = {}
     for cutoff in sorted(cutoffs, reverse=True):
         if len(whole.rank) >= LONG and cutoff < whole.retrieved.max():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import rows_by_query
 from cranfield.layout import count
 from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
@@ -19,7 +19,7 @@ from cranfield.read.records import RecordFile, Records
 from cranfield.read.streams import Stream
 from cranfield.read.target import STANDARD_OUTPUT, Target, open_target
 
-NO_GROUP = {"0", "Q0"}  # what the second column says where it says nothing
+NO_GROUP = {"0", "Q0"}  # the second column, where it has no meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ def convert_file(
     """Write judgments or a run in another format; the values of all measures stay the same.
 
     source, target: paths, or "-" for standard input and output; the target is compressed by its extension.
-    format, target_format: names of formats, such as trec or csv, if the file's name does not tell.
-    role: "qrels" or "run", if the file does not tell.
+    format, target_format: names of formats, such as trec or csv, if they cannot be detected from the file names.
+    role: "qrels" or "run", if it cannot be detected.
     name: of the run, for trec.
     force: replace a target that exists.
     Returns a `Conversion`: how many rows were written, and what the new format could not hold.
@@ -108,13 +108,13 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
         raise reason
     for path in (stream.name, target):
         folder, base = os.path.split(os.path.abspath(path).lower())
-        said: set[Role] = set()
+        roles: set[Role] = set()
         if "qrel" in base or os.path.basename(folder) == "qrels":
-            said.add("qrels")
+            roles.add("qrels")
         if "run" in re.split(r"[\W_]", base):
-            said.add("run")
-        if len(said) == 1:
-            return said.pop()
+            roles.add("run")
+        if len(roles) == 1:
+            return roles.pop()
     raise InputError(
         stream.name, "these may be judgments or a run: the columns fit both.", hint="add --as qrels or --as run"
     )
@@ -142,9 +142,9 @@ def _convert(file: RecordFile, plan: Plan, target: Target) -> tuple[int, tuple[s
     if not (plan.format.by_query(plan.role) or counted):
         return _write(file, file.batches(_refuse), plan, target)
     try:
-        return _write(file, _checked(together(file, _refuse), file, counted), plan, target)
+        return _write(file, _checked(rows_by_query(file, _refuse), file, counted), plan, target)
     except Scattered:
-        gathered = together(file, _refuse, scattered=True)
+        gathered = rows_by_query(file, _refuse, scattered=True)
         return _write(file, _checked(gathered, file, counted), plan, target)
 
 

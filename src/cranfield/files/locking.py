@@ -1,4 +1,4 @@
-"""Locks on files: of two processes that would write the same thing, one goes on and the other says so."""
+"""Locks on files: if two processes want to write the same file, one continues and the other reports an error."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def open_locked(path: Path, what: str, *, name: str = "", hint: str = _ELSEWHERE
         except OSError as error:
             os.close(file)
             raise unwritable(path, error) from None
-        os.close(file)  # whoever had it has removed it: it is no longer the file of this name
+        os.close(file)  # another process removed it: it is no longer the file of this name
 
 
 @contextmanager

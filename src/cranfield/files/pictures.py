@@ -22,7 +22,7 @@ def save_chart(
     """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
 
     spec: what `draw_chart` returns.
-    path: the file to write; its extension says what kind of picture.
+    path: the file to write; its extension chooses the format.
     columns: make it as wide as one column of a two-column paper, or as both (2).
     title: False leaves it out, for a figure that has a caption.
     dark: use colours for a dark page or slide.

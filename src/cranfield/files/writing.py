@@ -1,4 +1,4 @@
-"""write_run(path, rankings): a run from memory to a file, in the format that its name asks for."""
+"""write_run(path, rankings): write a run from memory to a file, in the format of its extension."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def write_run(
     force: bool = False,
     format: str | None = None,
 ) -> int:
-    """Write the ranking of each query, in the order given and with the scores given; how many rows there are.
+    """Write the ranking of each query, in the order given and with the scores given; returns the number of rows.
 
     name: of the run, for trec.
     force: replace a file that exists.
-    format: one of those of `convert_file`, where the file's name does not say it. msmarco has ranks in place of scores.
-    Ids that would not be read as they are, scores that are not finite numbers and a query that comes twice are errors,
+    format: one of those of `convert_file`, if the extension does not tell. msmarco has ranks instead of scores.
+    Ids that would not be read back unchanged, scores that are not finite numbers and a query given twice are errors,
     and nothing is written. A query without documents has no rows, so that no file names it.
 
     >>> import tempfile

@@ -1,1 +1,1 @@
-"""Where judgments come from: a store of who said what, views of it as judgments, and how far assessors agree."""
+"""Where judgments come from: a store of grades with their assessors, views of it as judgments, and agreement."""

@@ -1,4 +1,4 @@
-"""agreement(store) → Agreement: how far assessors agree, beyond what chance would give."""
+"""agreement(store) → Agreement: how well assessors agree beyond chance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.judging.checking import checked_grade
 from cranfield.judging.counting import CountedGrades, Grid, JudgedItem
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
@@ -36,7 +36,7 @@ class QueryAgreement(NamedTuple):
 class PairAgreement:
     """Two assessors: statistics, the table of their grades (rows: the first), and what they agree on by grade.
 
-    order: how the runs come out by the grades of each, where runs were given
+    order: the order of the runs by the grades of each, if runs were given
     """
 
     assessors: tuple[str, str]
@@ -149,8 +149,8 @@ def agreement(
     assessors: some of them.
     runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
         runs are given as to `evaluate_runs`.
-    kinds: of a store, which kinds of assessors (people, unless others are asked for).
-    worst: how many of the documents to list whose grades are furthest apart.
+    kinds: of a store, which kinds of assessors; by default people.
+    worst: how many documents to list, those with the widest apart grades first.
     draws, seed: of the queries, for the intervals.
     Returns an `Agreement`: the statistics of all together and of each pair, and the worst disagreements.
 

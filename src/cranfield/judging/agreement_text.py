@@ -8,7 +8,7 @@ from cranfield.judging.agreeing import Agreement, PairAgreement
 from cranfield.judging.estimating import Estimate
 from cranfield.layout import UNPAINTED, WIDTH, Paint, Style, aligned, count, fitted, wrapped
 
-SHOWN = 10  # queries and pairs of which people read the details
+SHOWN = 10  # up to this many queries and pairs are shown in detail
 
 
 def agreement_text(found: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:

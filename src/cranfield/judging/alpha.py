@@ -15,7 +15,7 @@ def _nominal(grades: Numbers, counts: Numbers) -> Numbers:
 
 
 def _ordinal(grades: Numbers, counts: Numbers) -> Numbers:
-    # Σ_{g=c..k} n_g - (n_c + n_k) / 2 is the distance between the middles of c and k, the values put in order.
+    # Σ_{g=c..k} n_g - (n_c + n_k) / 2 is the distance between the middles of c and k among the sorted values.
     middles = np.cumsum(counts, axis=-1) - counts / 2
     return np.asarray((middles[..., :, None] - middles[..., None, :]) ** 2)
 

@@ -1,4 +1,4 @@
-"""What an assessor says or takes back becomes an event, and what waits is brought up to date, in one transaction."""
+"""Appending events: a grade or its withdrawal, and the update of what waits, in one transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cranfield.judging.schema import EVENTS, ITEM
 
 
 def say(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event:
-    """Append what an assessor says; what was sent before under the same key is not said again."""
+    """Append an assessor's grade; one that was sent before under the same key is not appended again."""
     known = _sent_before(connection, row, source)
     if known is not None:
         return known

@@ -1,8 +1,8 @@
-"""Who gets what: nobody gets what another is working on, unless it is meant for both.
+"""Which assessor gets which document: nobody gets one that another is working on, unless it is for both.
 
 Queries and the documents of a query each have a place in a random order. An assessor goes through it once around,
 from a place of their own: the order is the same for them every time, differs between assessors, and needs no table of
-its own. Statements are made once, with names for what changes: making them takes longer than running them.
+its own. Statements are built once, with parameters: building them takes longer than running them.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from cranfield.judging.recording import found_by_item, not_undone
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING, is_open
 from cranfield.judging.waiting import WaitingItem, upsert
 
-LEASE = 30 * 60.0  # seconds for which a document is kept for the assessor who got it
+LEASE = 30 * 60.0  # seconds for which a document is reserved for the assessor who got it
 
 _WHO = sa.bindparam("who", type_=sa.Text)
 _NOW = sa.bindparam("now", type_=sa.Float)
 _ITEM = {name: sa.bindparam(name, type_=WAITING.c[name].type) for name in ITEM}
 
 
-def said_by(assessor: Any) -> sa.ColumnElement[bool]:
-    """The condition that an assessor has said something of what waits."""
+def judged_by(assessor: Any) -> sa.ColumnElement[bool]:
+    """The condition that an assessor has judged a waiting document."""
     return sa.exists(
         sa.select(EVENTS.c.number).where(
             *(EVENTS.c[name] == WAITING.c[name] for name in ITEM),
@@ -41,7 +41,7 @@ def said_by(assessor: Any) -> sa.ColumnElement[bool]:
 
 
 def free_for(assessor: Any, moment: Any) -> sa.ColumnElement[bool]:
-    """The condition that what waits needs more assessors than are working on it."""
+    """The condition that a waiting document needs more assessors than are working on it."""
     others = (
         sa.select(sa.func.count())
         .where(LEASES.c.waiting == WAITING.c.number, LEASES.c.assessor != assessor, LEASES.c.until > moment)
@@ -70,7 +70,7 @@ _OPEN_QUERIES = (
     .order_by(QUERIES.c.place)
     .limit(sa.bindparam("size", type_=sa.Integer))
 )
-_WANTED = sa.and_(WAITING.c.query_id == sa.bindparam("query"), is_open(WAITING.c.remaining), ~said_by(_WHO))
+_WANTED = sa.and_(WAITING.c.query_id == sa.bindparam("query"), is_open(WAITING.c.remaining), ~judged_by(_WHO))
 _HELD = sa.select(WAITING.c.number).where(_WANTED).limit(1)
 _OPEN_ITEMS = (
     sa.select(*(WAITING.c[name] for name in ("number", *ITEM)), *_TEXTS)
@@ -84,7 +84,7 @@ _OPEN_ITEMS = (
     .order_by(WAITING.c.place, WAITING.c.number)
     .limit(sa.bindparam("size", type_=sa.Integer))
 )
-_CHOSEN = sa.select(WAITING.c.number, said_by(_WHO), free_for(_WHO, _NOW)).where(_THIS_ITEM)
+_CHOSEN = sa.select(WAITING.c.number, judged_by(_WHO), free_for(_WHO, _NOW)).where(_THIS_ITEM)
 _RELEASE = LEASES.delete().where(
     LEASES.c.assessor == _WHO, LEASES.c.waiting.in_(sa.select(WAITING.c.number).where(_THIS_ITEM).scalar_subquery())
 )
@@ -103,7 +103,7 @@ def next_tasks(
     first: str = "",
     lease: float = LEASE,
 ) -> list[Task]:
-    """The next documents for an assessor, kept for them from now on."""
+    """The next documents for an assessor, reserved for them from now on."""
     moment = time.time()
     tasks: list[Task] = []
     others = (query for query in _open_queries(connection, assessor) if query != first)
@@ -119,7 +119,7 @@ def next_tasks(
 
 
 def take(connection: sa.Connection, assessor: str, item: WaitingItem, lease: float = LEASE) -> Task | None:
-    """A document that an assessor chose, kept for them if it waits; None if it is for others."""
+    """A document that an assessor chose, reserved for them if it waits; None if it is for others."""
     moment = time.time()
     values = {"who": assessor, "now": moment, **dict(zip(ITEM, item, strict=True))}
     row = connection.execute(_CHOSEN, values).one_or_none()
@@ -134,7 +134,7 @@ def take(connection: sa.Connection, assessor: str, item: WaitingItem, lease: flo
 def take_several(
     connection: sa.Connection, assessor: str, items: Iterable[WaitingItem], count: int, without: Collection[int] = ()
 ) -> list[Task]:
-    """The first of some documents that an assessor may judge, kept for them."""
+    """The first of some documents that an assessor may judge, reserved for them."""
     tasks: list[Task] = []
     for item in items:
         if len(tasks) < count and (task := take(connection, assessor, item)) and task.number not in without:
@@ -143,12 +143,12 @@ def take_several(
 
 
 def release(connection: sa.Connection, item: WaitingItem, assessor: str) -> None:
-    """End an assessor's work on something."""
+    """Release a document that was reserved for an assessor."""
     connection.execute(_RELEASE, {"who": assessor, **dict(zip(ITEM, item, strict=True))})
 
 
 def release_all(connection: sa.Connection, assessor: str) -> None:
-    """End all of an assessor's work."""
+    """Release all documents that were reserved for an assessor."""
     connection.execute(LEASES.delete().where(LEASES.c.assessor == assessor))
 
 
@@ -165,13 +165,13 @@ def task_of(connection: sa.Connection, item: WaitingItem, number: int) -> Task:
 
 
 def _around(start: int) -> tuple[dict[str, int], dict[str, int]]:
-    """The places of an order from some place to its end, and from its beginning to there."""
+    """The places of an order from a place to the end, and from the beginning to that place."""
     return {"low": start, "high": ENDS - 1}, {"low": 0, "high": start}
 
 
 def _open_queries(connection: sa.Connection, assessor: str) -> Iterator[str]:
     for half in _around(place(assessor)):
-        # The first is nearly always enough; more are looked at only if others hold all of it.
+        # The first is nearly always enough; more are searched only if others have reserved all of it.
         values: dict[str, Any] = {"who": assessor, **half, "size": 1}
         while rows := connection.execute(_OPEN_QUERIES, values).all():
             yield from (row.query_id for row in rows)
@@ -181,7 +181,7 @@ def _open_queries(connection: sa.Connection, assessor: str) -> Iterator[str]:
 def _open_items(
     connection: sa.Connection, assessor: str, query: str, count: int, without: Collection[int], moment: float
 ) -> tuple[list[Any], bool]:
-    """What is open to an assessor in a query, and whether something may become so when others give it back."""
+    """What an assessor can judge in a query, and whether more may follow when others give documents back."""
     values = {"who": assessor, "query": query, "now": moment, "without": list(without)}
     rows: list[Any] = []
     for half in _around(place(assessor, query)):
@@ -207,7 +207,7 @@ def _task(row: Any) -> Task:
 
 
 def _keep(connection: sa.Connection, assessor: str, numbers: Sequence[int], moment: float, lease: float) -> None:
-    """Write down who works on what; a lease that still has half of its time is left as it is."""
+    """Record who works on what; a reservation that still has half of its time is left as it is."""
     values = {"who": assessor, "numbers": list(numbers), "half": moment + lease / 2}
     held = set(connection.execute(_KEPT, values).scalars())
     rows = [

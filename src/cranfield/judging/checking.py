@@ -1,4 +1,4 @@
-"""What a store is given: ids, texts, grades and parts that any database holds as they are, or an error."""
+"""Checks of what goes into a store: ids, texts, grades and parts that any database can hold unchanged, or an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cranfield.read.mappings import id_text
 
 
 def checked_id(value: Any, source: str, what: str) -> str:
-    """An id as text, which no database cuts short."""
+    """An id as text that any database can hold unchanged."""
     text = id_text(value, source, what)
     if "\0" in text:
         raise InputError(source, f"{what}: the id {text!r} contains a NUL character.", hint="change the id")
@@ -22,18 +22,18 @@ def checked_id(value: Any, source: str, what: str) -> str:
 
 
 def checked_text(value: Any, source: str, what: str) -> str:
-    """A text that any database holds as it is."""
+    """A text that any database can hold unchanged."""
     text = "" if value is None else value
     if not isinstance(text, str):
         raise InputError(source, f"{what}: {value!r:.60} is not text.")
-    # PostgreSQL holds no zero character and neither holds half of a character: both mean nothing to a reader.
+    # PostgreSQL cannot hold a NUL character, and no database half of a surrogate pair: both mean nothing to a reader.
     if "\0" in text or not text.isascii():
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
     return text
 
 
 def checked_if_given(value: Any, source: str, what: str) -> str | None:
-    """The same of a text that may be left out."""
+    """The same for a text that may be left out."""
     return None if value is None else checked_text(value, source, what)
 
 
@@ -69,14 +69,14 @@ def checked_grade(grade: Any, source: str) -> float | None:
 
 
 def checked_kind(kind: str, source: str) -> str:
-    """A kind of assessor that there is."""
+    """A known kind of assessor."""
     if kind not in KINDS:
         raise InputError(source, f"there is no kind of assessor '{kind}'.", hint=f"kinds are {', '.join(KINDS)}")
     return kind
 
 
 def checked_seconds(seconds: Any, source: str) -> float | None:
-    """A time that can have been spent."""
+    """A plausible number of seconds, or None."""
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= sys.float_info.max:
@@ -85,7 +85,7 @@ def checked_seconds(seconds: Any, source: str) -> float | None:
 
 
 def checked_item(item: Sequence[Any], source: str) -> tuple[str, str, int, int]:
-    """What is to be judged: (query, document), or (query, document, part)."""
+    """An item to judge: (query, document), or (query, document, part)."""
     if isinstance(item, str | bytes) or not 2 <= len(item) <= 3:
         raise InputError(source, f"{item!r:.60} is not a query and a document to judge.", hint="give (query, document)")
     query = checked_id(item[0], source, "a query")
@@ -111,7 +111,7 @@ def text_rows(things: Any, fields: Sequence[str], key: str, source: str) -> Iter
 
 
 def _named(values: Sequence[Any], fields: Sequence[str]) -> Mapping[Any, Any]:
-    """What a row says by the names of its columns; one text alone is the text."""
+    """A row by the names of its columns; a single text is the text."""
     if len(values) == 1:
         return values[0] if isinstance(values[0], Mapping) else {"text": values[0]}
     return {**dict(zip(fields, values)), **dict.fromkeys(values[len(fields) :])}

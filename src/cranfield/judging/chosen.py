@@ -16,9 +16,9 @@ from cranfield.judging.schema import WAITING
 def count_chosen(connection: sa.Connection, judged: Mapping[str, Collection[str]]) -> Counter[str]:
     """By order of judging, how many of some documents of queries it chose.
 
-    What an order chose of documents that all waited makes no difference once all of them are judged.
+    If all documents of a query waited and are judged, it does not matter that an order chose some first.
     """
-    # A document may wait as a whole and in parts; it is one judgment, of whichever order comes first.
+    # A document may wait as a whole and in parts; it is one judgment, and belongs to the order that came first.
     found: dict[tuple[str, str], tuple[str, bool]] = {}
     for query, document, order, alone in connection.execute(_CHOSEN):
         if document in judged.get(query, ()):
@@ -28,7 +28,7 @@ def count_chosen(connection: sa.Connection, judged: Mapping[str, Collection[str]
     return Counter(order for (query, _), (order, alone) in found.items() if alone or query in unfinished)
 
 
-# An order took some documents alone into the pool: in its own sequence, or for nobody but who was asked at once.
+# An order put only some documents into the pool: in its own sequence, or for an assessor who was asked at once.
 _ALONE = (WAITING.c.assessors == 0) | (WAITING.c.place < ORDERED)
 _CHOSEN = (
     sa.select(WAITING.c.query_id, WAITING.c.doc_id, WAITING.c.chosen_by, _ALONE)
@@ -40,7 +40,7 @@ _CHOSEN = (
 def _unfinished(
     connection: sa.Connection, queries: Collection[str], judged: Mapping[str, Collection[str]]
 ) -> Iterator[str]:
-    """Those of the queries of which something waits that is not judged."""
+    """The queries that still have unjudged documents waiting."""
     rows = sa.select(WAITING.c.query_id, WAITING.c.doc_id).where(WAITING.c.assessors > 0)
     with connection.execute(rows, execution_options={"yield_per": BATCH}) as result:
         for query, document in chain.from_iterable(result.partitions()):

@@ -19,18 +19,18 @@ class _PendingChange(Generic[Made]):
     what: str
     make: Callable[[sa.Connection], Made]
     lasting: bool
-    called: threading.Event = field(default_factory=threading.Event)  # it is done, or its thread is to lead
+    called: threading.Event = field(default_factory=threading.Event)  # it is done, or its thread must lead
     done: bool = False
-    left: bool = False  # its thread was stopped, and waits no longer
+    left: bool = False  # its thread was interrupted and no longer waits
     result: list[Made] = field(default_factory=list)
     error: Exception | None = None
 
 
 class SharedCommits:
-    """Runs changes, each on disk when its call returns. One that shared with a change that failed runs again, alone.
+    """Runs changes, each on disk when its call returns. A change that shared a failed transaction runs again, alone.
 
-    The first thread leads: it makes all changes that wait, its own among them, and then calls the one that has waited
-    longest to lead. So nobody waits for more than two transactions.
+    The first thread leads: it makes all waiting changes, its own among them, and then passes the lead to the thread
+    that has waited longest. So no thread waits for more than two transactions.
 
     writing: opens a transaction for something that is lost if it fails, on disk at its end or not
     """
@@ -56,7 +56,7 @@ class SharedCommits:
                 self._make_all()
         finally:
             with self._lock:
-                leads = leads or (mine.called.is_set() and not mine.done)  # called while it was being stopped
+                leads = leads or (mine.called.is_set() and not mine.done)  # called while it was being interrupted
                 mine.left = True
                 if mine in self._waiting:
                     self._waiting.remove(mine)
@@ -77,7 +77,7 @@ class SharedCommits:
             changes = [self._waiting.popleft() for _ in range(len(self._waiting))]
         try:
             self._make(changes)
-        finally:  # if this thread is being stopped, the others have their turn still
+        finally:  # the others still get their turn if this thread is interrupted
             with self._lock:
                 self._waiting.extendleft(change for change in reversed(changes) if not (change.done or change.left))
 
@@ -85,7 +85,7 @@ class SharedCommits:
         try:
             with self._writing(changes[0].what, any(change.lasting for change in changes)) as connection:
                 results = [change.make(connection) for change in changes]
-        except Exception:  # one of them failed, and took the others with it: each tries alone and has its own error
+        except Exception:  # one failed, and the others with it: each is tried alone and gets its own error
             for change in changes:
                 self._make_alone(change)
         else:

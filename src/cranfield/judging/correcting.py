@@ -45,11 +45,10 @@ def evaluate_corrected(
     options: policy, format, lengths and check_ids, as in `evaluate`.
     Returns a `CorrectedEvaluation`. The intervals are for the mean over all queries that could be asked, and rest on
     the random sample, not on the model being right; with fewer than 30 sampled queries they can be too short if it is
-    far off on rare queries only. What would make them wrong is an error: a sample that was not drawn at random or is
-    not judged completely, fewer than ten sampled queries, a model that was asked in several ways or lacks more than 5%
-    of its grades. Documents outside the pool count as unjudged on both sides, and so do the
-    model's missing grades on its side; both leave the correction valid, because sampled queries are treated as all
-    others are.
+    far off on rare queries only. Anything that would make them wrong is an error: a sample that was not drawn at random
+    or is not judged completely, fewer than ten sampled queries, a model that was asked in several ways or lacks more
+    than 5% of its grades. Documents outside the pool count as unjudged on both sides, and so do the model's missing
+    grades on its side; both leave the correction valid, because sampled queries are treated as all others are.
 
     >>> import tempfile
     >>> from cranfield import pool
@@ -159,7 +158,7 @@ def gate_corrected(
     if runs:
         with ExitStack() as opened:
             views = sampled_views(_opened(store, opened), model, people, merge)
-        # The level of the gate is that of its tests; intervals of single means are not looked at.
+        # The level of the gate is that of its tests; it does not use the intervals of single means.
         found |= {role: evaluated(views, {named[role]: run}, every, 0.05, **options) for role, run in runs.items()}
     return corrected_gate(
         found["baseline"],
@@ -180,7 +179,7 @@ def _saved(run: Any) -> Any:
 
 
 def _run_of(run: Any) -> Any:
-    """What has a name: the run itself, or the evaluation of it."""
+    """The run itself, or its evaluation, which has a name."""
     return run._by_model[0] if isinstance(run, CorrectedEvaluation) else run
 
 
@@ -195,7 +194,7 @@ def evaluated(
     alpha: float,
     **options: Unpack[Options],
 ) -> CorrectedEvaluation:
-    """Evaluate runs by both views, and correct what comes of it."""
+    """Evaluate runs by both views, and correct the values."""
     policy = options.get("policy")
     if policy is not None and policy.missing == "skip":
         raise InputError(
@@ -210,7 +209,7 @@ def evaluated(
         raise InputError("engine", "runs that stay in an engine cannot be corrected.", hint="leave out the engine")
     again = {name: spooled(run) for name, run in runs.items()}
     by_model = evaluate_runs(views.by_model, again, measures, **options)
-    # Whether ids match was checked with all queries; the few sampled ones may have nothing in common with a run.
+    # Ids were checked with all queries; the few sampled ones may have nothing in common with a run.
     unchecked: Options = {**options, "check_ids": False}
     sampled = {name: _of_queries(run, views.by_people.by_query) for name, run in again.items()}
     by_people = evaluate_runs(views.by_people, sampled, measures, **unchecked)
@@ -218,7 +217,7 @@ def evaluated(
 
 
 def _of_queries(run: Any, queries: Mapping[str, Any]) -> Any:
-    """What a run in memory has of some queries, of all of which it was checked before; other runs as they are."""
+    """Some queries of a run in memory, which was checked before with all of them; other runs as they are."""
     if not isinstance(run, Mapping):
         return run
     return {query: ranking for query, ranking in run.items() if id_text(query, "run", "query") in queries} or run

@@ -1,4 +1,4 @@
-"""Who gave which grade to what, counted query by query: all that statistics of agreement need."""
+"""Grades by assessor and document, counted query by query: all that statistics of agreement need."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Grid:
         """The tables of all assessors together."""
         size, queries = len(self.grades), len(self.query_ids)
         counts = np.stack([(self.graded == grade).sum(axis=1) for grade in range(size)], axis=1, dtype=np.float64)
-        # There are few ways in which a document can have been graded, so each is worked out once.
+        # There are few combinations of grades, so each is calculated once.
         ways, way = np.unique(counts, axis=0, return_inverse=True)
         how_often = np.bincount(self.query * len(ways) + way.ravel(), minlength=queries * len(ways))
         matrices = coincidences(ways)

@@ -1,4 +1,4 @@
-"""The database under a store: SQLite by path, PostgreSQL by URL; transactions, and their failures in our words."""
+"""The database of a store: SQLite by path, PostgreSQL by URL; transactions, and their failures as our errors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from cranfield.judging.schema import VERSION
 
 PATIENCE = 30.0  # seconds to wait for another process that is writing
 SQLITE_HEAD = b"SQLite format 3\0"
-_LOCK = 7_235_010_419  # of PostgreSQL: whoever writes to a store holds it
+_LOCK = 7_235_010_419  # PostgreSQL's lock for writing to a store
 
 
 class Database:
-    """Connections to one store. Every transaction is seen by others as a whole, or not at all."""
+    """Connections to one store. Others see a transaction completely, or not at all."""
 
     def __init__(self, where: str, *, create: bool = False, read_only: bool = False) -> None:
         self._where, self._url = where, address(where)
@@ -69,7 +69,7 @@ class Database:
             return
         if version is None and not (create and (empty or self._url is not None)):
             raise _no_store(self.name)
-        if self.read_only:  # an older version is brought up to date even so: its tables are not those that we read
+        if self.read_only:  # an older version is migrated even so: we cannot read its tables
             Database(self._where).close()
             return
         with self.writing("the store") as connection:
@@ -92,7 +92,7 @@ class Database:
     def writing(self, what: str, lasting: bool = True) -> Iterator[sa.Connection]:
         """A transaction that writes, one at a time. `what` is lost if it fails.
 
-        lasting: it is on disk when this ends; else a power failure may take it back, and nobody waits for the disk.
+        lasting: it is on disk when this ends; otherwise it does not wait for the disk, and a power failure may undo it.
         """
         if self.read_only:
             raise OutputError(self.name, f"{what}: not saved, because this store was opened read-only.")
@@ -119,9 +119,9 @@ class Database:
 
     @contextmanager
     def only_one(self, doing: str) -> Iterator[None]:
-        """No other process does this to the store while the block runs; it is an error if one does.
+        """Keep other processes from doing the same to the store while the block runs; an error if one already does.
 
-        Whoever did it and was killed does it no longer.
+        A process that was killed no longer counts.
         """
         if self._url is None:
             file = Path(self._where).resolve()
@@ -130,7 +130,7 @@ class Database:
                 try:
                     yield
                 finally:
-                    with suppress(OSError):  # Windows removes no file that is open
+                    with suppress(OSError):  # Windows cannot remove an open file
                         beside.unlink()
             return
         with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
@@ -187,9 +187,9 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.pool.QueuePool, pool_size=20)
 
     def begin(connection: sa.Connection) -> None:
-        # Python's driver would begin only with the first change: too late to be sure that nobody else is writing.
+        # Python's driver would begin only with the first change: too late to keep others from writing.
         synchronous = connection.get_execution_options().get("synchronous")
-        if synchronous:  # with NORMAL, a power failure could take the last grades
+        if synchronous:  # with NORMAL, a power failure could lose the last grades
             connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if synchronous else "BEGIN")
 
@@ -201,7 +201,7 @@ def _mode(path: str) -> str:
     """How to open a file that is only read. Where nothing can be written, SQLite has no place for its shared memory."""
     if not os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
         return "?mode=ro" if os.path.exists(f"{path}-wal") else "?immutable=1"
-    # Whoever may write leaves nothing behind: what SQLite puts beside the file goes when it is closed.
+    # With write access nothing is left behind: SQLite removes its extra files when it closes.
     return "?mode=rw" if os.access(path, os.W_OK) else "?mode=ro"
 
 
@@ -212,7 +212,7 @@ def _no_store(name: str) -> InputError:
 
 
 def _reason(error: Any) -> str:
-    text = (str(error).splitlines() or [type(error).__name__])[0]  # of PostgreSQL, further lines are hints for others
+    text = (str(error).splitlines() or [type(error).__name__])[0]  # further lines are PostgreSQL's own hints
     return text[:1].lower() + text[1:].rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""Statistics of agreement with their intervals. Queries are drawn, not documents: those of a query are alike."""
+"""Statistics of agreement with their intervals. Queries are drawn, not documents: documents of a query are alike."""
 
 from __future__ import annotations
 

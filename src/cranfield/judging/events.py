@@ -1,4 +1,4 @@
-"""What a store holds, as plain data: events, tasks, progress."""
+"""The contents of a store as plain data: events, tasks, progress."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ DocumentPart = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Who said what about which document for which query, when, and seeing which text.
+    """Who gave which grade to which document for which query, when, and seeing which text.
 
     grade: None where the assessor could not judge it, and where `undoes` says which event is taken back
     part: the characters from start to end of the document's text; None for all of it
-    adjudicates: this grade settles what assessors saw differently
+    adjudicates: this grade settles a disagreement of assessors
     """
 
     number: int
@@ -74,7 +74,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class StoreProgress:
-    """How far the judging is: documents that wait or waited, those left, and the same in queries; and who did what."""
+    """The progress of judging: documents pooled and left, the same in queries, and the work of each assessor."""
 
     documents: int
     left: int

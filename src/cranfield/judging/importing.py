@@ -13,7 +13,7 @@ from cranfield.read.source import run_name
 
 
 class Imported(NamedTuple):
-    """What a file brought into a store, and what was left out of it, in words."""
+    """What was imported from a file into a store, and what was left out, in words."""
 
     store: str
     assessor: str
@@ -29,12 +29,12 @@ class Imported(NamedTuple):
 def import_file(
     source: Any, where: str, assessor: str | None = None, *, kind: str | None = None, format: str | None = None
 ) -> Imported:
-    """Bring a file into a store; for judgments it is made if there is none.
+    """Import a file into a store, which is created for judgments if there is none.
 
     source: the name of the file, or what else `Judgments.read` takes
-    assessor: whose judgments these are; by default the file says it by its name
+    assessor: whose judgments these are; by default the name of the file
     kind: of assessor; by default imported. A sheet is always that of a person
-    format: of judgments; what it is given for is no sheet
+    format: of judgments; a file with a format is never a sheet
     """
     who = assessor or run_name(source)
     if format is None and isinstance(source, str) and is_sheet(source):
@@ -42,7 +42,7 @@ def import_file(
             raise InputError(source, f"a sheet is filled in by a person, not by a {kind}.", hint="leave it out")
         with open_store(where) as store:  # in which its documents wait
             found = read_sheet(store, source, who)
-            notes = _told(
+            notes = _notes(
                 (found.blank, "row has no grade and was left out", "rows have no grade and were left out"),
                 (found.comments, "of them has a comment", "of them have a comment"),
             )
@@ -52,9 +52,9 @@ def import_file(
     with open_store(where, create=True) as store:
         new = store.import_qrels(judgments, who, kind=kind or "imported")
         known = len(judgments.grades) - unjudged - new
-        notes = _told((unjudged, "negative grade was left out", "negative grades were left out"))
+        notes = _notes((unjudged, "negative grade was left out", "negative grades were left out"))
         return Imported(store.name, who, new, known, notes)
 
 
-def _told(*facts: tuple[int, Any, Any]) -> tuple[str, ...]:
+def _notes(*facts: tuple[int, Any, Any]) -> tuple[str, ...]:
     return tuple(count(number, one, many) for number, one, many in facts if number)

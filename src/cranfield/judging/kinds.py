@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class AssessorKind(NamedTuple):
-    """A kind of assessor. Only what people say counts as people's judgments, unless somebody asks for others."""
+    """A kind of assessor. By default only people's judgments count."""
 
     meaning: str
     people: bool

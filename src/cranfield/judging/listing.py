@@ -1,4 +1,4 @@
-"""What the page lists: the queries, the documents of one, and what has been judged."""
+"""The lists of the page: queries, the documents of a query, and judgments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from cranfield.judging.assigning import free_for, said_by
+from cranfield.judging.assigning import free_for, judged_by
 from cranfield.judging.events import Event, StoreProgress
 from cranfield.judging.places import place
 from cranfield.judging.recording import event_of, found_by_item, not_undone
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
 from cranfield.judging.waiting import WaitingItem
 
-RECENT = 50  # judgments that tell how fast an assessor is now
+RECENT = 50  # the last judgments, from which the pace of an assessor follows
 BEGINNING = 80  # characters of a text that has no title
 
 
@@ -31,7 +31,7 @@ class ListedQuery(NamedTuple):
 
 
 class ListedDocument(NamedTuple):
-    """A document of a query, as an assessor may see it: what others say of it is not there."""
+    """A document of a query, as an assessor may see it: without the grades of others."""
 
     item: WaitingItem
     title: str
@@ -40,7 +40,7 @@ class ListedDocument(NamedTuple):
 
 
 class JudgedDocument(NamedTuple):
-    """What an assessor says now of a document, with what a reader needs to know which one it is."""
+    """An assessor's current grade of a document, with what identifies the document to a reader."""
 
     event: Event
     query: str
@@ -86,7 +86,7 @@ def has_query(connection: sa.Connection, query_id: str) -> bool:
 def list_queries(connection: sa.Connection, assessor: str, words: str, limit: int) -> list[ListedQuery]:
     """Queries in the order of an assessor, all or those with some words in their text, id or documents.
 
-    Those for which nothing was returned are among them: somebody may know a document that answers them.
+    Queries for which nothing was returned are included: an assessor may know a document that answers them.
     """
     later = sa.case((QUERIES.c.place >= place(assessor), 0), else_=1)
     columns = [QUERIES.c[name] for name in ("query_id", "text", "pooled", "open")]
@@ -105,7 +105,7 @@ def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> l
     beginning = sa.func.substr(DOCUMENTS.c.text, 1, BEGINNING)
     title = sa.func.coalesce(sa.func.nullif(DOCUMENTS.c.title, ""), beginning, "")
     columns = [*(WAITING.c[name] for name in ITEM), title]
-    open_ = free_for(assessor, time.time()) & ~said_by(assessor)
+    open_ = free_for(assessor, time.time()) & ~judged_by(assessor)
     rows = connection.execute(
         sa.select(*columns, open_)
         .select_from(WAITING.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id))
@@ -121,15 +121,15 @@ def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> l
 def list_judged(
     connection: sa.Connection, assessor: str, filters: Mapping[str, Any], before: int | None, limit: int
 ) -> list[JudgedDocument]:
-    """What has been judged, the last first: all that an assessor may see, or what filters choose.
+    """The judgments, the last first: all that an assessor may see, or those that filters choose.
 
-    What others say of a document that the assessor is still to judge is not there.
+    Grades of others are left out while the assessor has not judged the document.
     """
     waits = sa.exists(
         sa.select(WAITING.c.number).where(
             *(WAITING.c[name] == EVENTS.c[name] for name in ITEM),
             WAITING.c.remaining > 0,
-            ~said_by(assessor).correlate(WAITING),
+            ~judged_by(assessor).correlate(WAITING),
         )
     )
     chosen = (
@@ -144,7 +144,7 @@ def list_judged(
         .limit(limit)
     )
     for name, column in {"by": EVENTS.c.assessor, "query_id": EVENTS.c.query_id, "grade": EVENTS.c.grade}.items():
-        if name in filters:  # a grade of None asks for what could not be judged
+        if name in filters:  # a grade of None means documents that could not be judged
             chosen = chosen.where(column.is_(None) if filters[name] is None else column == filters[name])
     if filters.get("words"):
         chosen = chosen.where(_all_hold(filters["words"], _event_holds))
@@ -153,25 +153,25 @@ def list_judged(
     return [JudgedDocument(event_of(row), row.query or "", row.title or "") for row in connection.execute(chosen)]
 
 
-def said_of(connection: sa.Connection, query_id: str, doc_id: str) -> list[Event]:
-    """What all assessors say now of a document and its parts."""
+def current_grades(connection: sa.Connection, query_id: str, doc_id: str) -> list[Event]:
+    """The current grades of a document and its parts by all assessors."""
     chosen = EVENTS.select().where(EVENTS.c.query_id == query_id, EVENTS.c.doc_id == doc_id, not_undone(), _is_last())
     return [event_of(row) for row in connection.execute(chosen.order_by(EVENTS.c.assessor))]
 
 
-def last_said(connection: sa.Connection, assessor: str, item: WaitingItem) -> Event | None:
-    """What an assessor says now of something."""
+def current_grade(connection: sa.Connection, assessor: str, item: WaitingItem) -> Event | None:
+    """An assessor's current grade of an item."""
     return next((each for each in _standing_of(connection, assessor, *item[:2]) if item_of(each) == item), None)
 
 
 def marked_passages(connection: sa.Connection, assessor: str, query_id: str, doc_id: str) -> list[Event]:
-    """The parts of a document that an assessor graded, without those whose grade they took away."""
-    said = _standing_of(connection, assessor, query_id, doc_id)
-    return [event for event in said if event.part and event.grade is not None]
+    """The parts of a document that an assessor graded, without those whose grade was removed."""
+    events = _standing_of(connection, assessor, query_id, doc_id)
+    return [event for event in events if event.part and event.grade is not None]
 
 
 def shown_item(connection: sa.Connection, item: WaitingItem) -> WaitingItem:
-    """What the page shows for something that was judged: a part that only a reader marked is shown in its document."""
+    """What the page shows for a judged item: a part that a reader marked is shown in its document."""
     waits = sa.select(WAITING.c.number).where(
         *(WAITING.c[name] == value for name, value in zip(ITEM, item, strict=True))
     )
@@ -196,7 +196,7 @@ def _standing_of(connection: sa.Connection, assessor: str, query_id: str, doc_id
 
 
 def _is_last() -> sa.ColumnElement[bool]:
-    """The condition that an assessor says nothing later of the same thing that was not taken back."""
+    """The condition that an event is the assessor's last one about its item that was not taken back."""
     later, undo = EVENTS.alias("later"), EVENTS.alias("undo_of_later")
     undone = sa.exists(sa.select(undo.c.number).where(undo.c.undoes == later.c.number))
     return ~sa.exists(
@@ -220,7 +220,7 @@ def _holds(word: str, *places: Any) -> sa.ColumnElement[bool]:
     return sa.or_(*(each.icontains(word, autoescape=True) for each in places))
 
 
-# Texts are searched once, and not again for everything that was said of them: there are fewer of them.
+# Texts are searched once, not for every event about them: there are fewer texts than events.
 
 
 def _document_holds(doc_id: Any, word: str) -> sa.ColumnElement[bool]:
@@ -230,5 +230,5 @@ def _document_holds(doc_id: Any, word: str) -> sa.ColumnElement[bool]:
 
 def _event_holds(word: str) -> sa.ColumnElement[bool]:
     asked = sa.select(QUERIES.c.query_id).where(_holds(word, QUERIES.c.text))
-    told = _holds(word, EVENTS.c.query_id, EVENTS.c.comment) | EVENTS.c.query_id.in_(asked)
-    return told | _document_holds(EVENTS.c.doc_id, word)
+    in_event = _holds(word, EVENTS.c.query_id, EVENTS.c.comment) | EVENTS.c.query_id.in_(asked)
+    return in_event | _document_holds(EVENTS.c.doc_id, word)

@@ -1,6 +1,6 @@
 """How the grades of several assessors become one: each rule is an entry in RULES, and help and errors follow.
 
-What was adjudicated needs no rule: the adjudicator's grade counts, the last one if there are several.
+Adjudicated documents need no rule: the adjudicator's grade counts, the last one if there are several.
 """
 
 from __future__ import annotations

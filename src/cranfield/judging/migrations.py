@@ -76,7 +76,7 @@ def _add_parts(connection: sa.Connection) -> None:
 
 
 def _add_scale_and_keys(connection: sa.Connection) -> None:
-    """Version 3: a project has its own grades, an event can be sent twice, and what was pooled is counted."""
+    """Version 3: a project has its own grades, an event can be sent twice, and pooled documents are counted."""
     SCALE.create(connection)
     connection.execute(sa.text("ALTER TABLE events ADD COLUMN key TEXT"))
     _index("event_keys").create(connection)
@@ -86,7 +86,7 @@ def _add_scale_and_keys(connection: sa.Connection) -> None:
 
 
 def _add_strata(connection: sa.Connection) -> None:
-    """Version 4: what was pooled has a stratum. Why it was pooled says which, for pools with a sample and without."""
+    """Version 4: pooled documents have a stratum. It follows from the reason for pooling, with a sample or without."""
     connection.execute(sa.text("ALTER TABLE waiting ADD COLUMN stratum TEXT NOT NULL DEFAULT ''"))
     for reason, stratum in (("first ", "depth"), ("sample down to ", "sample"), ("not drawn: sample ", "sample")):
         chosen = WAITING.c.why.startswith(reason, autoescape=True)
@@ -94,7 +94,7 @@ def _add_strata(connection: sa.Connection) -> None:
 
 
 def _add_models_and_samples(connection: sa.Connection) -> None:
-    """Version 5: models are asked, queries are sampled, and it is known which order of judging chose a document."""
+    """Version 5: models are asked, queries are sampled, and the order of judging that chose a document is recorded."""
     for table in (JUDGES, REPLIES, UNANSWERED, QUERY_SAMPLES, SAMPLED_QUERIES):
         table.create(connection)
     connection.execute(sa.text("ALTER TABLE events ADD COLUMN judge TEXT NOT NULL DEFAULT ''"))

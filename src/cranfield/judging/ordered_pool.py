@@ -1,4 +1,4 @@
-"""Which documents of a pool are to be judged, if they are to come in a certain order."""
+"""Which documents of a pool to judge, in a given order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def choose_all(
     strata: KnownStrata,
     drawn: Container[str] | None = None,
 ) -> dict[str, PoolOfQuery]:
-    """Choose from what runs return for all queries, of which some has grades; `strata`: those of earlier pools.
+    """Choose from what runs return for all queries, some of it graded; `strata`: those of earlier pools.
 
     drawn: the queries that people judge completely; None where none were drawn
     """
@@ -72,12 +72,12 @@ def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | N
 
 
 def sampling(plan: PoolPlan) -> PoolPlan:
-    """The plan whose limit is a random sample from the first rank on: what is not drawn belongs to the pool."""
+    """The plan whose limit is a random sample from the first rank on: documents not drawn belong to the pool."""
     return plan._replace(depth=0, sample_below=plan.limit or 0, sample_depth=plan.depth, limit=None)
 
 
 def _by_grades(found: FoundByRuns, judged: set[str], first: list[str], order: Order) -> PoolOfQuery:
-    """What an order chose by the grades so far. It is in no stratum: what was not chosen had less of a chance."""
+    """What an order chose by the grades so far. It has no stratum: the chances of being chosen were unequal."""
     unjudged = sum(document not in judged for document in found)
     return PoolOfQuery(
         waiting={document: named_in(f"order {order.name}:", found[document]) for document in first},

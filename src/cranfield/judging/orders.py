@@ -1,4 +1,4 @@
-"""What matters most: does the order of the runs change with whose grades are used?"""
+"""Does the order of the runs depend on whose grades are used? That matters most."""
 
 from __future__ import annotations
 

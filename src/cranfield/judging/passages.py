@@ -1,4 +1,4 @@
-"""What assessors said of parts of documents: judgments that hold however a text is cut into chunks.
+"""Grades of parts of documents: judgments that hold however a text is cut into chunks.
 
 `read/formats/store.py` finds this module by its name, because a room does not import an edge.
 """
@@ -14,7 +14,7 @@ from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.merging import find_rule
 
 if TYPE_CHECKING:
-    from cranfield.judging.recording import Said
+    from cranfield.judging.recording import CurrentGrade
     from cranfield.judging.store import Store
     from cranfield.read.formats.store import JudgmentView
 
@@ -30,7 +30,7 @@ class MarkedPassage(NamedTuple):
 
 
 def open_passages(where: str, wanted: JudgmentView) -> tuple[list[MarkedPassage], str]:
-    """The passages of a store that is named where judgments are expected, and what a signature says of it."""
+    """The passages of a store that is named where judgments are expected, and its part of the signature."""
     from cranfield.judging.store import open_store
 
     with open_store(where, read_only=True) as store:
@@ -65,20 +65,20 @@ def _read(
     with store._reading() as connection:
         if assessors is not None:
             chosen = chosen & EVENTS.c.assessor.in_(chosen_assessors(store.name, assessors, connection))
-        for query, document, said in standing(connection, chosen):
-            judges.update(each.assessor for each in said)
-            parts = dict(_by_part(said))
-            if len(parts) > 1:  # where in a document the answer is says more than that it is there
+        for query, document, events in standing(connection, chosen):
+            judges.update(each.assessor for each in events)
+            parts = dict(_by_part(events))
+            if len(parts) > 1:  # a grade of a part says more than a grade of the document
                 parts.pop((0, 0), None)
             for (start, end), grades in parts.items():
                 found.append(MarkedPassage(query, document, start if end else None, end or None, rule(grades)))
     return found, judges
 
 
-def _by_part(said: Iterable[Said]) -> Iterator[tuple[tuple[int, int], list[float]]]:
+def _by_part(events: Iterable[CurrentGrade]) -> Iterator[tuple[tuple[int, int], list[float]]]:
     """The grades of each part, in the order in which they were given."""
     parts: dict[tuple[int, int], list[float]] = {}
-    for each in said:
+    for each in events:
         if each.grade is not None and not each.adjudicates:
             parts.setdefault((each.part_start, each.part_end), []).append(each.grade)
     yield from sorted(parts.items())

@@ -1,4 +1,4 @@
-"""Random orders that are always the same: nothing has to be written down for them."""
+"""Fixed random orders, which need not be stored."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ SAMPLE = "sample"  # why documents of a query are drawn
 
 
 def place(*names: object) -> int:
-    """A place in a random order that is always the same."""
+    """A place in a fixed random order."""
     digest = hashlib.blake2b("\0".join(map(str, names)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1  # 63 bits, which all databases hold
 
 
 def drawn(names: Iterable[str], count: int, *why: object) -> list[str]:
-    """So many of the names, at random; with the same reason, the same ones.
+    """Draw this many of the names at random; with the same reason, the same ones.
 
     >>> drawn("abcdef", 2, "a test") == drawn("fedcba", 2, "a test")
     True

@@ -11,14 +11,14 @@ from cranfield.errors import InputError
 from cranfield.judging.ordering import find_order
 from cranfield.judging.places import ENDS, SAMPLE, drawn, place
 
-DEPTH = "depth"  # what the strata begin with that are to be judged completely
+DEPTH = "depth"  # the prefix of strata that are judged completely
 NAMED = 3  # runs that the reason of a document names
 
 FoundByRuns = dict[str, dict[str, int]]  # of a query, by document: the rank in each run that returned it
 
 
 class PoolPlan(NamedTuple):
-    """How far down a pool goes, and how many it takes of what is there. See `pool`."""
+    """How deep a pool goes, and how many documents it takes. See `pool`."""
 
     depth: int
     sample_below: int
@@ -35,7 +35,7 @@ class PoolPlan(NamedTuple):
         return max(self.depth, self.sample_depth) if self.sample_below else self.depth
 
     def check(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse settings that make no sense."""
         for name in ("depth", "sample_below", "sample_depth", "limit", "sample"):
             given = getattr(self, name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
@@ -64,9 +64,9 @@ class PoolPlan(NamedTuple):
 
 
 class PoolOfQuery(NamedTuple):
-    """What becomes of the documents that runs return for a query; of those that wait, why.
+    """What happens to the documents that runs return for a query, and why some of them wait.
 
-    for_models: of a pool with a sample of queries, what no person is to judge, but models are
+    for_models: with a sample of queries, the documents that only models judge
     strata: of those that wait, those for models, those not drawn, and those judged that were drawn for an earlier pool
     position: of those that wait in a certain order, from 0
     """
@@ -90,7 +90,7 @@ def choose(
     known: Mapping[str, str],
     wanted: Sequence[str] | None,
 ) -> PoolOfQuery:
-    """Choose from what runs return for a query, of which some is judged.
+    """Choose from the documents that runs return for a query, of which some are judged.
 
     known: the strata of earlier pools
     wanted: the unjudged documents that are within the limit, in order; None for all, in any order
@@ -140,7 +140,7 @@ def choose_completely(
 ) -> PoolOfQuery:
     """Choose all that runs return first for a query; with `by_people`, people judge it, and otherwise models alone.
 
-    Models judge also what people judged before: their values must rest on the same documents.
+    Models also judge what people judged before: their values must rest on the same documents.
     """
     first = [document for document, ranks in found.items() if min(ranks.values()) <= plan.depth]
     why = {document: _why(f"first {plan.depth} of", found[document], plan.depth) for document in first}
@@ -159,12 +159,12 @@ def choose_completely(
 
 
 def _first_stratum(before: str, plan: PoolPlan) -> str:
-    """The stratum of a document that is judged for sure: it leaves one from which documents are only drawn."""
+    """The stratum of a document that is certainly judged: it leaves any stratum from which documents are drawn."""
     return before if before.startswith(DEPTH) else f"{DEPTH} {plan.depth}"
 
 
 def _sampled_stratum(known: Mapping[str, str], plan: PoolPlan) -> str:
-    """The stratum of documents that no pool had before, and of which some are drawn.
+    """The stratum of documents that are new to all pools, some of which are drawn.
 
     Those of an earlier pool stay in theirs, even if it went as deep: they had another chance to be drawn.
     """

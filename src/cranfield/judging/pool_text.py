@@ -1,4 +1,4 @@
-"""What a pool put into a store, and a sheet, as people read it in a terminal."""
+"""The result of a pool, and of writing a sheet, as text for a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BIASED = (
 
 
 def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
-    """How much waits and why, and what to look at."""
+    """How many documents wait and why, and what to check."""
     queries = f" of {count(found.waiting_queries, 'query', 'queries')}" if found.waiting else ""
     waits = f"{count(found.waiting, 'document')}{queries} {'waits' if found.waiting == 1 else 'wait'} to be judged"
     yield from wrapped(f"{found.store}: {waits}", hang=2, width=width)
@@ -57,7 +57,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def sheet_lines(found: WrittenSheet, store: str, width: int = WIDTH) -> Iterator[str]:
-    """What is in a sheet, and how it comes back."""
+    """What is in a sheet, and how to import it."""
     yield from wrapped(f"{found.path}: {count(found.documents, 'document')} to be judged", hang=2, width=width)
     if found.cut:
         yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet cell and cut"

@@ -1,4 +1,4 @@
-"""pool(store, queries, runs) → Pooled: what runs return first, less what is judged, waits to be judged."""
+"""pool(store, queries, runs) → Pooled: the first documents of runs, except judged ones, wait to be judged."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from cranfield.read.source import open_source
 if TYPE_CHECKING:
     from cranfield.judging.sampling import QuerySample
 
-_NOBODY = 0  # assessors of what belongs to the pool and is not to be judged
+_NOBODY = 0  # the number of assessors for documents of the pool that are not to be judged
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What a pool put into a store.
+    """The result of `pool`.
 
     store: its name
     queries, runs: how many
@@ -45,10 +45,10 @@ class Pooled:
     sampled: those of `waiting` that were drawn from below the depth
     not_drawn: in the pool, but neither judged nor to be judged: they were not drawn from below the depth
     beyond_limit: unjudged documents that the limit, or an order that follows grades, left out; not in the pool
-    chosen_by: the order of judging, if it follows grades: what it chooses is a biased sample. Otherwise ""
+    chosen_by: the order of judging, if it follows grades, so that its choice is a biased sample. Otherwise ""
     empty: queries for which no run returned anything
     without_text: documents to be judged that have no text in the store
-    unknown: by run, the number of its queries that are not among the queries, if there are any
+    unknown: by run, how many of its queries are not among the queries, if any
     drawn: of a pool with a sample of queries, those that people judge completely
     seed: the seed of the sample
     for_models: documents of the other queries, which only models are to judge
@@ -107,7 +107,7 @@ def pool(
     store: a `Store`, or where it is; a file that does not exist yet is created.
     queries: what `Store.add_queries` takes. All of them go into the store.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes. Ties are broken as there.
-    depth: how many documents of each ranking; 0 for a sample alone.
+    depth: how many documents of each ranking; 0 for only a sample.
     documents: texts, as `Store.add_documents` takes them; only those of documents to be judged are kept.
     query_ids: pool only these queries.
     sample: this many queries, drawn at random, are for people, who judge their documents completely; those of the other
@@ -119,12 +119,12 @@ def pool(
     limit: at most this many unjudged documents of each query: the first ones of the order, by default those with the
         best rank in any run.
     order: the name of an order of judging, such as "depth" or "mtf"; `cranfield pool --help` lists them. By default
-        documents come at random. Orders that follow grades take those that are in the store: pool, judge, and pool
-        again for the next ones. What they choose is a biased sample: never estimate from it how much is relevant.
+        documents come at random. Orders that follow grades use those in the store: pool, judge, and pool again for the
+        next ones. Their choice is a biased sample: never estimate from it how much is relevant.
     overlap: the share of the documents that is for two assessors.
     seed: the seed of the random draws; with the same seed the same queries and documents are drawn.
     format: of the runs, if it cannot be detected.
-    Returns a `Pooled`: what waits now, and what to look at.
+    Returns a `Pooled`: what waits now, and what to check.
 
     >>> import tempfile
     >>> runs = {"bm25": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "dense": {"q1": ["d4", "d1"]}}
@@ -185,7 +185,7 @@ def _pool(
 
 
 def _sampled(store: Store, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
-    """The sample of queries that the store has, or gets."""
+    """The sample of queries of the store, drawn now if it is new."""
     from cranfield.judging.sampling import read_sample, sample_for
 
     with store._reading() as connection:
@@ -217,7 +217,7 @@ def _some(names: Sequence[str]) -> str:
 def returned_first(
     runs: Mapping[str, Any], known: Sequence[str], wanted: Sequence[str], depth: int, format: str | None = None
 ) -> tuple[dict[str, FoundByRuns], dict[str, int]]:
-    """What runs return first for the wanted queries; and of each run how many of its queries are not known at all."""
+    """The first documents of runs for the wanted queries; and for each run, how many of its queries are unknown."""
     nothing: dict[str, dict[str, float]] = {query: {} for query in known}
     asked = {query: nothing[query] for query in wanted}
     found: dict[str, FoundByRuns] = {query: {} for query in wanted}
@@ -225,7 +225,7 @@ def returned_first(
     unjudged, policy = Judgments(nothing, name="the queries"), Policy()
     for name, run in runs.items():
         source = open_source(run, "run", format)
-        # The scan finds what is wrong with a run; what comes after it reads only what it needs.
+        # The scan finds errors in a run; later steps read only what they need.
         scanned = scan_source(source, unjudged, policy)
         if (scanned.retrieved < 0).all():
             theirs = _some(SourceIds(source, unjudged, policy).queries(SHOWN + 1))
@@ -241,7 +241,7 @@ def returned_first(
 
 
 def _grades(store: Store) -> dict[str, dict[str, float]]:
-    """What people have judged; where they differ, by majority."""
+    """The grades of people; by majority where they differ."""
     from cranfield.judging.views import merged_grades
 
     return merged_grades(store, "majority", BY_PEOPLE)
@@ -276,7 +276,7 @@ def _write(
     plan: PoolPlan,
     sample: QuerySample | None,
 ) -> tuple[int, tuple[str, ...]]:
-    """Everything at once, or nothing; how many documents did not wait before, and which have no text."""
+    """Write everything in one transaction; returns how many documents are new, and which have no text."""
     from cranfield.judging.sampling import write_sample
     from cranfield.judging.texts import add_documents, add_queries, without_text
     from cranfield.judging.waiting import WaitingRow, add_waiting

@@ -1,4 +1,4 @@
-"""How far the judging is."""
+"""The progress of judging."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cranfield.judging.schema import EVENTS, ITEM, QUERIES
 
 
 def measure_progress(connection: sa.Connection) -> StoreProgress:
-    """Count what waits and what was done."""
+    """Count the waiting documents and the work done."""
     queries = sa.select(QUERIES.c.query_id, QUERIES.c.pooled, QUERIES.c.open).where(QUERIES.c.pooled > 0)
     by_query = {query: (pooled, left) for query, pooled, left in connection.execute(queries)}
     return StoreProgress(
@@ -24,13 +24,13 @@ def measure_progress(connection: sa.Connection) -> StoreProgress:
 
 
 def _work(connection: sa.Connection) -> dict[str, Work]:
-    # A document counts once, by the last that was said of it; the time spent on it counts each time.
+    # A document counts once, by its last event; the time spent on it counts each time.
     item = [EVENTS.c[name] for name in ITEM]
     last = sa.func.row_number().over(
         partition_by=(EVENTS.c.assessor, *item, EVENTS.c.adjudicates), order_by=EVENTS.c.number.desc()
     )
-    said = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
-    rows = said.subquery()
+    grades = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
+    rows = grades.subquery()
 
     def number_of(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
         return sa.func.sum(sa.case((condition, 1), else_=0))

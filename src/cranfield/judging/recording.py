@@ -1,4 +1,4 @@
-"""Events: appending them, taking them back, and reading what stands."""
+"""Events: appending them, taking them back, and reading the current ones."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _PIECES = {"yield_per": BATCH}
 NAMES = 500  # ids named in one statement: SQLite once took 999 parameters at most
 
 
-class Said(NamedTuple):
-    """What an assessor says now of a document or a part of it: the last event that was not taken back."""
+class CurrentGrade(NamedTuple):
+    """The current grade of a document or a part of it by an assessor: the last event that was not taken back."""
 
     number: int
     query_id: str
@@ -33,7 +33,7 @@ class Said(NamedTuple):
 
 
 def now() -> str:
-    """This moment in UTC, as events hold it: texts in this form are in the order of time."""
+    """The current time in UTC as events hold it: as text, it sorts by time."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -53,7 +53,7 @@ _APPEND = EVENTS.insert().returning(*EVENTS.c)
 
 
 def append_many(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Append events that all say the same kinds of things."""
+    """Append events that all have the same columns."""
     count = 0
     for batch in batches(rows):
         connection.execute(EVENTS.insert(), batch)
@@ -82,15 +82,15 @@ def event_of(row: Any) -> Event:
 
 
 def found_by_item(column: Any) -> Any:
-    """A column to compare with once the events of a document are found, of which there are few.
+    """A column to compare after the events of a document are found, of which there are few.
 
-    SQLite, which knows nothing about how often a value occurs, would search all events of the assessor instead.
+    SQLite does not know how often a value occurs, and would search all events of the assessor instead.
     """
     return column.concat("")
 
 
 def not_undone() -> Any:
-    """The condition that an event says something, and was not taken back."""
+    """The condition that an event is a grade, and was not taken back."""
     later = EVENTS.alias("undo")
     return sa.and_(
         EVENTS.c.undoes.is_(None), ~sa.exists(sa.select(later.c.number).where(later.c.undoes == EVENTS.c.number))
@@ -100,7 +100,7 @@ def not_undone() -> Any:
 def last_of(
     connection: sa.Connection, assessor: str, query_id: str | None, doc_id: str | None, adjudicates: bool | None
 ) -> Event | None:
-    """The last event of an assessor that stands, of all or of one query or document, and of one kind or both."""
+    """The last event of an assessor that counts: of all or of one query or document, of one kind or both."""
     statement = EVENTS.select().where(EVENTS.c.assessor == assessor, not_undone())
     if query_id is not None:
         statement = statement.where(EVENTS.c.query_id == query_id)
@@ -119,39 +119,39 @@ def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterato
         yield from map(event_of, result)
 
 
-class StandingEvents:
-    """A statement that reads what is said now; it is made once, because that takes longer than running it.
+class CurrentEvents:
+    """A statement that reads current grades; it is built once, because that takes longer than running it.
 
-    more: further columns of events, behind those of `Said`
+    more: further columns of events, behind those of `CurrentGrade`
     """
 
     def __init__(self, *conditions: Any, more: Sequence[Any] = ()) -> None:
         self._statement = (
-            sa.select(*(EVENTS.c[name] for name in Said._fields), *more)
+            sa.select(*(EVENTS.c[name] for name in CurrentGrade._fields), *more)
             .where(not_undone(), *conditions)
             .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
         )
 
     def read(
         self, connection: sa.Connection, values: Mapping[str, Any] | None = None
-    ) -> Iterator[tuple[str, str, list[Said]]]:
-        """What is said of each document of each query, and of its parts; the documents of a query come together."""
+    ) -> Iterator[tuple[str, str, list[CurrentGrade]]]:
+        """The current grades of each document and its parts; the documents of a query come together."""
         with connection.execute(self._statement, values, execution_options=_PIECES) as result:
-            rows = chain.from_iterable(result.partitions())  # whose columns have the names and the order of Said
+            rows = chain.from_iterable(result.partitions())  # columns as in CurrentGrade
             for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
-                said = list(events)
-                if len(said) > 1:  # by part, assessor and whether it settles: the last one counts
-                    said = list({(row[3], row[4], row[5], row[8]): row for row in said}.values())
-                yield query_id, doc_id, said
+                grades = list(events)
+                if len(grades) > 1:  # by part, assessor and whether it settles: the last one counts
+                    grades = list({(row[3], row[4], row[5], row[8]): row for row in grades}.values())
+                yield query_id, doc_id, grades
 
 
-def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[Said]]]:
-    """What is said now of each document of each query, and of its parts; the documents of a query come together."""
-    return StandingEvents(*conditions).read(connection)
+def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[CurrentGrade]]]:
+    """The current grades of each document and its parts; the documents of a query come together."""
+    return CurrentEvents(*conditions).read(connection)
 
 
 def hash_in_store(connection: sa.Connection, doc_id: str, part: tuple[int, int]) -> str:
-    """The SHA-256 of a document as the store would show it; nothing where it does not know the document."""
+    """The SHA-256 of a document as the store would show it; empty if it does not know the document."""
     row = connection.execute(_TEXT, {"document": doc_id}).one_or_none()
     return "" if row is None else seen_sha256(row.title, row.text, part if part[1] else None)
 

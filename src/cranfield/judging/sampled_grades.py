@@ -1,6 +1,6 @@
-"""What is read of a store to correct a model: its grades of all queries, and people's of the sampled ones.
+"""Reading a store to correct a model: its grades of all queries, and people's of the sampled ones.
 
-Which documents were pooled is asked in the store, and only counts and grades leave it.
+The store itself selects the pooled documents, and only counts and grades leave it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import sqlalchemy as sa
 
 from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.pool_choice import DEPTH
-from cranfield.judging.recording import Said, StandingEvents, not_undone, standing
+from cranfield.judging.recording import CurrentEvents, CurrentGrade, not_undone, standing
 from cranfield.judging.sampled_views import MODEL
 from cranfield.judging.sampling import QuerySample, drawn_queries
 from cranfield.judging.schema import EVENTS, WAITING
 from cranfield.judging.views import ByQuery, graded
 
-_GRADE, _JUDGE = 7, 9  # columns of what is read: those of Said, and the judge
+_GRADE, _JUDGE = 7, 9  # columns of what is read: those of CurrentGrade, and the judge
 # A model judges what waits, all but what a sample of documents left out.
 _IS_POOLED = (WAITING.c.assessors > 0) | WAITING.c.stratum.startswith(DEPTH)
 
 
 @dataclass(slots=True)
 class ModelGrades:
-    """What a model says of pooled documents, and how many of these it said asked in each way."""
+    """A model's grades of pooled documents, and how many of them it gave, by the way it was asked."""
 
     grades: ByQuery
     judges: Counter[str] = field(default_factory=Counter)
@@ -35,11 +35,11 @@ class ModelGrades:
 
 @dataclass(slots=True)
 class PeopleGrades:
-    """What people say of the pooled documents of sampled queries.
+    """People's grades of the pooled documents of sampled queries.
 
     names: who they are
-    not_judged: what they saw and could not judge
-    unused: queries that they judged though these were not drawn
+    not_judged: documents that they saw and could not judge
+    unused: queries that they judged although these were not drawn
     """
 
     grades: ByQuery
@@ -73,16 +73,16 @@ def read_model(connection: Any, sample: QuerySample, model: str) -> ModelGrades:
     pooled = sa.exists(sa.select(WAITING.c.number).where(item, _IS_POOLED))
     wanted = (EVENTS.c.kind == MODEL) & (EVENTS.c.assessor == model) & pooled
     found = ModelGrades({query: {} for query in sample.queries})
-    rows: Iterator[tuple[str, str, list[Any]]] = StandingEvents(wanted, more=(EVENTS.c.judge,)).read(connection)
-    for query, document, said in rows:
+    rows: Iterator[tuple[str, str, list[Any]]] = CurrentEvents(wanted, more=(EVENTS.c.judge,)).read(connection)
+    for query, document, grades_given in rows:
         grades = found.grades.get(query)
         if grades is None:
             continue
-        if len(said) == 1 and said[0][_GRADE] is not None:  # as nearly always
-            grades[document] = said[0][_GRADE]
-            found.judges[said[0][_JUDGE]] += 1
+        if len(grades_given) == 1 and grades_given[0][_GRADE] is not None:  # as nearly always
+            grades[document] = grades_given[0][_GRADE]
+            found.judges[grades_given[0][_JUDGE]] += 1
         else:
-            _add_model(found, query, document, said)
+            _add_model(found, query, document, grades_given)
     return found
 
 
@@ -98,28 +98,32 @@ def read_people(
     if people is not None:
         wanted = wanted & (EVENTS.c.assessor.in_(people) | EVENTS.c.adjudicates)
     found = PeopleGrades({query: {} for query in sample.drawn})
-    for query, document, said in standing(connection, wanted, EVENTS.c.query_id.in_(drawn_queries())):
-        found.names.update(each.assessor for each in said)
+    for query, document, grades_given in standing(connection, wanted, EVENTS.c.query_id.in_(drawn_queries())):
+        found.names.update(each.assessor for each in grades_given)
         if document in pooled[query]:
-            _add_people(found, query, document, said, rule)
+            _add_people(found, query, document, grades_given, rule)
     others = sa.select(EVENTS.c.query_id).distinct().where(wanted, not_undone())
     found.unused.update(query for (query,) in connection.execute(others) if query not in sample.drawn)
     return found
 
 
-def _add_model(found: ModelGrades, query: str, document: str, said: Sequence[Any]) -> None:
+def _add_model(found: ModelGrades, query: str, document: str, grades_given: Sequence[Any]) -> None:
     """The same where it judged parts of a document, or could not judge it."""
-    of_document = graded(query, document, [Said(*each[:_JUDGE]) for each in said])
+    of_document = graded(query, document, [CurrentGrade(*each[:_JUDGE]) for each in grades_given])
     grade = None if of_document is None else max(of_document.grades.values(), default=of_document.settled)
     if grade is not None:
-        found.judges.update(each[_JUDGE] for each in said)
+        found.judges.update(each[_JUDGE] for each in grades_given)
         found.grades[query][document] = float(grade)
 
 
 def _add_people(
-    found: PeopleGrades, query: str, document: str, said: Sequence[Said], rule: Callable[[Sequence[float]], float]
+    found: PeopleGrades,
+    query: str,
+    document: str,
+    grades_given: Sequence[CurrentGrade],
+    rule: Callable[[Sequence[float]], float],
 ) -> None:
-    of_document = graded(query, document, said)
+    of_document = graded(query, document, grades_given)
     if of_document is None:
         found.not_judged.add((query, document))
     elif of_document.settled is not None:

@@ -1,6 +1,6 @@
 """The two views of a store that correct a model: its grades of all queries, and people's of a random sample of them.
 
-Both hold the same documents, those of the pool. What would make the correction wrong is refused, by the checks below.
+Both hold the same documents, those of the pool. Anything that would make the correction wrong is refused below.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random samples of queries that people judge completely, while a model judges all: how they are drawn and recorded.
 
-Queries are drawn by a random order that depends on the seed alone, so that a larger sample contains the smaller one.
-What was drawn is recorded with all queries it was drawn from: only such a sample can correct a model.
+Queries are drawn by a random order that depends on the seed alone, so a larger sample contains the smaller one. The
+sample is recorded with all queries it was drawn from: only such a sample can correct a model.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def drawn_queries() -> sa.Select[tuple[str]]:
 def sample_for(
     before: QuerySample | None, queries: Sequence[str], size: int, seed: int, source: str
 ) -> QuerySample | None:
-    """The sample that a pool goes by: a new one, the one that is there, or a larger one that contains it.
+    """The sample for a pool: a new one, the existing one, or a larger one that contains it.
 
-    size: how many queries; 0 where nothing is to be drawn, and the sample that is there holds
+    size: how many queries; 0 to draw nothing and keep the existing sample
     """
     if before is not None:
         _check_same_queries(before, queries, source, all_of_them=size > 0)
@@ -91,11 +91,11 @@ def _check_same_queries(before: QuerySample, queries: Sequence[str], source: str
     new = [query for query in queries if query not in before.queries]
     gone = len(before.queries) - (len(queries) - len(new)) if all_of_them else 0
     if new or gone:
-        told = [f"{len(new)} are new" if new else "", f"{gone} are missing" if gone else ""]
+        changes = [f"{len(new)} are new" if new else "", f"{gone} are missing" if gone else ""]
         raise InputError(
             source,
             f"its sample was drawn from {count(len(before.queries), 'query', 'queries')}, but these are different: "
-            f"{' and '.join(filter(None, told))}.",
+            f"{' and '.join(filter(None, changes))}.",
             hint="pool the same queries, or use another store for others",
         )
 

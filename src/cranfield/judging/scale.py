@@ -15,7 +15,7 @@ MOST_GRADES = 10  # one key each, 0 to 9
 
 
 class GradeMeaning(NamedTuple):
-    """A grade, its name, and a sentence that tells when to give it."""
+    """A grade, its name, and a sentence that says when to give it."""
 
     grade: float
     name: str
@@ -70,8 +70,8 @@ class GradeScale:
         return ", ".join(f"{each.grade:g}" for each in self.grades)
 
 
-def _named(grade: Any, told: Any) -> tuple[Any, ...]:
-    return (grade, told) if isinstance(told, str) else (grade, *told)
+def _named(grade: Any, meaning: Any) -> tuple[Any, ...]:
+    return (grade, meaning) if isinstance(meaning, str) else (grade, *meaning)
 
 
 def _checked(row: Any, source: str) -> GradeMeaning:

@@ -1,4 +1,4 @@
-"""The tables of a store. Events are appended and never changed; everything else can be made again from them."""
+"""The tables of a store. Events are appended and never changed; everything else can be rebuilt from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DOCUMENTS = sa.Table(
 
 
 def _item() -> list[sa.Column[object]]:
-    """What is judged: a document for a query, or a part of it. The whole document is the part from 0 to 0."""
+    """The item judged: a document for a query, or a part of it. The whole document is the part from 0 to 0."""
     return [
         sa.Column("query_id", _ID, nullable=False),
         sa.Column("doc_id", _ID, nullable=False),
@@ -74,7 +74,7 @@ EVENTS = sa.Table(
     sa.Column("at", sa.Text, nullable=False),  # UTC, as 2026-01-31T09:30:00.000000Z
     sa.Column("seconds", sa.Float(53)),
     sa.Column("text_sha256", sa.Text, nullable=False, server_default=""),
-    sa.Column("key", sa.Text),  # by which whoever sends an event twice, not knowing if it arrived, says it only once
+    sa.Column("key", sa.Text),  # so that an event that is sent twice, because the answer was lost, counts only once
     sa.Column("judge", sa.Text, nullable=False, server_default=""),  # of a model: how it was asked; see JUDGES
 )
 
@@ -86,7 +86,7 @@ JUDGES = sa.Table(
     sa.Column("settings", sa.Text, nullable=False),  # JSON
 )
 
-# What models replied, whether it could be read or not: a pair that was paid for is not asked about again.
+# Replies of models, readable or not: a pair that was paid for is not asked about again.
 REPLIES = sa.Table(
     "replies",
     METADATA,
@@ -139,7 +139,7 @@ LEASES = sa.Table(
     sa.Column("until", sa.Float(53), nullable=False),  # seconds since 1970
 )
 
-# The grades that assessors choose from; no row stands for the usual ones.
+# The grades that assessors choose from; without rows, the default ones.
 SCALE = sa.Table(
     "scale",
     METADATA,
@@ -148,7 +148,7 @@ SCALE = sa.Table(
     sa.Column("meaning", sa.Text, nullable=False, server_default=""),
 )
 
-# Queries in which an assessor has nothing left to do, though others have: they need not be searched again.
+# Queries in which an assessor has nothing left to do, although others have: these need no new search.
 PASSED = sa.Table(
     "passed",
     METADATA,
@@ -160,7 +160,7 @@ ITEM = ("query_id", "doc_id", "part_start", "part_end")
 
 
 def is_open(column: sa.Column[int]) -> sa.ColumnElement[bool]:
-    """The condition that something is left, in the words of the indexes: with a parameter they would not be used."""
+    """The condition that something is left, written as in the indexes: with a parameter they would not be used."""
     return column > sa.literal_column("0")
 
 

@@ -1,7 +1,7 @@
-"""Sheets: what waits as a CSV for a spreadsheet, and the grades that people put into it back into the store.
+"""Sheets: waiting documents as CSV for a spreadsheet, and people's grades from it back into the store.
 
-A cell that a spreadsheet would take for a formula gets an apostrophe before it, and so does one that begins with an
-apostrophe: one is taken away again when the sheet is read.
+A cell that a spreadsheet would run as a formula gets an apostrophe in front, and so does one that begins with an
+apostrophe: one is removed again when the sheet is read.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ CUT = " […]"
 SEPARATORS = ",;\t"
 _SIGNS = "=+@＝＋－＠"
 _FORMULAS = (*_SIGNS, "-", "\t", "\r", "\n", "'")
-# Where people separate by semicolons, their spreadsheet cuts a text at each of them, and at line breaks: a new cell
-# begins there. A list with dashes is left as it is.
+# With semicolons as separators, a spreadsheet splits a text at each of them, and at line breaks: a new cell begins
+# there. A list with dashes is left as it is.
 _NEW_CELL = r"([;\t\r\n]\s*)"
 _BEGINS = re.compile(rf"{_NEW_CELL}(['{_SIGNS}]|-(?! ))")
 _ESCAPED = re.compile(rf"{_NEW_CELL}'(['{_SIGNS}]|-(?! ))")
@@ -42,7 +42,7 @@ _MARK = "\ufeff"  # by which spreadsheets know UTF-8
 class WrittenSheet:
     """A sheet that was written: its path, how many documents wait in it, and how many of their texts were cut.
 
-    parts: what waits and is only a part of a document, which has no place in a sheet
+    parts: how many parts of documents wait, which have no place in a sheet
 
     >>> WrittenSheet("sheet.csv", documents=12, cut=0, parts=0).documents
     12
@@ -72,7 +72,7 @@ class ReadSheet:
 
 
 class SheetRow(NamedTuple):
-    """What somebody wrote about a document; the line is where the row ends."""
+    """A row about a document as it was filled in; the line is where the row ends."""
 
     line: int
     query_id: str
@@ -84,7 +84,7 @@ class SheetRow(NamedTuple):
 
 
 def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = False) -> WrittenSheet:
-    """Write what waits to be judged as a CSV: a row for each document, in a random order, with room for a grade.
+    """Write the waiting documents as CSV: a row for each, in a random order, with room for a grade.
 
     store: a `Store`.
     path: of the file to write.
@@ -119,7 +119,7 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
 
 
 def escaped(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula and that fits into one.
+    """A cell that no spreadsheet runs as a formula, and that fits into one.
 
     >>> escaped("=1+1"), escaped("'tis"), escaped("cats"), escaped("a;=1+1")
     ("'=1+1", "''tis", 'cats', "a;'=1+1")
@@ -147,7 +147,7 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
     """Import the grades of a sheet into the store it was written from, as those of an assessor.
 
     store: a `Store`.
-    path: the CSV that somebody has filled in; its columns may be in another order, and separated by semicolons or tabs.
+    path: the CSV as filled in; its columns may be in another order, and separated by semicolons or tabs.
     assessor: who filled it in.
     Returns a `ReadSheet`. A row without a grade is left out. A grade that is not on the scale of the store, and a
     document that never waited in it, are errors, and then nothing is imported. Grades that are in the store already are
@@ -242,7 +242,7 @@ def _sheet_row(row: Mapping[str, str], line: int, scale: GradeScale, source: str
 
 
 def _grade(cell: str, scale: GradeScale) -> float | None:
-    """The grade in a cell; None where it is none. Where people separate by semicolons, 2,0 is a number."""
+    """The grade in a cell; None if it is not a grade. With semicolons as separators, 2,0 is a number."""
     try:
         number = float(plain(cell).replace(",", "."))
     except ValueError:

@@ -231,10 +231,10 @@ class Store:
         assessor: the name of who judges.
         kind: "person", "model", "clicks" or "imported".
         part: (start, end) in the characters of the text, where only a part was judged.
-        adjudicates: this settles what others saw differently.
+        adjudicates: this settles a disagreement of others.
         comment: anything the assessor wants to say about it.
         seconds: how long the assessor took.
-        text_sha256: of the text that was seen; by default of the one in the store.
+        text_sha256: of the text that was seen; by default of the text in the store.
         key: a text of your own choice; a second call with it, after an answer that was lost, adds nothing.
         Returns the event, with its number and its time.
 
@@ -271,13 +271,13 @@ class Store:
         adjudicates: bool | None = None,
         key: str | None = None,
     ) -> Event | None:
-        """Take back the last event of an assessor: what they said before counts again.
+        """Take back the last event of an assessor: their grade before it counts again.
 
         assessor: their name.
         query_id, doc_id: take back the last event of this query or this document instead.
-        adjudicates: only what settled a difference (True), or only grades of their own (False).
+        adjudicates: only events that settled a disagreement (True), or only grades of their own (False).
         key: as in `judge`.
-        Returns the event that says so; None if there is nothing to take back.
+        Returns the event that takes it back; None if there is nothing to take back.
         """
         from cranfield.judging.appending import take_back
 
@@ -347,11 +347,11 @@ class Store:
     ) -> int:
         """Import judgments as those of an assessor.
 
-        qrels: anything that `Judgments.read` takes. A negative grade, which stands for "not judged", is left out.
+        qrels: anything that `Judgments.read` takes. A negative grade, which means "not judged", is left out.
         assessor: the name under which they are imported.
         kind: "person", "model", "clicks" or "imported".
         format: the format of the file, if it cannot be detected.
-        comment: what is noted with each of them.
+        comment: saved with each of them.
         Returns how many were new: grades that the assessor has given already are not added again, so a file can be
         imported twice.
 
@@ -380,12 +380,13 @@ class Store:
         kinds: Iterable[str] = BY_PEOPLE,
         pooled: bool = False,
     ) -> Judgments:
-        """The judgments: what some assessors say, merged where several judged the same document.
+        """The judgments of some assessors, merged where several judged the same document.
 
         assessors: their names; by default all of these kinds.
-        merge: the rule: "majority", "median", "max", "min" or "latest"; what was adjudicated comes first.
+        merge: the rule: "majority", "median", "max", "min" or "latest"; adjudicated grades come first.
         kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
-        pooled: also what was pooled and is not judged, with the grade -1, as measures of sampled pools (infAP) need it.
+        pooled: also documents that were pooled but not judged, with the grade -1, for measures of sampled pools
+            (infAP).
         Returns the judgments. Documents that could not be judged are not in them. A document of which only parts were
         judged has the highest grade of its parts. Their `provenance`, and so every signature, says what was chosen.
 
@@ -419,12 +420,12 @@ class Store:
     def to_strata(
         self, assessors: Iterable[str] | None = None, merge: str = "majority", *, kinds: Iterable[str] = BY_PEOPLE
     ) -> GroupedJudgments:
-        """The judgments of pools with a sample, by stratum: what `evaluate` takes of a store for xinfAP and its like.
+        """The judgments of pools with a sample, by stratum: what `evaluate` reads from a store for xinfAP and the like.
 
         assessors, merge, kinds: as in `view`.
-        Returns judgments whose groups are the strata, such as "depth 10" and "11 to 100"; what was pooled and is not
-        judged has the grade -1. What was judged without being pooled is a stratum of its own. An error where nothing
-        was pooled.
+        Returns judgments whose groups are the strata, such as "depth 10" and "11 to 100"; documents that were pooled
+        but not judged have the grade -1. Documents judged without a pool are a stratum of their own. An error if
+        nothing was pooled.
 
         >>> import tempfile
         >>> from cranfield import evaluate, pool
@@ -447,7 +448,7 @@ class Store:
 
         assessors, merge, kinds: as in `view`; only grades of the very same part are merged.
         Returns a (query_id, doc_id, start, end, grade) for each part, in characters; for a document that was graded as
-        a whole and has no such part, start and end are None. An error where no part was graded. `evaluate` takes them
+        a whole and has no such part, start and end are None. An error if no part was graded. `evaluate` takes them
         as judgments of runs of chunks; see `PassageJudgments`.
 
         >>> import tempfile

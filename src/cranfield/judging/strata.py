@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from cranfield.read.formats.store import JudgmentView
 
 ByStratum = dict[str, dict[str, dict[str, float]]]
-OUTSIDE = "not sampled"  # the stratum of what is judged, or waits, without being in one: nothing of it was drawn
+OUTSIDE = "not sampled"  # the stratum of documents that are in no other: none of them was drawn
 
 
 def open_strata(where: str, wanted: JudgmentView) -> tuple[ByStratum, str]:
-    """The strata of a store that is named where judgments are expected, and what was chosen as a signature says it."""
+    """The strata of a store that is named where judgments are expected, and their part of the signature."""
     with open_store(where, read_only=True) as store:
         return _by_stratum(store, wanted.assessors or None, wanted.merge or "majority", wanted.kinds or BY_PEOPLE)
 

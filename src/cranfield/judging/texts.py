@@ -1,4 +1,4 @@
-"""What is brought into a store: queries, documents, the scale, and judgments from elsewhere."""
+"""Filling a store: queries, documents, the scale, and judgments from elsewhere."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cranfield.ranks.judgments import Judgments
 
 
 def add_queries(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
-    """Add queries; how many are new."""
+    """Add queries; returns how many are new."""
     return _add(connection, QUERIES, ({**row, "place": place(row["query_id"])} for row in rows), ("text", "narrative"))
 
 
 def add_documents(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
-    """Add documents; how many are new."""
+    """Add documents; returns how many are new."""
     return _add(connection, DOCUMENTS, rows, ("title", "text", "url", "image"))
 
 
@@ -49,17 +49,17 @@ def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
     connection.execute(SCALE.insert(), [each._asdict() for each in scale])
 
 
-def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapping[str, str]) -> int:
-    """Append judgments as said by one assessor, but for what they say already; how many there were."""
+def import_judgments(connection: sa.Connection, judgments: Judgments, author: Mapping[str, str]) -> int:
+    """Append judgments of one assessor that are not there yet; returns how many."""
     moment = now()
     known = {
         (query, document): each.grade
-        for query, document, found in standing(connection, EVENTS.c.assessor == said["assessor"])
+        for query, document, found in standing(connection, EVENTS.c.assessor == author["assessor"])
         for each in found
         if not each.part_end and not each.adjudicates
     }
     rows = (
-        {"query_id": query, "doc_id": document, "grade": grade, "at": moment, **said}
+        {"query_id": query, "doc_id": document, "grade": grade, "at": moment, **author}
         for query, graded in judgments.by_query.items()
         for document, grade in graded.items()
         if grade >= 0 and not ((query, document) in known and known[query, document] == grade)
@@ -70,7 +70,7 @@ def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapp
 
 
 def without_text(connection: sa.Connection, documents: Iterable[str]) -> tuple[str, ...]:
-    """Those of the documents of which there is nothing to show, in the order of their ids."""
+    """The documents without anything to show, in the order of their ids."""
     shown = sa.or_(*(DOCUMENTS.c[name] != "" for name in ("title", "text", "url", "image")))
     lacking: list[str] = []
     for names in batches(sorted(documents), NAMES):
@@ -91,10 +91,10 @@ def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[
     return found
 
 
-def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str]) -> int:
-    """Append judgments with their comments as said by one assessor, but for what they say already; how many."""
+def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], author: Mapping[str, str]) -> int:
+    """Append judgments of one assessor, with comments, that are not there yet; returns how many."""
     columns = [EVENTS.c[name] for name in ("query_id", "doc_id", "grade", "comment")]
-    own = (EVENTS.c.assessor == said["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
+    own = (EVENTS.c.assessor == author["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
     last = connection.execute(sa.select(*columns).where(not_undone(), *own).order_by(EVENTS.c.number))
     known = {(query, document): (grade, comment) for query, document, grade, comment in last}
     new = []
@@ -102,7 +102,7 @@ def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], sa
         says, item = (row["grade"], row["comment"]), (row["query_id"], row["doc_id"])
         if known.get(item) != says:
             known[item] = says
-            new.append({**row, **said})
+            new.append({**row, **author})
     append_many(connection, new)
     count_again(connection, dict.fromkeys(row["query_id"] for row in new))
     return len(new)

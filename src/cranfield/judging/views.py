@@ -1,4 +1,4 @@
-"""Qrels as a view of the events: assessors are chosen, and what they say is merged by a named rule.
+"""Qrels as a view of the events: assessors are chosen, and their grades are merged by a named rule.
 
 `read/formats/store.py` finds this module by its name, because a room does not import an edge.
 """
@@ -19,7 +19,7 @@ from cranfield.ranks.chosen import chosen_part
 from cranfield.ranks.judgments import Judgments
 
 if TYPE_CHECKING:
-    from cranfield.judging.recording import Said
+    from cranfield.judging.recording import CurrentGrade
     from cranfield.read.formats.store import JudgmentView
 
 
@@ -71,7 +71,7 @@ def view(
 def merged(
     store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
 ) -> tuple[ByQuery, str]:
-    """One grade for each document, and what was chosen as a signature says it."""
+    """One grade for each document, and the choice as it appears in a signature."""
     wanted = tuple(dict.fromkeys(kinds))
     counts = _ViewCounts(set())
     by_query = merged_grades(store, merge, wanted, assessors, counts)
@@ -91,7 +91,7 @@ def merged_grades(
     assessors: Iterable[str] | None = None,
     counts: _ViewCounts | None = None,
 ) -> ByQuery:
-    """One grade for each document, of which there may be none; what is counted on the way goes into `counts`."""
+    """One grade for each document, possibly for none; counts made on the way go into `counts`."""
     rule = find_rule(merge, store.name).merge
     counts = counts or _ViewCounts(set())
     by_query: ByQuery = {}
@@ -112,7 +112,7 @@ def merged_grades(
 
 
 def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:
-    """How many of the documents orders of judging chose, as a signature says it."""
+    """How many of the documents were chosen by orders of judging, as it appears in a signature."""
     from cranfield.judging.chosen import count_chosen
 
     with store._reading() as connection:
@@ -122,7 +122,7 @@ def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:
 
 
 def _add_pooled(store: Store, by_query: ByQuery) -> int:
-    """Give -1 to what was pooled and has no grade, in the queries that have some; how many those are."""
+    """Give -1 to pooled documents without a grade, in queries that have grades; returns how many."""
     from cranfield.judging.waiting import pooled_documents
 
     added = 0
@@ -150,12 +150,12 @@ def graded_documents(
             known = known_assessors(connection)
             refuse_unknown(store.name, names, known)
             _refuse_other_kinds(connection, store.name, {name: known[name] for name in names}, kinds)
-            # What was adjudicated counts whoever was chosen: that is what it is for.
+            # Adjudicated grades count whichever assessors are chosen: that is their purpose.
             chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
         if differently:
             chosen = chosen & _several_grades()
-        for query, document, said in standing(connection, chosen):
-            found = graded(query, document, said)
+        for query, document, events in standing(connection, chosen):
+            found = graded(query, document, events)
             if found is not None:
                 yield found
 
@@ -168,7 +168,7 @@ def chosen_assessors(source: str, assessors: Iterable[str], connection: Any) -> 
 
 
 def _several_grades() -> Any:
-    """The condition that a document was ever given several grades, which few are: the others need not be read."""
+    """The condition that a document ever got several grades; few did, so the others need not be read."""
     import sqlalchemy as sa
 
     from cranfield.judging.schema import EVENTS
@@ -178,20 +178,20 @@ def _several_grades() -> Any:
     return sa.tuple_(*pair).in_(sa.select(*pair).group_by(*pair).having(grades))
 
 
-def graded(query: str, document: str, said: Sequence[Said]) -> GradedEvent | None:
-    """What assessors say of a document; None where none of them could judge it."""
-    if len(said) == 1:  # as nearly always
-        [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = said
+def graded(query: str, document: str, events: Sequence[CurrentGrade]) -> GradedEvent | None:
+    """The grades of a document; None if no assessor could judge it."""
+    if len(events) == 1:  # as nearly always
+        [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = events
         if grade is None:
             return None
         if not adjudicates:
             return GradedEvent(query, document, {assessor: grade}, None, part_end > 0)
-    settling = [each for each in said if each.adjudicates and each.grade is not None]
+    settling = [each for each in events if each.adjudicates and each.grade is not None]
     settled = max(settling, key=lambda each: (not each.part_end, each.number)).grade if settling else None
     grades: dict[str, float] = {}
     parts = False
-    for assessor in dict.fromkeys(each.assessor for each in sorted(said, key=itemgetter(0))):
-        own = [each for each in said if each.assessor == assessor and not each.adjudicates and each.grade is not None]
+    for assessor in dict.fromkeys(each.assessor for each in sorted(events, key=itemgetter(0))):
+        own = [each for each in events if each.assessor == assessor and not each.adjudicates and each.grade is not None]
         whole = [each for each in own if not each.part_end]
         if own:
             parts = parts or not whole
@@ -225,11 +225,11 @@ def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) 
     for name in names:
         if name not in known:
             listed = ", ".join(list(known)[:10]) or "nobody"
-            raise InputError(source, f"there is no assessor '{name}'.", hint=f"those who judged: {listed}")
+            raise InputError(source, f"there is no assessor '{name}'.", hint=f"assessors who judged: {listed}")
 
 
 def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], kinds: Sequence[str]) -> None:
-    """Refuse assessors who were named and whose grades would not count, being of another kind."""
+    """Refuse named assessors whose grades would not count because of their kind."""
     import sqlalchemy as sa
 
     from cranfield.judging.schema import EVENTS
@@ -245,7 +245,7 @@ def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], 
 
 
 def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
-    """A hint where the judgments are all of another kind, or where there are none."""
+    """A hint if all judgments are of another kind, or if there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
     if not others:
@@ -255,7 +255,7 @@ def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
 
 
 def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
-    """What was chosen, and what the rule had to decide, as a signature says it."""
+    """The choice, and what the rule had to decide, as it appears in a signature."""
     parts = [f"judges:{len(counts.assessors)}", f"merge:{merge}"]
     if set(kinds) != set(BY_PEOPLE):
         parts.append(f"kinds:{','.join(kind for kind in KINDS if kind in kinds)}")
@@ -266,7 +266,7 @@ def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
 
 
 def conflicts(store: Store, assessors: Iterable[str] | None, kinds: Iterable[str]) -> list[Conflict]:
-    """What assessors see differently. See `Store.conflicts`."""
+    """Where assessors disagree. See `Store.conflicts`."""
     found = [
         Conflict(each.query_id, each.doc_id, each.grades)
         for each in graded_documents(store, assessors, tuple(kinds), differently=True)

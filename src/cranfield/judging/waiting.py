@@ -10,14 +10,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from cranfield.judging.kinds import KINDS
 from cranfield.judging.places import ORDERED, place
-from cranfield.judging.recording import NAMES, Said, StandingEvents, batches
+from cranfield.judging.recording import NAMES, CurrentEvents, CurrentGrade, batches
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, PASSED, QUERIES, WAITING, is_open
 
 WaitingItem = tuple[str, str, int, int]
 
 
 class WaitingRow(NamedTuple):
-    """What is to be judged, why, and by how many assessors; 0: it belongs to the pool, but nobody is to judge it."""
+    """An item to judge, why, and by how many assessors; 0: it belongs to the pool, but is not to be judged."""
 
     query_id: str
     doc_id: str
@@ -31,18 +31,19 @@ class WaitingRow(NamedTuple):
 
 
 def upsert(dialect: str, table: sa.Table) -> Any:
-    """An insertion that can say what happens to rows that are there already."""
+    """An insert statement that can handle rows that already exist."""
     return (postgresql if dialect == "postgresql" else sqlite).insert(table)
 
 
 def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow], *, claim: bool = False) -> int:
-    """Let documents wait; how many are new. One that waits already is for the larger number of assessors.
+    """Let documents wait; returns how many are new. One that waits already is for the larger number of assessors.
 
     It moves to the stratum of its row, if that has one, and to the position. A pool that puts a document into a stratum
-    takes it whatever the grades say, and clears which order chose it. An order that adds to a pool does not claim what
-    waits without it; one that is followed while people judge does: who stops early has judged what it put first.
+    takes it whatever the grades are, and clears the order that chose it. An order that adds to a pool does not claim
+    documents that already wait; one that is followed while people judge does: if they stop early, they have judged what
+    it put first.
 
-    claim: note that an order chose what waits already, too, and leave it in its place
+    claim: record the order for documents that already wait, too, and leave them in place
     """
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
@@ -87,19 +88,19 @@ def count_rows(connection: sa.Connection, table: sa.Table) -> int:
     return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
-def remaining(assessors: int, said: Sequence[Said]) -> int:
-    """How many assessors are still to judge something: those who could not judge it, and models, leave their place."""
-    if any(each.adjudicates and each.grade is not None for each in said):
+def remaining(assessors: int, grades: Sequence[CurrentGrade]) -> int:
+    """How many assessors must still judge an item: those who could not judge it, and models, do not count."""
+    if any(each.adjudicates and each.grade is not None for each in grades):
         return 0
-    judged = {each.assessor for each in said if each.grade is not None and KINDS[each.kind].people}
+    judged = {each.assessor for each in grades if each.grade is not None and KINDS[each.kind].people}
     return max(assessors - len(judged), 0)
 
 
 def count_again(connection: sa.Connection, queries: Iterable[str]) -> None:
-    """Bring up to date what is left of some queries, after many events or documents were added."""
+    """Update what is left of some queries, after many events or documents were added."""
     for names in batches(queries, NAMES):
         _OF_QUERIES.count(connection, {"names": names})
-        # What only belongs to the pool is for no assessor.
+        # Documents that only belong to the pool are for no assessor.
         pooled = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id, WAITING.c.assessors > 0)
         left = pooled.where(is_open(WAITING.c.remaining))
         counts = {"pooled": pooled.scalar_subquery(), "open": left.scalar_subquery()}
@@ -124,20 +125,19 @@ _LEFT = WAITING.update().where(WAITING.c.number == sa.bindparam("row")).values(r
 
 
 class _Counting:
-    """Brings `remaining` up to date for what a condition chooses. Its statements are made once: that takes longer than
-    running them."""
+    """Updates `remaining` for some rows. Its statements are built once: that takes longer than running them."""
 
     def __init__(self, condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> None:
         names = ("number", *ITEM, "assessors", "remaining")
         self._waiting = sa.select(*(WAITING.c[name] for name in names)).where(condition(WAITING))
-        self._said = StandingEvents(condition(EVENTS))
+        self._grades = CurrentEvents(condition(EVENTS))
 
     def count(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
         """How many more are open than before."""
-        said = {(query, document): found for query, document, found in self._said.read(connection, values)}
+        grades = {(query, document): found for query, document, found in self._grades.read(connection, values)}
         changed, opened = [], 0
         for number, query, document, start, end, assessors, before in connection.execute(self._waiting, values).all():
-            of_document = said.get((query, document), ())
+            of_document = grades.get((query, document), ())
             after = remaining(assessors, [each for each in of_document if each[3:5] == (start, end)])
             if after != before:
                 changed.append({"row": number, "left": after})
@@ -170,7 +170,7 @@ def strata_of_queries(connection: sa.Connection) -> dict[str, dict[str, str]]:
 
 
 def waiting_texts(connection: sa.Connection) -> Iterator[Any]:
-    """What still needs an assessor, with its texts: query by query, in a random order that is always the same."""
+    """Documents that still need an assessor, with their texts: query by query, in a fixed random order."""
     columns = [WAITING.c.query_id, QUERIES.c.text.label("query"), WAITING.c.doc_id, WAITING.c.part_end]
     columns += [DOCUMENTS.c[name] for name in ("title", "text", "url")]
     rows = WAITING.join(QUERIES, QUERIES.c.query_id == WAITING.c.query_id)
@@ -182,5 +182,5 @@ def waiting_texts(connection: sa.Connection) -> Iterator[Any]:
 
 
 def look_again(connection: sa.Connection, queries: Sequence[str]) -> None:
-    """Let all assessors search queries again in which they had nothing left to do."""
+    """Let all assessors search the queries again in which they had nothing left to do."""
     connection.execute(PASSED.delete().where(PASSED.c.query_id.in_(queries)))

@@ -1,4 +1,4 @@
-"""Judged ranks to one value per query: the registry, the language of measure names, and one file per family."""
+"""From judged ranks to one value per query: the registry, the language of measure names, and one file per family."""
 
 from cranfield.measures.families import families
 from cranfield.measures.registry import Definition, Measure, catalogue, measure

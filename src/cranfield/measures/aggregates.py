@@ -17,8 +17,8 @@ AGGREGATES: tuple[str, ...] = get_args(Aggregate)
 def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
     """Values of queries as one number; 0 where there is no query.
 
-    A sum is exact before it is rounded, so that neither the order of the queries nor who adds them up matters.
-    of: what the values are of, for the error where they do not add up to a finite number.
+    A sum is exact before it is rounded, so neither the order nor the grouping of the queries matters.
+    of: the name of the values, for the error if their sum is not finite.
     """
     found = combined(values, how, weights, of=of)
     if not math.isfinite(found):
@@ -27,7 +27,7 @@ def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *
 
 
 def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:
-    """The error for values that are finite themselves, but too large to make one number."""
+    """The error for finite values that are too large to add up."""
     what = {"geometric": "geometric mean"}.get(how, how)
     return MeasureError(
         f"the {what} of {of} over {queries} queries is not a finite number: its values are too large to add up.",
@@ -63,7 +63,7 @@ def _sum(values: Numbers) -> float:
 
 
 def _scaled(weights: Numbers, of: str) -> Numbers:
-    """Weights in a range in which products with them are exact; an error where there is no such range."""
+    """Weights in a range in which products with them are exact; an error if there is no such range."""
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if len(weights) and not total:

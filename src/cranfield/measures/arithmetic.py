@@ -20,7 +20,7 @@ DEEPEST = 10_000_000  # ranks that are added up one by one, retrieved or not
 def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     """part / whole, and 0 where there is no whole: a query without relevant documents scores 0.
 
-    What is a share of an infinite whole is not known: the whole is too large for floating point, the part need not be.
+    A share of an infinite whole is unknown: the whole is too large for floating point, but the part need not be.
 
     part, whole: a number for each query, or one for all.
     Returns a number for each query.
@@ -38,19 +38,19 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
 
 
 def multiple_of_relevant(relevant: Numbers | Integers, multiple: float) -> Numbers:
-    """The depth that is so many times the number of relevant documents, as trec_eval rounds it."""
+    """A multiple of the number of relevant documents as a depth, rounded as in trec_eval."""
     depth: Numbers = np.floor(multiple * relevant + 0.9)
     return depth
 
 
 def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
-    """The weighted harmonic mean that F is."""
-    weight = float(f"{beta**2:.15g}")  # of β = √0.5 just 0.5
+    """The weighted harmonic mean of F."""
+    weight = float(f"{beta**2:.15g}")  # exactly 0.5 for β = √0.5
     return ratio((1 + weight) * precision * recall, weight * precision + recall)
 
 
 def gains(grades: npt.NDArray[Any], gain: str | GainMap) -> Numbers:
-    """What documents of these grades are worth; a document that was pooled but not judged is worth nothing."""
+    """The gains of documents with these grades; 0 for a document that was pooled but not judged."""
     worth: Numbers = np.maximum(grades, 0.0)
     if isinstance(gain, GainMap):
         known, its_gain = np.array(gain.pairs, dtype=np.float64).T  # in the order of the grades
@@ -74,7 +74,7 @@ def ideal_gains(judged: JudgedRanks, gain: str | GainMap) -> Numbers:
 def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2, discount: str = "all") -> Numbers:
     """Gains divided by the logarithm of rank + 1; or, if the discount comes late, by that of the rank from `base` on.
 
-    With base 2 the first leaves the first rank whole, the second the first two.
+    With base 2, the first does not discount rank 1, the second neither rank 1 nor 2.
     """
     if discount == "late":
         return np.asarray(gains * np.log2(base) / np.log2(np.maximum(rank, base)))
@@ -83,14 +83,14 @@ def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2,
 
 
 def all_ranks(cutoff: int) -> Integers:
-    """The ranks down to a cutoff, for measures that compare with a ranking that is as long."""
+    """The ranks down to a cutoff, for measures that compare with a ranking of that length."""
     if cutoff > DEEPEST:
         raise OverflowError(f"a sum over {cutoff:,} ranks is too long; at most {DEEPEST:,} can be added up")
     return np.arange(1, cutoff + 1)
 
 
 def _logarithms(rank: npt.NDArray[Any]) -> Numbers:
-    """log2(rank + 1), looked up where most of them occur more than once."""
+    """log2(rank + 1), from a table if most ranks occur more than once."""
     deepest = int(rank.max(initial=0))
     return np.log2(np.arange(1.0, deepest + 2))[rank] if deepest < len(rank) else np.log2(rank + 1.0)
 

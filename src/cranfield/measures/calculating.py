@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
 
 POWER = 1024  # 2 to the power of this, or of more, is infinite
-HUGE = 1e100  # sums and products of such numbers soon are, too
+HUGE = 1e100  # sums and products of such numbers soon become infinite, too
 
 
 def calculated(measure: Measure, table: Any) -> Numbers:
@@ -40,7 +40,7 @@ def calculated(measure: Measure, table: Any) -> Numbers:
 
 
 def unchecked_values(measure: Measure, judged: Any) -> Any:
-    """What the function of a measure gives, whatever that is."""
+    """The result of a measure's function, unchecked."""
     parameters = dict(measure.parameters)
     if parameters.pop("judged_only", False):
         judged = judged.condensed
@@ -54,13 +54,13 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
             raise _failed(measure, error) from error
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
-        if isinstance(error, MeasureError):  # of the table, which does not know the measure
+        if isinstance(error, MeasureError):  # an error of the table, which does not know the measure
             raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
         raise
 
 
 def _failed(measure: Measure, error: BaseException) -> MeasureError:
-    """The error of a measure that cranfield knows nothing of, with the line of its function."""
+    """The error of a measure of the user, with the line of its function."""
     from traceback import walk_tb
 
     code = getattr(measure.definition.function, "__code__", None)
@@ -100,7 +100,7 @@ def _size(parameter: Any) -> float:
 
 
 def _grades(table: Any, place: int) -> Numbers:
-    """The judged grades of a query, as far as the table tells."""
+    """The judged grades of a query, if the table has them."""
     first, grades = getattr(table, "judged_first", None), getattr(table, "judged_grades", None)
     if first is None or grades is None:
         return np.zeros(0)

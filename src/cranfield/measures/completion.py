@@ -1,17 +1,18 @@
 """How far the unjudged documents of a ranking could move a measure.
 
 A completion gives every unjudged document of the ranking a grade of the scale. The bounds of a measure are its lowest
-and highest value over all completions. The ranks stay as they are. Documents that were neither judged nor retrieved are
-taken as not relevant, as always, unless it is said how many of them may have a grade too: `unseen`.
+and highest value over all completions. The ranks stay as they are. Documents that were neither judged nor retrieved
+count as not relevant, as always, unless `unseen` gives the number of them that may have a grade.
 
-There are far too many completions to try, and most need no trying: to move a better document up, past a worse one,
-never lowers a measure that rewards order, as nearly all do. So among the completions with the same grades the best is
-the one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents
-below the cutoff and unseen ones only add to what should have been found. Where a measure is a sum over the documents of
-the ranking, all of them perfect and all of them worthless are the two ends.
+There are far too many completions to try, and most need no trying: moving a better document up, past a worse one, never
+lowers a measure that rewards order, as nearly all do. So among the completions with the same grades the best is the one
+in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents below
+the cutoff and unseen ones only add to what the ranking should have found. Where a measure is a sum over the documents
+of the ranking, all of them perfect and all of them worthless are the two ends.
 
-Where even these are too many, a measure that is monotone still has a bound: what is retrieved at its best, judged as if
-it added nothing to what should have been found; and the other way round. It may be wider than need be, and says so.
+Where even these are too many, a measure that is monotone still has a bound: retrieved documents at their best, judged
+as if they added nothing to what the ranking should have found; and the other way round. It may be wider than necessary,
+and `exact` says so.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-AT_ONCE = 1_000_000  # ... and how many of them stand in one table
+AT_ONCE = 1_000_000  # ... and how many of them are in one table
 
 Scale = tuple[float, ...]
 
@@ -59,7 +60,7 @@ def bounds(
     """The bounds of a measure, if an unjudged document may have any grade of the scale.
 
     scale: by default the grades that occur in the judgments, and at least 0, 1 and the grade that counts as relevant.
-    budget: how many documents of completions to try, over all queries; with fewer, bounds may be wider than need be.
+    budget: how many documents of completions to try, over all queries; with fewer, bounds may be wider than necessary.
     unseen: how many documents that were neither judged nor retrieved may have such a grade too, of all queries or each.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged
@@ -94,7 +95,7 @@ def bounds(
         rankings = [filled_rankings(judged, grade) for grade in (grades[-1], grades[0])]
         judgments = [filled_judgments(judged, grade, more) for grade in (grades[-1], grades[0])]
         least, most = (measure(replace(judged, **rankings[at], **judgments[1 - at])) for at in (0, 1))
-        # 0 also stands for a query without anything relevant, of which a completion may have something.
+        # A query without relevant documents has 0, but a completion may have some.
         most = np.where(most == 0, high, most)
         low, high = np.where(exact, low, np.maximum(low, least)), np.where(exact, high, np.minimum(high, most))
         worst, best = (measure(replace(judged, **rankings[at], **judgments[at])) for at in (0, 1))
@@ -109,7 +110,7 @@ def default_scale(measure: Measure, judged: JudgedRanks) -> Scale:
 
 
 def read_scale(scale: Iterable[Any]) -> Scale:
-    """Grades as sorted numbers, or an error that says what is wrong."""
+    """Grades as sorted numbers; an error if they are not valid."""
     if isinstance(scale, str | bytes) or not isinstance(scale, Iterable):
         raise InputError("the scale", f"{scale!r:.60} is not a list of grades.", hint="for instance [0, 1, 2, 3]")
     grades = set()
@@ -129,7 +130,7 @@ def read_scale(scale: Iterable[Any]) -> Scale:
 def worth_most_first(measure: Measure, scale: Scale) -> list[float]:
     """The grades that make a difference to a measure, the one worth most first."""
     chosen = _chosen(measure)
-    if "rel" in chosen and "gain" not in chosen and chosen.get("max_grade") is None:  # it only sees what is relevant
+    if "rel" in chosen and "gain" not in chosen and chosen.get("max_grade") is None:  # it only sees relevant documents
         relevant = [grade for grade in scale if grade >= chosen["rel"]]
         return [*relevant[-1:], *[grade for grade in scale if grade < chosen["rel"]][:1]]
     worth = dict(zip(scale, gains(np.array(scale), chosen.get("gain", "linear")).tolist(), strict=True))
@@ -150,12 +151,12 @@ def cutoff_of(measure: Measure) -> int | None:
 
 
 def looks_at_judgments(measure: Measure) -> bool:
-    """Whether a measure asks for judged documents that are not in the ranking. It is tried on a table without them."""
+    """Whether a measure looks at judged documents outside the ranking; found by trying a table without them."""
     table = JudgedRanks.of_grades([1, 0, None, 2], [1])
     nothing: Any = None
     try:
         measure(replace(table, all_judged=nothing))
-    except Exception:  # whatever a measure does with nothing
+    except Exception:  # any failure of a measure without documents
         return True
     return False
 
@@ -167,7 +168,7 @@ def has_losses(measure: Measure) -> bool:
 
 
 def range_of(measure: Measure) -> tuple[float, float]:
-    """What values a measure can have with its parameters."""
+    """The range of a measure with its parameters."""
     if has_losses(measure):
         return -math.inf, math.inf
     low, high = measure.definition.range
@@ -179,8 +180,8 @@ def _chosen(measure: Measure) -> dict[str, Any]:
 
 
 def _is_monotone(measure: Measure) -> bool:
-    # A share of what was found is not monotone: what is found raises the denominator too. Nor is a share of the ideal
-    # that may be below 0.
+    # A share of the documents found is not monotone: finding more also raises the denominator. Nor is a share of an
+    # ideal that may be below 0.
     by_found = _chosen(measure).get("denominator") == "found"
     return measure.definition.monotone and not by_found and not has_losses(measure)
 
@@ -229,7 +230,7 @@ def _completions(
     filled = np.tile(top, (rankings, 1))
     filled[:, unjudged] = tried
     hidden = matrix(beneaths, kinds, beneath)
-    every = np.repeat(np.arange(rankings), kinds)  # each ranking with each way to judge what lies beneath
+    every = np.repeat(np.arange(rankings), kinds)  # each ranking with each way to judge the documents beneath
     judged = np.hstack([np.tile(query.judged, (len(every), 1)), tried[every], np.tile(hidden, (rankings, 1))])
     # Judged documents below the cutoff are not rows of this table: no measure with a cutoff looks at them there.
     return complete_table(filled[every], judged, query.retrieved, query.lengths)

@@ -24,7 +24,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 DEPTH = 1000
 BATCH = 1 << 14  # rankings that are followed at a time
-ROOM = 1 << 22  # probabilities kept of ranks without gain
+ROOM = 1 << 22  # probabilities kept for ranks without gain
 
 # Whether the user goes on: of the rank, the gain at it, and the gain collected down to it.
 Continuation = Callable[[Numbers, Numbers, Numbers], Numbers]
@@ -41,7 +41,7 @@ def user_model(
 ) -> Numbers:
     """One view of the measure that a continuation makes.
 
-    `depth` is the rank from which nobody goes on; `remembers` says that the gain collected makes a difference.
+    `depth` is the rank at which every user stops; `remembers` says that the gain collected makes a difference.
     """
     depth = min(depth, DEPTH)
     judged = judged.cut(depth)
@@ -75,7 +75,7 @@ def _without_memory(judged: JudgedRanks, worth: Numbers, goes_on: Continuation, 
     rank = judged.rank
     usual = going[rank - 1]
     actual = goes_on(rank.astype(np.float64), worth, nothing)
-    if np.array_equal(actual, usual):  # no gain makes anybody stop
+    if np.array_equal(actual, usual):  # gains make nobody stop
         return judged.sum(worth * still[rank - 1]), np.full(len(judged), left[0])
     factor = np.where(usual > 0, ratio(actual, usual), 1.0)
     before = judged.running_product_before(factor)
@@ -113,7 +113,7 @@ def _batch(
     """The same for some queries, whose documents with a gain these are.
 
     Between two of those documents, the probability of going on is the same for all users who have collected as much. So
-    it is worked out once for every amount, for all ranks, and each ranking goes from gain to gain.
+    it is calculated once for every amount, for all ranks, and each ranking goes from gain to gain.
     """
     first = np.searchsorted(query, np.arange(count + 1))
     place = np.arange(len(query)) - first[query]

@@ -1,4 +1,4 @@
-"""The families of measures, one file each; a family is imported when a measure is looked for that may be in it."""
+"""The families of measures, one file each; a family is imported when a measure that may be in it is looked up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAMILIES = (
     "preferences",
     "text",
 )
-_USUAL = ("precision", "gain")  # what nearly everybody asks for
+_USUAL = ("precision", "gain")  # the most frequent measures
 
 
 def families() -> list[ModuleType]:
@@ -33,7 +33,7 @@ def families() -> list[ModuleType]:
 
 
 def families_one_by_one() -> Iterator[ModuleType]:
-    """The families in the order in which it pays to look into them, each imported when it is its turn."""
+    """The families in the order of searching, each imported when its turn comes."""
     return map(_family, dict.fromkeys((*_USUAL, *FAMILIES)))
 
 

@@ -1,4 +1,4 @@
-"""What other tools call their measures: names that are taken, names that mean two things, and names that are near."""
+"""Names of measures in other tools: those that are taken, those with two meanings, and similar ones."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from cranfield.errors import MeasureError
 from cranfield.measures.registry import Definition, find, plain
 
 _XGBOOST = "of XGBoost, whose final '-' gives queries without relevant documents 0, as it always is here"
-# Names that cannot be read as they are, by their first word: what is wrong with them, and what to write. {n} is the
-# number in the name.
+# Ambiguous names, by their first word: what is wrong with them, and what to write. {n} is the number in the name.
 _REFUSED = (
     (
         ("rbp",),
@@ -50,7 +49,7 @@ _REFUSED = (
 )
 
 _ANSWERS = "it judges what a model wrote, which takes a model itself; for retrieval, use nDCG@10 and R@10"
-# Names, without their cutoff, of measures that are not here: what is near.
+# Names, without their cutoff, of measures that are not here, and the nearest ones.
 _NEAR = {
     **dict.fromkeys(
         (
@@ -73,7 +72,7 @@ _COMPARED = r"(?:cosine|dot|euclidean|manhattan|max)_(.+)"
 
 
 def refuse_unclear(text: str) -> None:
-    """Raise an error for a name that tools use for different things, or for less than a measure here needs."""
+    """Raise an error for a name with several meanings, or one that lacks something that the measure needs here."""
     first = re.split("[^A-Za-z0-9]", text, maxsplit=1)[0].lower()
     for words, pattern, fact, hint in _REFUSED:
         match = re.fullmatch(pattern, text) if first in words else None
@@ -85,7 +84,7 @@ def refuse_unclear(text: str) -> None:
 
 
 def near(name: str, at: str | None) -> str:
-    """What to write instead of a name of another tool; empty where nothing is known.
+    """What to write instead of a name of another tool; empty if nothing is known.
 
     >>> near("hit_ratio", "5"), near("cosine_ndcg", "10")
     ('write Success@5', 'write nDCG@10')
@@ -97,7 +96,7 @@ def near(name: str, at: str | None) -> str:
 
 
 def read_parameters(definition: Definition, given: Mapping[str, Any]) -> tuple[Definition, dict[str, Any]]:
-    """A measure and its parameters by our names, where they are those of ir_measures."""
+    """A measure and its parameters by our names, if they are those of ir_measures."""
     chosen = dict(given)
     if "max_grade" in definition.kinds and str(chosen.pop("min_rel", 0)) not in ("0", "0.0"):
         raise MeasureError(f"{definition.name} has no parameter 'min_rel'.", hint="gains start at 0 here: leave it out")

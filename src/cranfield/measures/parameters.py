@@ -1,4 +1,4 @@
-"""What a measure's parameters may be. A parameter name means the same in every measure that has it."""
+"""The values of parameters. A parameter name means the same in every measure that has it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 MOST = 10**15  # the largest whole number, which floating point still holds exactly
-ROOT = 1e100  # what still has a square
+ROOT = 1e100  # the largest number with a finite square
 PAIRS = 1000  # of grades and gains in a map
 POINTS = 1001  # levels of recall, each of which takes one pass over all ranks
 
 
 class TooLarge(ValueError):
-    """A value of the right kind beyond a limit that nobody should meet, and that only the error mentions."""
+    """A value of the right kind beyond a limit that is never met in practice, and only mentioned in the error."""
 
     def __init__(self, most: str) -> None:
         super().__init__(f"at most {most}")
@@ -23,8 +23,8 @@ class TooLarge(ValueError):
 class ParameterKind(NamedTuple):
     """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError.
 
-    meaning: what the parameter is, for help and documentation; nothing for one of a user's own
-    words: where it is one of several words, what each of them means
+    meaning: what the parameter is, for help and documentation; empty for parameters of users' own measures
+    words: if the value is a word, what each word means
     """
 
     allowed: str
@@ -87,7 +87,7 @@ def number_or(word: str, kind: ParameterKind) -> ParameterKind:
 
 
 class GainMap(NamedTuple):
-    """What documents of certain grades are worth; any other grade is worth itself."""
+    """The gains of certain grades; the gain of any other grade is the grade itself."""
 
     pairs: tuple[tuple[float, float], ...]
 
@@ -250,7 +250,7 @@ KINDS = {name: kind._replace(meaning=meaning) for name, (meaning, kind) in _PARA
 
 
 def kind_of(name: str, default: Any) -> ParameterKind:
-    """The kind of a parameter: by its name, or for a name we do not know by its default."""
+    """The kind of a parameter: by its name, or for an unknown name by its default."""
     if name in KINDS:
         return KINDS[name]
     if isinstance(default, bool):

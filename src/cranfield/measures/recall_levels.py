@@ -16,7 +16,7 @@ def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
     """How many of the relevant documents make a level of recall.
 
     The textbook takes the ceiling. trec_eval 9 rounds up from a tenth on, trec_eval 10 to the nearest; both may report
-    the precision at a lower recall than was asked for.
+    the precision at a lower recall than requested.
     """
     level = recall * total
     if rule == "trec9":

@@ -371,7 +371,7 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None) -> s
 
 
 def _written(entry: Entry) -> str:
-    # A doi or an address is copied as it is: the styles that print it expect that.
+    # A doi or a URL is copied unchanged: the styles that print it expect that.
     lines = [
         f"  {name} = {{{value if name in ('doi', 'url') else _latex(value)}}}," for name, value in entry.fields.items()
     ]
@@ -382,7 +382,7 @@ _ACCENTS = {"\N{COMBINING DIAERESIS}": '"', "\N{COMBINING ACUTE ACCENT}": "'", "
 
 
 def _latex(text: str) -> str:
-    """Text in the letters that every LaTeX understands."""
+    """Text in characters that every LaTeX understands."""
     out = ""
     for letter in text:
         plain, mark = (*unicodedata.normalize("NFD", letter), "")[:2]

@@ -1,4 +1,4 @@
-"""The registry: every measure is one function, and all that is known about it stands beside it."""
+"""The registry: every measure is one function, with everything known about it beside it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cranfield.ranks.columns import Numbers
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
-# What a measure is a function of: JudgedRanks, or one of the tables of judgments with groups.
+# The argument of a measure: JudgedRanks, or one of the tables of judgments with groups.
 TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages"]
 REQUIRED: Any = object()
-# Parameters that some measures need: what they are, and one that works.
+# Parameters that some measures need: their meaning, and an example.
 _NEEDED: dict[str, tuple[str, Any]] = {
     "cutoff": ("a cutoff", 10),
     "recall": ("a level of recall", 0.5),
@@ -48,7 +48,7 @@ class Definition:
     range: tuple[float, float]  # of a query's value, at the default parameters
     lower_is_better: bool
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
-    of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
+    of_holes: bool  # about the unjudged documents themselves
     skips_unjudged: bool  # leaves unjudged documents out, as judged_only would
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
@@ -72,7 +72,7 @@ class Definition:
 
     @property
     def example(self) -> str:
-        """The measure as it may be written, with what it needs."""
+        """The measure as it may be written, with required parameters."""
         needed = [name for name, default in self.defaults.items() if default is REQUIRED]
         try:
             return self(**{name: _NEEDED[name][1] for name in needed}).name
@@ -149,11 +149,11 @@ class Measure:
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
         other = self.definition(**{**dict(self.parameters), **parameters})
-        return self if other == self else other  # which keeps the name that was typed
+        return self if other == self else other  # it keeps the name that was typed
 
 
 def require_ranks(measure: Measure) -> None:
-    """Refuse a measure that needs judgments with groups, where there is only one grade for each document."""
+    """Refuse a measure that needs judgments with groups, if there is only one grade for each document."""
     if measure.definition.table != "ranks":
         raise MeasureError(
             f"{measure.name} is measured on {measure.definition.table}, "
@@ -182,24 +182,24 @@ def measure(
 
     Its parameters are the function's further arguments.
     With `table`, it is a function of another table: `SubtopicRanks`, `StratumRanks`, `PassageRanks` and so on.
-    An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
+    An alias may fix parameters: "recall_cap" and "dcg_burges(gain=exponential)" are both valid.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
 
-    name: what the measure is called.
+    name: the name of the measure.
     aliases: further names.
     reference: the paper that defines it, as "Author & Author 2005".
     advice: when to use it, in a sentence.
     aggregate: how the values of the queries become one: "mean", "sum", "geometric" or "median".
     at: the parameter that a number after @ sets.
-    range: the lowest and the highest value there can be.
+    range: the lowest and the highest possible value.
     lower_is_better: whether it counts something bad.
     monotone: whether it rises with every grade in the ranking, and falls with every grade in the judgments.
-    of_holes: whether it is about the unjudged documents themselves, whatever they turn out to be.
+    of_holes: whether it is about the unjudged documents themselves.
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
-    table: what the function is given: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
-    Returns a decorator, which leaves the function as it is.
+    table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
+    Returns a decorator, which leaves the function unchanged.
 
     >>> from cranfield import JudgedRanks, evaluate, measure
     >>> @measure("FirstRank", lower_is_better=True, range=(0.0, float("inf")))
@@ -276,13 +276,13 @@ _SHAPE = "a measure is a function such as: def name(judged, *, rel=1)"
 
 
 def _documentation(function: Function) -> str:
-    while isinstance(function, partial):  # whose own docstring is that of its class
+    while isinstance(function, partial):  # its own docstring is that of its class
         function = function.func
     return (function.__doc__ or "").strip()
 
 
 def _check_names(names: tuple[str, ...], function: Function) -> None:
-    """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
+    """Refuse a user's measure with the name of a built-in one."""
     if comes_with_us(function):
         return
     for name in names:
@@ -294,7 +294,7 @@ def _check_names(names: tuple[str, ...], function: Function) -> None:
 
 
 def plain(name: str) -> str:
-    """A name as it is looked up: case and dashes do not matter."""
+    """A name as it is looked up, without case and dashes."""
     return name.lower().replace("-", "_")
 
 
@@ -315,7 +315,7 @@ def _registered(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
 
 
 def registered() -> int:
-    """How often a measure was registered so far: what names mean does not change while this does not."""
+    """How many measures were registered so far: as long as this stays the same, so do the meanings of names."""
     return _registrations
 
 
@@ -333,7 +333,7 @@ def catalogue() -> dict[str, Definition]:
     'Mean of the precisions at the relevant documents, with 0 for each that was not retrieved.'
     """
     order = {family.__name__: place for place, family in enumerate(families())}
-    own = len(order)  # the place of what users have registered, after all others
+    own = len(order)  # users' measures come after all others
     return dict(sorted(_definitions.items(), key=lambda each: order.get(module_of(each[1].function), own)))
 
 

@@ -1,11 +1,12 @@
 """Sampled pools: measures estimated from judgments of a random sample in each stratum of a pool.
 
 In each stratum s, N_s documents were pooled and n_s of them judged, drawn at random; the others have the grade -1. A
-judged document stands for N_s/n_s. The stratum is the fourth column of a qrels file for sample_eval, or the group of
-any other judgments with groups; judgments without are one stratum. Documents in no stratum count as not relevant. R is
-estimated here: the sum of N_s/n_s over the documents judged relevant. The estimate is unbiased: its mean over all
-samples that could have been drawn is the true R. A ratio of two such estimates is not, nor is a mean of ratios; their
-bias goes to 0 as more is judged. A stratum of which nothing was judged adds nothing, so R is then too low.
+judged document represents N_s/n_s documents. The stratum is the fourth column of a qrels file for sample_eval, or the
+group of any other judgments with groups; judgments without are one stratum. Documents in no stratum count as not
+relevant. R is estimated here: the sum of N_s/n_s over the documents judged relevant. The estimate is unbiased: its mean
+over all samples that could have been drawn is the true R. A ratio of two such estimates is not, nor is a mean of
+ratios; their bias goes to 0 as more is judged. A stratum of which nothing was judged adds nothing, so R is then too
+low.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 YILMAZ = "Yilmaz, Kanoulas & Aslam 2008"
 TINY = 0.00001  # what sample_eval adds, so that a stratum without judgments above a document has a share, of one third
-ROUNDING = 1e-9  # what sums of fractions may lack of a whole number
+ROUNDING = 1e-9  # the rounding error of sums of fractions
 
 
 @measure(
@@ -35,7 +36,7 @@ ROUNDING = 1e-9  # what sums of fractions may lack of a whole number
     table="strata",
 )
 def extended_inferred_average_precision(judged: StratumRanks, *, rel: float = 1) -> Numbers:
-    """Expected AP, if the judged documents of each stratum are a random sample of it; what sample_eval calls infAP.
+    """Expected AP, if the judged documents of each stratum are a random sample of it; called infAP in sample_eval.
 
     xinfAP = 1/R · Σ N_s/n_s · 1/k · (1 + Σ D_t · (r_t+ε)/(J_t+3ε) over the strata t) over the relevant documents
 

@@ -1,7 +1,7 @@
 """What a measure looks at: which documents are relevant to it, and how far down a ranking it goes.
 
-Whatever is said of a query beside a value (how many relevant documents were found, where the first one is, how many are
-not judged) is counted by the scope of the measure that has this value.
+Facts about a query beside a value (how many relevant documents were found, where the first one is, how many are not
+judged) are counted by the scope of the measure.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 class Scope(NamedTuple):
     """What a measure looks at.
 
-    rel: the lowest grade that is relevant; None where what has a positive gain is
+    rel: the lowest grade that is relevant; None if a positive gain means relevant
     cutoff: the deepest rank; None for the whole ranking
-    multiple: ... or so many times as deep as there are relevant documents
+    multiple: ... or the depth as a multiple of the number of relevant documents
     judged_only: ranks are those among the judged documents, because the measure leaves the others out
     """
 
@@ -38,7 +38,7 @@ class Scope(NamedTuple):
     judged_only: bool
 
     @classmethod
-    @lru_cache(maxsize=256)  # which is asked for again and again: of every measure, by all that is said of a run
+    @lru_cache(maxsize=256)  # needed again and again for every measure
     def of(cls, measure: Measure) -> Scope:
         """The scope of a measure."""
         chosen = chosen_parameters(measure)
@@ -54,7 +54,7 @@ class Scope(NamedTuple):
 
     @property
     def one_depth(self) -> bool:
-        """Whether the measure looks at the same documents of every ranking: the first so many, or all."""
+        """Whether the measure looks at the same ranks of every ranking: down to a fixed cutoff, or all."""
         return self.multiple is None and not self.judged_only
 
     def relevant(self, grades: Numbers) -> Flags:
@@ -62,7 +62,7 @@ class Scope(NamedTuple):
         return reaches(grades, self.rel) if self.rel is not None else gains(grades, self.gain) > 0
 
     def best_first(self, judged: Mapping[str, float]) -> list[str]:
-        """The relevant ones of some documents with their grades, the best first, and by their ids where they are alike.
+        """The relevant ones of some documents with their grades, the best first; equal grades by id.
 
         >>> from cranfield import parse_measure
         >>> Scope.of(parse_measure("P(rel=2)@5")).best_first({"a": 1, "b": 2, "c": 3})
@@ -83,20 +83,20 @@ class Scope(NamedTuple):
         return known.copy()
 
     def depth(self, judged: JudgedRanks) -> Integers | None:
-        """The deepest rank of each query that counts; None where all do."""
+        """The deepest rank of each query that counts; None if all do."""
         if self.multiple is not None:
             return multiple_of_relevant(self.n_relevant(judged), self.multiple).astype(np.int64)
         return None if self.cutoff is None else np.full(len(judged), self.cutoff)
 
 
 def chosen_parameters(measure: Measure) -> dict[str, Any]:
-    """All parameters of a measure, whether they were chosen or are its defaults."""
+    """All parameters of a measure, chosen or default."""
     known = {name: value for name, value in measure.definition.defaults.items() if value is not REQUIRED}
     return {**known, **dict(measure.parameters)}
 
 
 def last_rank(measure: Measure) -> int | None:
-    """The deepest rank whose document can change a value; None where any can, or where that is not known.
+    """The deepest rank whose document can change a value; None if any can, or if that is not known.
 
     A measure that does not come with cranfield may mean something else by its cutoff.
     """
@@ -105,7 +105,7 @@ def last_rank(measure: Measure) -> int | None:
 
 
 def rels_of(measures: Iterable[Measure]) -> list[float]:
-    """The lowest grades that are relevant by some measure, the lowest first; none where no measure has any."""
+    """The lowest relevant grades of some measures, the lowest first; none if no measure has any."""
     found = {Scope.of(measure).rel for measure in measures}
     return sorted(rel for rel in found if rel is not None)
 

@@ -1,4 +1,4 @@
-"""Sets: what was retrieved, in whatever order."""
+"""Sets: the documents retrieved, in any order."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = Tru
     total = judged.judged_sum(judged.judged_grades > 0)
     depth = np.maximum(judged.retrieved, total).astype(np.int64)
     deepest = int(depth.max(initial=0)) + 1
-    # overlap[d]: what a document is worth that both rankings hold down to depth d
+    # overlap[d]: the worth of a document that both rankings have down to depth d
     steps = np.arange(1.0, deepest + 1)
     overlap = np.concatenate(([0.0], np.cumsum(np.power(p, steps - 1) / steps)))
     weight = np.concatenate(([0.0], np.cumsum(np.power(p, steps - 1))))
@@ -46,7 +46,7 @@ def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = Tru
 
 
 def ideal_place(judged: JudgedRanks) -> Integers:
-    """For each row, its rank in the ideal ranking: after all higher grades, and equal grades that stand above it."""
+    """For each row, its rank in the ideal ranking: after all higher grades, and equal grades above it."""
     place = np.zeros(len(judged.rank), dtype=np.int64)
     for grade in judged.distinct_grades:
         same = judged.grade == grade

@@ -10,7 +10,7 @@ from typing import Any
 from cranfield.errors import MeasureError
 from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
-from cranfield.measures.rag_names import SPOKEN
+from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.measures.registry import Definition, Measure, find, plain, registered, spellings
 
 # name, (parameters), @cutoff
@@ -121,12 +121,12 @@ def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
     """
     known = tuple(known)
     found = next((each for each in known if measure == each.name), None) or parse_measure(measure)
-    return next((each for each in known if each == found), found)  # under the name that it has there
+    return next((each for each in known if each == found), found)  # under the name typed
 
 
 @lru_cache(maxsize=1000)
 def _parsed(text: str, _registered: int) -> Measure:
-    """Each text is read once for as many measures as there are: with another one, a name may mean something else."""
+    """Each text is parsed once, until another measure is registered, which may change the meaning of a name."""
     _check_length(text)
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
@@ -162,9 +162,9 @@ def _parsed(text: str, _registered: int) -> Measure:
 
 
 def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
-    """What tools for retrieval-augmented generation call a measure of ours."""
-    cut = None if plain(name) in SPOKEN else _CUTOFF.fullmatch(name)
-    known = SPOKEN.get(plain(cut[1] if cut else name))
+    """A name from tools for retrieval-augmented generation as one of our measures."""
+    cut = None if plain(name) in RAG_NAMES else _CUTOFF.fullmatch(name)
+    known = RAG_NAMES.get(plain(cut[1] if cut else name))
     if known is None:
         return None
     at = cut[2] if cut else at
@@ -176,7 +176,7 @@ def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
 
 
 def _of_trec_eval(text: str) -> Measure | None:
-    """What a name means that none of ours is; few are, so the table of trec_eval's waits until then."""
+    """The meaning of a name that is not ours; rare, so trec_eval's table is imported only then."""
     from cranfield.measures.trec_eval_names import single
 
     return single(text)
@@ -202,7 +202,7 @@ def find_definition(name: str) -> Definition:
     ('nDCG', 'P', 'Success')
     """
     bare = re.split(r"[(@]", name)[0]
-    spoken = SPOKEN.get(plain(bare))
+    spoken = RAG_NAMES.get(plain(bare))
     known = find(spoken.ours if spoken and not spoken.uncut else bare)
     return known[0] if known else parse_measure(name).definition
 
@@ -234,10 +234,10 @@ def _suggestion(name: str, at: str | None) -> str:
         return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
     if theirs := near(name, at):
         return theirs
-    # A slip of the keyboard, or two in a long word. Words that only share an ending mean something else.
+    # A typo, or two in a long word. Words that only share an ending mean something else.
     slips = (len(name) > 3) + (len(name) > 7)
     words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
-    words |= {each.name.lower(): each.name for each in SPOKEN.values()}
+    words |= {each.name.lower(): each.name for each in RAG_NAMES.values()}
     close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
     if close and min(close)[0] <= slips:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
@@ -245,8 +245,8 @@ def _suggestion(name: str, at: str | None) -> str:
 
 
 def _meant(word: str, at: str | None) -> str:
-    """How to write what a name that was nearly typed means; a name of tools for RAG stays one."""
-    if spoken := SPOKEN.get(plain(word)):
+    """How to write the measure of a mistyped name; names of tools for RAG are kept."""
+    if spoken := RAG_NAMES.get(plain(word)):
         return f"{spoken.name}@{at or 10}" if at or not spoken.uncut else spoken.name
     definition = find(word)
     assert definition is not None

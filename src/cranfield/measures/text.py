@@ -35,7 +35,7 @@ def passage_recall(
     unit: str = "characters",
     fit: str = "whole",
 ) -> Numbers:
-    """The share of the relevant passages of which the chunks read hold enough, one chunk alone or several together.
+    """The share of the relevant passages that the chunks read contain enough of, in one chunk or several together.
 
     PassageR = |{ relevant passages p : |p ∩ U| / |p| ≥ cover }| / |{ relevant passages }|
 

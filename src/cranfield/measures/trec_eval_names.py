@@ -129,7 +129,7 @@ class PrintedLine(NamedTuple):
 
 
 def requested(words: Iterable[str]) -> dict[str, str | None]:
-    """The measures that the values of -m ask for, with their parameters as written; the first parameters count.
+    """The measures of the values of -m, with their parameters as written; of repeated ones, the first count.
 
     >>> requested(["P.5,10", "map", "P.20"])
     {'map': None, 'P': '5,10'}
@@ -172,7 +172,7 @@ def unfit(line: PrintedLine, format: str) -> str:
 
 
 def single(text: str) -> Measure | None:
-    """The measure that a name with numbers or pairs for parameters means, as trec_eval takes and prints it.
+    """The measure of a name with numbers or pairs as parameters, as trec_eval takes and prints it.
 
     >>> single("set_F.4").name, single("ndcg_1=3,2=9").name
     ('SetF(beta=2)', 'nDCG(gain={1:3,2:9})')
@@ -228,7 +228,7 @@ def _lines(entry: TrecEvalMeasure, parameters: str | None, fixed: Mapping[str, A
 
 
 def _plain(printed: str, entry: TrecEvalMeasure, fixed: Mapping[str, Any], **parameters: Any) -> PrintedLine:
-    # Gains do not heed -l, and Rndcg only in so far as a query without relevant documents scores 0.
+    # Gains ignore -l, and Rndcg uses it only in that a query without relevant documents scores 0.
     least = fixed.get("rel") if entry.name == "Rndcg" else None
     return PrintedLine(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
 
@@ -273,7 +273,7 @@ def _distinct(name: str, numbers: Iterable[float]) -> list[float]:
 
 
 def _pairs(name: str, parameters: str) -> dict[str, Any]:
-    """The parameters p and gain that pairs such as p=0.5 or 1=3 stand for."""
+    """The parameters p and gain of pairs such as p=0.5 or 1=3."""
     chosen: dict[str, Any] = {}
     gain: dict[str, float] = {}
     for pair in parameters.split(","):

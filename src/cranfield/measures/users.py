@@ -69,7 +69,7 @@ def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8, tail:
 def _unjudged(judged: JudgedRanks, chance: Numbers) -> Numbers:
     """For each query the sum over the ranks of unjudged documents, from the first rank down.
 
-    Added in this order it is trec_eval's to the last bit, which shows where a mean lies between two decimals.
+    Added in this order, it equals trec_eval's to the last bit, which matters where rounding is close.
     """
     total = np.append(0.0, np.cumsum(chance))[judged.retrieved]
     known = judged.rows(judged.judged)

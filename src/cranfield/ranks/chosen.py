@@ -1,4 +1,4 @@
-"""Judgments that an order of judging chose, to decide a comparison or to find much that is relevant.
+"""Judgments that an order of judging chose, to decide a comparison or to find many relevant documents.
 
 Which documents such an order chooses depends on the runs it is for, so other runs find fewer of theirs judged. The
 provenance of the judgments counts them, as "chosen:decide=412", and so does every signature.
@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from cranfield.ranks.judgments import Judgments
 
 NAME = "chosen:"
-NOTICEABLE = 0.05  # of all judgments: from here on it is said
+NOTICEABLE = 0.05  # of all judgments: from this share on, there is a warning
 
 
 def chosen_part(counts: Mapping[str, int]) -> str:
-    """What a provenance says of the number of judgments that each order chose; nothing where there are none.
+    """The part of a provenance that counts the judgments chosen by each order; empty if there are none.
 
     >>> chosen_part({"move-to-front": 3, "decide": 412})
     'chosen:decide=412,move-to-front=3'
@@ -24,7 +24,7 @@ def chosen_part(counts: Mapping[str, int]) -> str:
 
 
 def chosen_counts(provenance: str) -> dict[str, int]:
-    """How many judgments each order chose, as a provenance says it.
+    """How many judgments each order chose, from a provenance.
 
     >>> chosen_counts("judges:2|merge:majority|chosen:decide=412")
     {'decide': 412}
@@ -35,7 +35,7 @@ def chosen_counts(provenance: str) -> dict[str, int]:
 
 
 def chosen_warning(judgments: Judgments) -> str:
-    """What is to be said of judgments of which orders chose a noticeable part; nothing of others.
+    """The warning about judgments of which orders chose a considerable part; otherwise empty.
 
     >>> chosen_warning(Judgments({"q": {"a": 1, "b": 0}}, name="mine", provenance="chosen:decide=1"))
     "1 of the 2 judgments was chosen by the order 'decide', not by rank alone, which favours the runs it was chosen for"
@@ -47,7 +47,7 @@ def chosen_warning(judgments: Judgments) -> str:
 
 
 def chosen_sentence(provenance: str, judged: int) -> str:
-    """The same for so many judgments."""
+    """The same for this many judgments."""
     counts = chosen_counts(provenance)
     total = sum(counts.values())
     if total == 0 or total < NOTICEABLE * judged:

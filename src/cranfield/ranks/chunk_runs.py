@@ -1,6 +1,6 @@
 """A run of chunks with the places of its chunks, and which judgments are of passages.
 
-Every evaluation asks whether it has to do with these, so nothing else is imported here.
+Every evaluation checks whether it uses these, so nothing else is imported here.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _WIDTHS = {3: ("chunk_id", "doc_id", "text"), 4: ("chunk_id", "doc_id", "start",
 
 
 class ChunkPlace(NamedTuple):
-    """Characters `start` to `end` (not included) of a document; how many words and tokens, where that is known."""
+    """Characters `start` to `end` (not included) of a document; its number of words and tokens, if known."""
 
     document: str
     start: int
@@ -35,7 +35,7 @@ class Chunks:
 
     places: where each chunk is
     name: what errors call them
-    tokeniser: what counted the tokens; empty where nothing did
+    tokeniser: what counted the tokens; empty if nothing did
 
     >>> chunks = Chunks.read({"d1#0": ("d1", 0, 20), "d1#1": ("d1", 15, 35)})
     >>> chunks, chunks.places["d1#1"].start
@@ -48,7 +48,7 @@ class Chunks:
 
     @classmethod
     def read(cls, chunks: Any, documents: Any = None, *, tokens: CountTokens | None = None) -> Chunks:
-        """Read where chunks are from a file, from what a splitter returned, or find them by their texts.
+        """Read the places of chunks from a file or from what a splitter returned, or find them by their texts.
 
         chunks: JSON lines, CSV or TSV with the columns chunk_id, doc_id, and start and end, or a text; {chunk:
             (document, start, end)} or {chunk: (document, text)}; rows (chunk, document, start, end) or (chunk,

@@ -1,4 +1,4 @@
-"""Numbers that stand for the ids of documents, for whoever compares many of them."""
+"""Numbers in place of document ids, for comparing many of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents of a run that was ranked before, read again as numbers when two runs are to share them."""
+"""The documents of a run that was ranked before, read again as numbers to find those that two runs share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cranfield.read.source import open_source
 
 
 class Documents:
-    """What a run retrieved, judged or not, for whoever needs to know which documents two runs share.
+    """The documents that a run retrieved, judged or not, to find those that two runs share.
 
-    Nothing is read before `codes` is called, and nothing is kept but where to read: a file's name, or the very thing
-    that was evaluated. A pickled one does not know that any more.
+    Nothing is read before `codes` is called; until then only the source is kept: a file's name, or the object that was
+    evaluated. Pickling drops it.
 
     >>> from cranfield import Judgments, Policy
     >>> from cranfield.ranks.codes import codes_of
@@ -38,7 +38,7 @@ class Documents:
 
     @classmethod
     def of(cls, run: Any, source: Source, format: str | None, judgments: Judgments, policy: Policy) -> Documents:
-        """Those of a run that has been read: what can be read again is its file, or the thing itself."""
+        """The documents of a run that has been read; its file, or the object itself, can be read again."""
         again = source.stream or (source if isinstance(run, Iterator) else run)
         return cls(again, format, judgments, policy)
 
@@ -48,7 +48,7 @@ class Documents:
     def codes(self, judged: JudgedRanks) -> list[Integers] | None:
         """For each query a number for each document retrieved, best first: equal documents have equal numbers.
 
-        None where the run is not the one that `judged` was made of any more.
+        None if the run is no longer the one that `judged` was made from.
         """
         if self._read_from is None:
             return None
@@ -73,7 +73,7 @@ def _wanted(source: Rankings, judgments: Judgments) -> Iterator[tuple[str, Any]]
 
 
 def _codes_of(ranking: Any, query: str, policy: Policy) -> Integers | None:
-    """The numbers of a ranking in memory; None where it takes more than sorting by score to rank it."""
+    """The numbers of a ranking in memory; None if ranking it takes more than sorting by score."""
     if set(map(type, ranking)) - {str} or (policy.same_id == "drop" and query in ranking):
         return None
     codes = codes_of(list(ranking))
@@ -92,7 +92,7 @@ def _codes_of(ranking: Any, query: str, policy: Policy) -> Integers | None:
 
 
 def _same(codes: list[Integers], judged: JudgedRanks, judgments: Judgments) -> bool:
-    """Whether the judged documents still stand where they stood."""
+    """Whether the judged documents still have the same ranks."""
     if not np.array_equal([len(each) for each in codes], judged.retrieved):
         return False
     first = np.concatenate(([0], np.cumsum(judged.retrieved)))

@@ -84,10 +84,10 @@ def filled_rankings(judged: JudgedRanks, grade: float) -> dict[str, Any]:
 
 
 def filled_judgments(judged: JudgedRanks, grade: float, unseen: Integers) -> dict[str, Any]:
-    """The columns of judgments in which unjudged documents, and so many that were not retrieved, have this grade.
+    """The columns of judgments in which unjudged documents, and this many that were not retrieved, have this grade.
 
-    Together with `filled_rankings` of the same grade they are a completion; with those of another they are none, but no
-    completion of a monotone measure lies beyond one end's rankings with the other end's judgments.
+    Together with `filled_rankings` of the same grade they are a completion. With those of another grade they are not,
+    but no completion of a monotone measure lies beyond one end's rankings with the other end's judgments.
     """
     known = judged.judged_grades >= 0
     added = (judged.retrieved - judged.sum(judged.judged)).astype(np.int64) + unseen

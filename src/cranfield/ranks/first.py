@@ -1,4 +1,4 @@
-"""The documents of rankings, best first, of a run that the scan has read before: to show or to number them."""
+"""The documents of rankings, best first, of a run that the scan has read before, for showing or numbering them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> d
 
 
 def all_codes(source: Source, grades: Grades, policy: Policy) -> dict[str, Integers]:
-    """The numbers that stand for all documents of the queries of `grades`, best first."""
+    """The numbers of all documents of the queries of `grades`, best first."""
     return _each_ranking(source, grades, sys.maxsize, policy, codes_of, native.codes_of_text if native else None)
 
 
 def _each_ranking(
     source: Source, grades: Grades, n: int, policy: Policy, kept: Kept[Ranked], compiled: Compiled[Ranked] | None
 ) -> dict[str, Ranked]:
-    """What is to be kept of the first n documents of each query of `grades`; `compiled` finds it in plain text.
+    """What to keep of the first n documents of each query of `grades`; `compiled` finds it in plain text.
 
     Lines of other queries are skipped unread, and memory is a few blocks besides what is kept.
     """
@@ -58,7 +58,7 @@ def _each_ranking(
 def _from_text(
     source: Text, grades: Grades, n: int, policy: Policy, kept: Kept[Ranked], compiled: Compiled[Ranked] | None
 ) -> dict[str, Ranked] | None:
-    """None where the lines of a query stand in more than one block."""
+    """None if the lines of a query are in more than one block."""
     found: dict[str, Ranked] = {}
     pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
 

@@ -1,4 +1,4 @@
-"""What grades say: whether a document was judged, and whether it is relevant."""
+"""The meaning of grades: whether a document was judged, and whether it is relevant."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cranfield.ranks.policy import Policy
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# The grade of a document that is not relevant though nobody gave it grade 0: junk, or what complete judgments leave
-# out. It is worth what 0 is, and counts as judged as 0 does, but it reaches no threshold, not even 0.
+# The grade of a document that is not relevant without having grade 0: junk, or a document that complete judgments leave
+# out. It has the gain of 0 and counts as judged like 0, but it reaches no threshold, not even 0.
 NOT_RELEVANT = -0.0
 
 
 def graded(grades: Numbers, policy: Policy) -> Numbers:
-    """The grades as a policy reads them; those below 0 that are left are of documents pooled, not judged.
+    """The grades as a policy reads them; grades that remain below 0 are of documents pooled, not judged.
 
     >>> graded(np.array([2.0, -2.0]), Policy(negative="nonrelevant")).tolist()
     [2.0, -0.0]

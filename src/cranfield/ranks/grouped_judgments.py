@@ -23,8 +23,8 @@ from cranfield.read.text import blocks, decoded, located
 ByGroup = Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]
 _Found = defaultdict[str, defaultdict[tuple[str, str], dict[str, float]]]
 
-ONLY = "0"  # the group of judgments that name none
-MANY = (Mapping, list, tuple, set, frozenset)  # what a group may be in a mapping, where a grade is a number
+ONLY = "0"  # the group of judgments without one
+MANY = (Mapping, list, tuple, set, frozenset)  # the types of a group in a mapping, in which a grade is a number
 
 
 class GroupedJudgments:
@@ -63,7 +63,7 @@ class GroupedJudgments:
             before, subgroup = None, 0
             for (group, _), judged in sorted(by_query[query].items()):
                 if not judged:
-                    continue  # a group that judged nothing is none
+                    continue  # groups without judgments do not count
                 if group != before:
                     before, subgroup = group, 0
                     group_ids.append(group)
@@ -89,7 +89,7 @@ class GroupedJudgments:
             {query: {group: {document: grade}}}, rows (query, group, document, grade), and tables with a column called
             group, subtopic, stratum or iteration.
         format: the format of the file, if it cannot be detected.
-        strata: the groups are to be the strata of a sampled pool, which a store gives only if it is asked for them.
+        strata: read the strata of a sampled pool as groups; needed for a store.
         Returns the judgments; those without groups are one group.
 
         >>> GroupedJudgments.read({"q1": {"s1": {"d1": 1, "d2": 0}, "s2": {"d1": 2}}})
@@ -119,7 +119,7 @@ class GroupedJudgments:
         return len(self.flat)
 
     def to_judgments(self) -> Judgments:
-        """The same as ordinary judgments; an error where a document has several grades, since none is the right one."""
+        """The same as ordinary judgments; an error if a document has several grades, since its grade is ambiguous."""
         counts = np.bincount(self.row, minlength=len(self.flat.grades))
         several = np.flatnonzero(counts > 1)
         if len(several):

@@ -64,7 +64,7 @@ class Judgments:
 
     @classmethod
     def read(cls, qrels: Any, format: str | None = None) -> Judgments:
-        """Read judgments from a file, or from what is in memory.
+        """Read judgments from a file or from memory.
 
         qrels: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, grade) or a
             frame; a `Store` and other judgments too.
@@ -98,7 +98,7 @@ class Judgments:
 
     @classmethod
     def _read_natively(cls, source: Source) -> Judgments | None:
-        """The judgments of a source that holds only plain rows; None for any other."""
+        """The judgments of a source with only plain rows; None for any other."""
         found = _NATIVE_READERS[type(source)](source) if native is not None else None
         if found is None:
             return None
@@ -132,7 +132,7 @@ class Judgments:
 
     @property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
-        """By the lowest grade that is a judgment the grades, as they are and the best first: kept for the next run."""
+        """The grades by the lowest grade that is a judgment, unsorted and best first: kept for the next run."""
         known: dict[float, tuple[Numbers, JudgedGrades]] = self.__dict__.setdefault("_known", {})  # one for all threads
         return known
 
@@ -154,22 +154,22 @@ class Judgments:
 
     @cached_property
     def _number_of_bytes(self) -> dict[bytes, int]:
-        """The number of each query, for ids as they stand in a file."""
+        """The number of each query, for ids as bytes of a file."""
         return {query.encode(): number for number, query in enumerate(self.query_ids)}
 
     @cached_property
     def _document_bytes(self) -> list[bytes]:
-        """The document ids of all rows, as they stand in a file."""
+        """The document ids of all rows, as bytes of a file."""
         return [document.encode() for document in self.document_ids]
 
     @cached_property
     def _codes(self) -> Integers:
-        """The numbers that stand for the document ids of all rows, in this process."""
+        """The numbers of the document ids of all rows, in this process."""
         return codes_of(self.document_ids)
 
     @cached_property
     def _document_numbers(self) -> list[int | None]:
-        """The document ids of all rows as the whole numbers whose text they are; None for others."""
+        """The document ids of all rows as whole numbers; None if they are not."""
         return [
             int(document) if document.isdecimal() and len(document) < 20 and str(int(document)) == document else None
             for document in self.document_ids
@@ -182,7 +182,7 @@ class Judgments:
 
     @cached_property
     def _index(self) -> native.Index:
-        """What the native scan looks documents up in."""
+        """The index in which the native scan looks up documents."""
         assert native is not None
         return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)
 
@@ -191,7 +191,7 @@ class Judgments:
 
         try:
             digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
-        except UnicodeEncodeError as error:  # a lone surrogate: the one kind of text that has no bytes
+        except UnicodeEncodeError as error:  # a lone surrogate: the only text without bytes
             bad = error.object[error.start]
             raise InputError(self.name, f"an id contains {bad!a}, which UTF-8 cannot encode.") from None
         digest.update(self.first.tobytes())
@@ -212,7 +212,7 @@ def in_order(queries: Iterable[str]) -> list[str]:
     digits = "".join(ids)
     if not (digits.isdecimal() and digits.isascii() and max(map(len, ids)) < 20):
         return sorted(ids)
-    numbered = sorted(ids, key=int)  # which takes hardly any time where they are in order, as in most files
+    numbered = sorted(ids, key=int)  # which takes hardly any time if they are in order, as in most files
     return numbered if len(set(map(int, ids))) == len(ids) else sorted(sorted(ids), key=int)
 
 

@@ -1,4 +1,4 @@
-"""What a run and its judgments have in common: nothing is an error, and hardly anything a warning."""
+"""What a run and its judgments have in common: nothing is an error, very little a warning."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.text import blocks
 
 SHOWN = 3  # ids of each side in an error
-FEW = 5  # queries of a run in memory: with fewer, as where each is evaluated by itself, finding nothing may be true
+FEW = 5  # queries of a run in memory: with fewer, as when each is evaluated by itself, finding nothing may be right
 PAGE = 10  # documents of a ranking, of which hardly ever none is judged
 HARDLY = 0.1  # of the queries
 HINT = "are the ids written differently? To evaluate the run anyway: check_ids=False, --no-id-check"
 
 
 class RunIds(Protocol):
-    """A few ids of a run, to show them."""
+    """A few ids of a run, for errors."""
 
     @property
     def name(self) -> str:
-        """What errors call the run."""
+        """The name of the run in errors."""
 
     def queries(self, n: int) -> Sequence[str]:
         """Up to n queries of the run."""
@@ -47,7 +47,7 @@ class SourceIds(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What errors call the run."""
+        """The name of the run in errors."""
         return self.source.name
 
     def queries(self, n: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Judgments of passages: a grade for a part of a document, which stays true however documents are cut into chunks."""
+"""Judgments of passages: a grade for a part of a document, which stays valid however documents are cut into chunks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDTHS = {
 class Passage(NamedTuple):
     """One judgment: characters `start` to `end` (not included) of a document have a grade for a query.
 
-    A document that is judged as a whole starts at None; it ends at its length, or at None where that is not known.
+    A document that is judged as a whole starts at None; it ends at its length, or at None if that is not known.
     """
 
     query: str
@@ -78,13 +78,13 @@ class PassageJudgments:
 
     @classmethod
     def read(cls, passages: Any, documents: Any = None) -> PassageJudgments:
-        """Read judgments of passages from a file, or from what is in memory.
+        """Read judgments of passages from a file or from memory.
 
         passages: JSON lines, CSV or TSV with the columns query_id, doc_id, grade, and start and end or a quote; rows
             (query, document, start, end, grade), (query, document, quote, grade) or (query, document, grade), mappings
             of these names, or a frame. Ordinary judgments are of whole documents.
-        documents: the stored texts, which quotes are found in and places are checked by: {document: text}, a
-            corpus.jsonl, or a `Collection`.
+        documents: the stored texts, to find quotes and check places: {document: text}, a corpus.jsonl, or a
+            `Collection`.
         Returns the judgments. A quote must be found once, exactly or with other white space and case; one that is not
         found, or found twice, is an error, and so is a passage that is judged twice for a query.
 
@@ -142,7 +142,7 @@ class PassageJudgments:
         return cls(name, tuple(query_ids), query, documents, start, end, whole, grades, digested, provenance)
 
     def of_documents(self) -> Judgments:
-        """The judgments of whole documents that follow: each has the highest grade of its passages.
+        """Judgments of whole documents: each has the highest grade of its passages.
 
         >>> PassageJudgments.read([("q", "d", 10, 20, 2), ("q", "d", 30, 50, 1)]).of_documents().by_query
         {'q': {'d': 2.0}}
@@ -179,7 +179,7 @@ def _of_documents(passages: Any) -> bool:
 
 
 def _stored(row: Any, texts: QuotedTexts) -> Passage:
-    """A grade in a store; of a whole document, up to its end where that is known."""
+    """A grade in a store; for a whole document, up to its end if that is known."""
     query, document, start, end, grade = row
     return Passage(query, document, start, _length(document, texts) if start is None else end, grade)
 
@@ -211,7 +211,7 @@ def _passage(row: PlacedRow, texts: QuotedTexts) -> Passage:
 
 
 def checked_place(row: PlacedRow, document: str, texts: Mapping[str, str]) -> Span | None:
-    """Where a row says that its part of a document is, if it does; an error where that cannot be."""
+    """The place of a part of a document in a row, if it has one; an error if that is impossible."""
     start, end = row.whole(START, "start"), row.whole(END, "end")
     if start is None and end is None:
         return None
@@ -226,7 +226,7 @@ def checked_place(row: PlacedRow, document: str, texts: Mapping[str, str]) -> Sp
 
 
 def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, texts: QuotedTexts) -> Span:
-    """The one place of a quote; where a place is given as well, the quote must be there."""
+    """The one place of a quote; if a place is given as well, the quote must be there."""
     shown = f"the quote '{quote[:SHOWN]}{'…' if len(quote) > SHOWN else ''}'"
     if document not in texts.texts:
         fact = f"cannot locate {shown} without the text of document '{document}'."

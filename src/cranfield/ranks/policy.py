@@ -1,6 +1,6 @@
-"""The conventions of an evaluation, each with a name, all printed with every result.
+"""The conventions of an evaluation, each with a name, printed with every result.
 
-A setting is one field of `Policy`: what it means, what it may be and its default are said there and nowhere else.
+A setting is one field of `Policy`, the only place that defines its meaning, its values and its default.
 Options of the command line and their help, signatures, error messages and the table in the docs are made from it.
 """
 
@@ -22,12 +22,12 @@ Negative = Literal["unjudged", "nonrelevant"]
 
 
 class Setting(NamedTuple):
-    """What is known of a setting.
+    """The definition of a setting.
 
     meaning: what it is about
-    choices: what each word means that it may be; empty where it is a rank, a share, or a flag
-    default: one of the choices; None (all ranks) of a rank, a number of a share, False of a flag
-    quiet: a signature leaves it out while it has its default, so that it equals those printed before it existed
+    choices: the meaning of each value that is a word; empty for a rank, a share, or a flag
+    default: one of the choices; None (all ranks) for a rank, a number for a share, False for a flag
+    quiet: a signature leaves it out while it has its default, so that older signatures stay equal
     live: cranfield.toml has it too
     """
 
@@ -43,7 +43,7 @@ class Setting(NamedTuple):
         return str if self.choices else int if self.default is None else type(self.default)
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse what it may not be."""
+        """Refuse invalid values."""
         if self.kind is int:
             if value is not None and (type(value) is not int or value < 1):
                 raise PolicyError(f"{name}={value!r} is not a rank.", hint=f"{name} is a whole number from 1, or None")
@@ -59,7 +59,7 @@ class Setting(NamedTuple):
             )
 
     def spelled(self, value: Any) -> str:
-        """A value as a signature has it."""
+        """A value as it appears in a signature."""
         if isinstance(value, bool):
             return "yes" if value else "no"
         return "all" if value is None else f"{value:g}" if self.kind is float else str(value)

@@ -1,4 +1,4 @@
-"""Where a quote stands in a text: exactly, or else with other white space and case."""
+"""Finding a quote in a text: exactly, or else with other white space and case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run to the table that measures read: the ranks of its judged documents."""
+"""From a run to the table that measures read: the ranks of its judged documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade tha
 
 
 class Graded(Protocol):
-    """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
+    """What the table needs from judgments, whatever their source; rows are sorted by query."""
 
     @property
     def query_ids(self) -> tuple[str, ...]:
@@ -45,9 +45,9 @@ class Graded(Protocol):
 
 
 class GradeColumns(NamedTuple):
-    """The columns of judgments that the table needs, and nothing else of what they were read from.
+    """The columns of judgments that the table needs, without their source.
 
-    best_first: what `Judgments` keep for the next run, where the columns are from such.
+    best_first: what `Judgments` keep for the next run, if the columns come from them.
     """
 
     query_ids: tuple[str, ...]
@@ -77,10 +77,10 @@ def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRank
 
 
 def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
-    """Count what stands above the judged documents of a run, whatever shape it has."""
+    """Count the documents above the judged ones of a run, whatever its shape."""
     if isinstance(source, Text):
         return scan_text(source, judgments, policy)
-    from cranfield.ranks.scan.memory import scan_rankings, scan_table  # which most files do without
+    from cranfield.ranks.scan.memory import scan_rankings, scan_table  # not needed for most files
 
     if isinstance(source, Table):
         return scan_table(source, judgments, policy)
@@ -88,14 +88,14 @@ def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned
 
 
 def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
-    """The table of what a scan found, whatever did the scan; a run without a ranking is an error."""
+    """The table of what any scan found; a run without a ranking is an error."""
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(source, "it contains no rankings.")
     return rank_counted(judgments, scanned, policy)
 
 
 def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
-    """The table of what a scan has counted above the judged documents."""
+    """The table from what a scan counted above the judged documents."""
     counted = scanned.found
     grades, all_judged = _best_first(judgments, policy)
     query, grade = judgments.query[counted.row], grades[counted.row]
@@ -125,20 +125,20 @@ def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrade
         grades = graded(judgments.grades, policy)
         order = _order(judgments.query, -grades)
         row = np.arange(len(grades)) if isinstance(order, slice) else order
-        # Of threads that come here together, one is first: what depends on the judgments alone is shared by all runs.
+        # One thread at a time: what depends on the judgments alone is computed once and shared by all runs.
         known.setdefault(how, (grades, JudgedGrades(grades[order], judgments.first, row)))
     return known[how]
 
 
 def _known(judgments: Graded) -> BestFirst:
-    """Where the grades of judgments are kept, the best first; of others than these, nothing is."""
+    """Where the grades of `Judgments` are kept, best first; other judgments keep nothing."""
     if isinstance(judgments, GradeColumns):
         return judgments.best_first
     return judgments._best_first if isinstance(judgments, Judgments) else {}
 
 
 def _order(query: Integers, key: npt.NDArray[Any]) -> Integers | slice:
-    """The order of rows by query and then by a key; all as they are where they are in it, so that nothing is copied."""
+    """The order of rows by query and then by a key; rows that are already in order are not copied."""
     after = query[1:] > query[:-1]  # as all are, where no query has two rows
     if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):
         return slice(None)

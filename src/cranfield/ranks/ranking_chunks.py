@@ -1,6 +1,6 @@
 """A run of chunks against judged passages: the places of both on one line, and the grade of each chunk.
 
-Everything is made of two questions: how much of a passage is in a chunk, and whether it was found higher up.
+Everything follows from two questions: how much of a passage is in a chunk, and whether it was found higher up.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cranfield.read.source import open_source
 
 
 class RankedChunks(NamedTuple):
-    """The chunks of a ranking, best first, and whether another has the score of each."""
+    """The chunks of a ranking, best first, and whether each shares its score with another."""
 
     places: list[ChunkPlace]
     tied: list[bool]
@@ -54,7 +54,7 @@ def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, forma
 def nothing_in_common(
     passages: PassageJudgments, chunks: Chunks, table: PassageRanks, run: ChunkRun, name: str
 ) -> InputError | None:
-    """The error for a run without a judged query, or where not one chunk is in a document with a judged passage."""
+    """The error for a run without a judged query, or without any chunk in a document with a judged passage."""
     if table.ranks.missing.all():
         queries = list(scores_of(open_source(run.run, "run"), Policy(duplicates="first")))
         return no_common_query(name, queries[:SHOWN], passages.query_ids[:SHOWN])
@@ -79,19 +79,19 @@ class _JudgedPassage(NamedTuple):
     grade: float
 
     def characters(self, place: ChunkPlace) -> int:
-        """How many of its characters are in a chunk of its document; all of the chunk, if that is judged as a whole."""
+        """How many of its characters are in a chunk of its document; all of the chunk, if it is the whole document."""
         if self.whole:
             return place.end - place.start
         return max(min(self.end, place.end) - max(self.start, place.start), 0)
 
     def is_in(self, place: ChunkPlace, cover: float) -> bool:
-        """Whether a chunk holds enough of it; any chunk of a document that is judged as a whole does."""
+        """Whether a chunk contains enough of it; any chunk of a document that is judged as a whole does."""
         held = self.characters(place)
         return held > 0 if self.whole else held / (self.end - self.start) >= cover
 
 
 def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_JudgedPassage]]:
-    """The passages of each query that were judged; one with a grade below 0 was only pooled, and says nothing."""
+    """The judged passages of each query; one with a grade below 0 was only pooled, and is left out."""
     found: list[list[_JudgedPassage]] = [[] for _ in passages.query_ids]
     grades = graded(passages.grades, policy)
     columns = zip(
@@ -131,7 +131,7 @@ def _ranking(
     judged: Sequence[_JudgedPassage],
     policy: Policy,
 ) -> RankedChunks:
-    """The chunks of a ranking, best first; what decides ties by grades is the best grade that a chunk could have."""
+    """The chunks of a ranking, best first; ties ordered by grade use the best grade that a chunk could have."""
     grades: dict[str, float] = {}
     if policy.ties in ("best", "worst"):
         known = _by_document(judged)
@@ -227,7 +227,7 @@ def _judged_ranks(
         its_grades: list[tuple[float, int]] = []
         for at, place in enumerate(ranking.places, 1):
             if not any(each.characters(place) for each in known.get(place.document, ())):
-                continue  # nobody judged any of it
+                continue  # no part of it is judged
             here = left[place.document]
             new = [each for each in here if each.is_in(place, policy.cover)]
             left[place.document] = [each for each in here if each not in new]

@@ -1,4 +1,4 @@
-"""The documents of rankings, in order: for showing and comparing them, and for what depends on all of them."""
+"""The documents of rankings, in order: for showing and comparing them, and for measures that need all of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float]
     if policy.ties == "doc_id":  # the usual order, without a call for each document
         return [document for _, document in sorted([(scores[each], each) for each in kept], reverse=True)]
     if policy.ties == "smaller_doc_id":
-        return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equals stay in the order they come in
+        return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equal ones keep their order
     if policy.ties == "file":
         return sorted(kept, key=scores.__getitem__, reverse=True)
 
@@ -78,7 +78,7 @@ def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float]
 
 
 def _class_in_a_tie(grade: float | None, pooled: bool) -> tuple[int, float]:
-    """What is relevant, then what is not judged, what was only pooled, and what is not relevant; see ranks/ties.py."""
+    """First relevant, then unjudged, then only pooled, then not relevant; see ranks/ties.py."""
     if grade is None or pooled:
         return (1, 0.0) if pooled else (2, 0.0)
     return (3, grade) if grade > 0 else (0, 0.0)

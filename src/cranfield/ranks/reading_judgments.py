@@ -28,7 +28,7 @@ def refuse_none(source: str, judged: Iterable[Mapping[str, float]]) -> None:
 
 
 def duplicate_message(query: str, document: str, one: float, other: float, where: str = "") -> str:
-    """What is wrong where a document is judged twice."""
+    """The message about a document that is judged twice."""
     grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
     return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
 
@@ -76,7 +76,7 @@ _NUMBERS = (int, float)
 
 
 def _is_plain(judged: dict[Any, Any]) -> bool:
-    """Whether these are text ids with small grades, as nearly always; what is not a number is not small."""
+    """Whether these are text ids with small grades, as nearly always; NaN is not small."""
     for document, grade in judged.items():
         if type(document) is not str or not document or type(grade) not in _NUMBERS or not -9999 < grade < 9999:
             return False

@@ -1,4 +1,4 @@
-"""Other orders of equal scores: what a scan has counted is enough to put tied documents in any."""
+"""Other orders of equal scores: the counts of a scan are enough for any order of tied documents."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class TieOrders:
     """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
 
     queries: the numbers of those that have a judged document in a tie; all others have one order only
-    scanned: what was found, of these queries alone
+    scanned: the result of the scan, for these queries only
     """
 
     def __init__(self, judgments: Graded, scanned: Scanned, policy: Policy) -> None:
-        """Keep what other orders need of a scan: nothing, where nothing is tied."""
+        """Keep the part of a scan that other orders need: nothing, if nothing is tied."""
         self._judgments = GradeColumns.of(judgments)
         self._policy = policy
         query, found = self._judgments.query, scanned.found
@@ -44,7 +44,7 @@ class TieOrders:
     def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
         """The ranks of these queries, with the highest grade of each tie last, and first.
 
-        They are made for each call: of many runs, to keep them would take more memory than all else.
+        They are made for each call: for many runs, keeping them would take most of the memory.
         """
         judgments = self._judgments.only(self.queries)
         row, *counted = (column.astype(np.int64, copy=False) for column in self.scanned.found)

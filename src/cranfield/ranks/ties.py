@@ -1,4 +1,4 @@
-"""Where ties are broken: the rank of a document among those with the same score.
+"""How ties are broken: the rank of a document among those with the same score.
 
 The scan counts, for every judged document, the documents with a higher score, those with the same score, and how many
 of these come before it: in the order of their ids, the larger first, or in that of the file where the policy says so.
@@ -30,8 +30,8 @@ def _by_grade(
 ) -> Integers:
     """Ranks where the documents of a tie are in the order of their grades.
 
-    Documents that were not judged stand between those that are relevant and those that are not, the ones that were
-    pooled next to the latter. Equal grades stay in the order in which they were counted.
+    Unjudged documents come between relevant and nonrelevant ones, those that were pooled next to the latter. Equal
+    grades stay in the order in which they were counted.
     """
     worth, pooled = np.maximum(grade, 0), grade < 0
     keys = (~pooled, -worth) if best else (pooled, worth)
@@ -41,8 +41,8 @@ def _by_grade(
     new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
     start = np.maximum.accumulate(np.where(new_tie, position, 0))
     place = position - start  # among the judged documents of the tie
-    # The unjudged documents of the tie, which the table does not hold, stand beside grade 0: below what is relevant
-    # when that comes first, above it when that comes last.
+    # The unjudged documents of the tie, which are not in the table, are beside grade 0: below relevant documents if
+    # these come first, above them if these come last.
     judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
     unjudged = size[order] - judged
     relevant = worth[order] > 0

@@ -1,4 +1,4 @@
-"""How compressed files start, and what undoes each compression, a bounded piece of content at a time."""
+"""How compressed files start, and how they are decompressed, a bounded piece of content at a time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Protocol
 from cranfield.errors import InputError, need
 
 COMPRESSED_CHUNK = 1 << 16
-CONTENT_CHUNK = 1 << 20  # what one step may make of it: a few hundred bytes can stand for gigabytes
-XZ_MEMORY = 1 << 28  # the presets of xz need a quarter of it at most
-# Four bytes of zstd stand for 128 KB of content at most. Its library takes no limit: it gets this much, for 16 MB.
+CONTENT_CHUNK = 1 << 20  # the most content of one step: a few hundred bytes can decompress to gigabytes
+XZ_MEMORY = 1 << 28  # the presets of xz need at most a quarter of it
+# Four bytes of zstd are at most 128 KB of content. Its library takes no limit: it gets this much, for 16 MB.
 ZSTD_SLICE = 1 << 9
 
 
 class Undo(Protocol):
-    """What undoes a compression: the decompressors of bz2 and lzma are such, and the others are made so."""
+    """A decompressor: those of bz2 and lzma have this interface, and the others are adapted to it."""
 
     @property
     def eof(self) -> bool:
@@ -24,11 +24,11 @@ class Undo(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether there is no more content without more data."""
+        """Whether it needs more data to continue."""
 
     @property
     def unused_data(self) -> bytes:
-        """What was given beyond the end."""
+        """Data after the end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """The next content."""
@@ -56,11 +56,11 @@ class _Gzip:
 
 
 class _Zstd:
-    """zstd as the library zstandard undoes it, before Python 3.14."""
+    """zstd by the library zstandard, before Python 3.14."""
 
     def __init__(self, library: Any) -> None:
         self._undo = library.ZstdDecompressor().decompressobj()
-        self._data = self._content = memoryview(b"")  # what was given and not used, made and not taken
+        self._data = self._content = memoryview(b"")  # input not used yet, output not taken yet
 
     @property
     def eof(self) -> bool:
@@ -103,7 +103,7 @@ def _zstd() -> Undo:
     return _Zstd(need("zstandard", extra="zstd", purpose="reading a zstd file"))
 
 
-# How a compressed file starts, what it is, and what undoes it. The extension is not asked: it may be wrong.
+# How a compressed file starts, its compression, and its decompressor. The extension is ignored: it may be wrong.
 COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Undo]], ...] = (
     (lambda head: head.startswith(b"\x1f\x8b\x08"), "gzip", _Gzip),
     (lambda head: head.startswith(b"BZh") and head[4:10] == b"1AY&SY", "bzip2", _bz2),
@@ -113,7 +113,7 @@ COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Undo]], ...
 
 
 def compression(head: bytes) -> tuple[str, Callable[[], Undo]] | None:
-    """What a file that starts like this is compressed with, and a maker of what undoes it; None if it is not.
+    """The compression of a file that starts like this, and a maker of its decompressor; None if it is not compressed.
 
     >>> compression(b"\\x1f\\x8b\\x08")[0], compression(b"1 Q0 a")
     ('gzip', None)
@@ -130,7 +130,7 @@ def decompressed(data: bytes, read: Callable[[], bytes], name: str) -> Iterator[
     while True:
         try:
             content = undo.decompress(data, CONTENT_CHUNK)
-        except Exception as error:  # zlib.error, OSError, LZMAError, ZstdError: all say the same
+        except Exception as error:  # zlib.error, OSError, LZMAError, ZstdError: all mean the same
             raise _damaged(name, what, error) from error
         if content:
             yield content

@@ -3,7 +3,7 @@
     {"user_input": "…", "retrieved_contexts": ["…"], "reference_contexts": ["…"]}
 
 ragas, and datasets of Hugging Face made for it, have one row for each question. Both the run and the judgments can be
-read from them. Where a row has ids on both sides, these are the documents; otherwise their texts are.
+read from them. If a row has ids on both sides, these are the documents; otherwise the texts are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def has_contexts(names: Iterable[Any]) -> bool:
 
 
 def column_names(frame: Any) -> list[Any]:
-    """The names of a frame's columns, whatever library it is of; none where they are not known."""
+    """The names of a frame's columns, for any library; none if they are not known."""
     for name in ("column_names", "columns"):  # pyarrow's columns are not their names
         names = getattr(frame, name, None)
         if names is not None and not callable(names):
@@ -44,7 +44,7 @@ def column_names(frame: Any) -> list[Any]:
 
 
 def plain_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool) -> Iterable[Any]:
-    """Rows as (query, document, value): those of questions and contexts are taken apart, others stay as they are.
+    """Rows as (query, document, value): rows of questions and contexts are split, others stay as they are.
 
     With `lines`, every item is a line's number and its row.
 

@@ -1,6 +1,6 @@
-"""What the first lines of a file say about its columns, before anybody reads it.
+"""The columns of a file by its first lines, before it is read.
 
-Every evaluation asks whether its judgments are of passages, so little is imported here.
+Every evaluation checks here whether its judgments are of passages, so little is imported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def names_passages(path: str) -> bool:
     lines += [rest] if len(head) < LOOK else []  # no more is read: a file may be one long line of JSON
     try:
         return any(_of_passages(set(map(plain_name, json_row(line, 1, path)))) for line in lines if line.strip())
-    except InputError:  # which those who read the file will raise again
+    except InputError:  # the same error comes again when the file is read
         return False
 
 

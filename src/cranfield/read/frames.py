@@ -15,12 +15,12 @@ from cranfield.read.contexts import column_names
 from cranfield.read.mappings import id_text
 from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
-# Frames that can be asked for their columns by name; of others, narwhals knows how.
+# Frames with columns by name; narwhals reads the others.
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
 
 
 class Ids(NamedTuple):
-    """A column of ids as Arrow keeps strings: id i is text[ends[i]:ends[i + 1]] in UTF-8."""
+    """A column of ids as Arrow stores strings: id i is text[ends[i]:ends[i + 1]] in UTF-8."""
 
     text: npt.NDArray[np.uint8]
     ends: npt.NDArray[np.int64]
@@ -64,7 +64,7 @@ class FrameColumns:
     def lent(self) -> Iterator[tuple[Any, Any, Any]]:
         """The columns as the native scan reads them, each an Arrow stream or an array: first as they are.
 
-        What it cannot read like that comes a second time, with every id as text and every value as float64.
+        Columns it cannot read like that are passed again, with every id as text and every value as float64.
         """
         lent = tuple(map(_lent, self._columns))
         if all(column is not None for column in lent):
@@ -74,7 +74,7 @@ class FrameColumns:
 
     @cached_property
     def frame(self) -> Frame:
-        """The same as columns of our own."""
+        """The same, converted to our own columns."""
         query, document, values = self._converted
         return Frame(*_numbered(query), _ids(document), -values if self.ranks else values)
 
@@ -88,12 +88,12 @@ class FrameColumns:
 
 
 def _lent(column: Any) -> Any:
-    """A column as it is in memory; None where only its own library can read it."""
+    """A column as it is in memory; None if only its own library can read it."""
     if isinstance(getattr(column, "dtype", None), np.dtype):  # of pandas: numbers or objects
         return np.ascontiguousarray(column.to_numpy()) if column.dtype.kind in "fiuO" else None
     try:
         return column.__arrow_c_stream__()
-    except Exception:  # each library raises its own; what is wrong is found out when the column is converted
+    except Exception:  # each library raises its own error; the conversion will report what is wrong
         return None
 
 
@@ -112,7 +112,7 @@ def from_frame(frame: Any, role: Role, source: str) -> FrameColumns:
 
 
 def _knows_its_columns(frame: Any) -> bool:
-    """Whether a frame can be asked for them: importing narwhals takes longer than evaluating millions of rows."""
+    """Whether a frame has columns by name: importing narwhals takes longer than evaluating millions of rows."""
     kind = type(frame)
     if (kind.__module__.partition(".")[0], kind.__name__) not in _FRAMES:
         return False
@@ -132,7 +132,7 @@ def _columns(frame: Any, source: str) -> dict[str, Any]:
     arrow, narwhals = _libraries()
     try:
         native = narwhals.from_native(frame, eager_only=True, pass_through=True)
-        if native is frame:  # unknown to narwhals, but it speaks Arrow
+        if native is frame:  # unknown to narwhals, but it supports Arrow
             table = arrow.table(frame)
             columns = {name: table.column(name) for name in table.column_names}
         else:
@@ -145,7 +145,7 @@ def _columns(frame: Any, source: str) -> dict[str, Any]:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """What reads any frame: pyarrow and narwhals."""
+    """The libraries that read any frame: pyarrow and narwhals."""
     arrow = need("pyarrow", extra="frames", purpose="reading a frame")
     return arrow, need("narwhals", extra="frames", purpose="reading a frame")
 
@@ -164,7 +164,7 @@ def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, s
 
 
 def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """The different ids of a column, and which of them each row has; equal ids mostly stand together."""
+    """The different ids of a column, and which of them each row has; equal ids are mostly adjacent."""
     from pyarrow import array
     from pyarrow.compute import not_equal
 

@@ -1,4 +1,4 @@
-"""Judgments in which a document may have several grades for a query: any source to rows that also name a group."""
+"""Judgments in which a document may have several grades for a query: from any source to rows that also name a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which ids a format can hold: those that are read again exactly as they were. All others are refused."""
+"""Which ids a format can store: those that are read back exactly as they were. All others are refused."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from cranfield.errors import InputError, OutputError
 from cranfield.read.formats.format import Format
 
-LONGEST = 1 << 17  # characters; what takes tables apart knows no longer cell, and a line has an end
+LONGEST = 1 << 17  # characters: the longest cell that csv readers accept, and lines have a limit
 
-_WHITE = " \t\n\r\x0b\x0c"  # as bytes know it; other blanks of Unicode are letters like all others
-_HALF = re.compile("[\ud800-\udfff]")  # of a character: it has no bytes
+_WHITE = " \t\n\r\x0b\x0c"  # of ASCII; other blanks of Unicode are ordinary letters
+_HALF = re.compile("[\ud800-\udfff]")  # half of a surrogate pair: it has no bytes
 _IN_WORDS = re.compile(f"[{_WHITE}]")
 _IN_CELLS = re.compile("\\A[ \t\x0b\x0c]|[\n\r]|[ \t\x0b\x0c]\\Z")
 
 
 def check_ids(ids: Sequence[str], format: Format, source: str, lines: Sequence[int], *, first: bool = False) -> None:
-    """An error for the first id that the format cannot hold; `lines` says where they are from, if anywhere.
+    """Raise an error for the first id that the format cannot store; `lines` are the places of the ids, if known.
 
     first: whether the column is the first one of a line.
     """
@@ -40,7 +40,7 @@ def _may_be_odd(ids: Sequence[str], text: str) -> bool:
 
 
 def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
-    """What is wrong with an id, and what to do about it."""
+    """Why an id cannot be stored, and what to do about it."""
     if not name:
         return "is empty", "no format can store it; change the id"
     if _HALF.search(name):
@@ -55,14 +55,14 @@ def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
             return "contains a blank", others
         if first and name[0] in "#\ufeff":
             return "looks like a comment" if name[0] == "#" else "starts with a byte-order mark", others
-    # Where commas or tabs separate the columns, white space around a cell is left out.
+    # In csv and tsv, white space around a cell is dropped.
     if format.ids == "cells" and (found := _IN_CELLS.search(name)):
         return "contains a line break" if found.group() in "\n\r" else "has blanks around it", others
     return "", ""
 
 
 def check_name(name: str, target: str) -> None:
-    """An error where a run cannot have this name."""
+    """Raise an error if a run cannot have this name."""
     if name != name_from(name):
         raise OutputError(
             target, f"'{name}' is not a name for a run.", hint="a name has at least one letter and no blanks"
@@ -70,7 +70,7 @@ def check_name(name: str, target: str) -> None:
 
 
 def name_from(text: str) -> str:
-    """A name for a run: the text without what a name cannot hold.
+    """A name for a run: the text without characters that a name cannot have.
 
     >>> name_from("my new  system"), name_from("")
     ('my_new_system', 'run')

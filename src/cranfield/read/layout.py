@@ -1,4 +1,4 @@
-"""What a line of text holds: which column is the query, the document and the value."""
+"""The layout of a line of text: which column is the query, the document and the value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class BadQuoting(ValueError):
 
 
 class Layout(NamedTuple):
-    """Which column of a line holds what, counted from 0."""
+    """The columns of a line, counted from 0."""
 
     shape: str  # how to describe a line to people
     query: int

@@ -1,4 +1,4 @@
-"""The rows of a file of lines, with all that stands in them and where."""
+"""The rows of a file of lines, with all columns and line numbers."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
 
 def id_text(value: object, source: str, what: str) -> str:
-    """An id as text: strings and whole numbers are ids, nothing else is."""
+    """An id as text; only strings and whole numbers are ids."""
     if isinstance(value, str):
         if not value:
             raise InputError(source, f"{what}: the id is empty.")
@@ -42,7 +42,7 @@ class Pairs(list[tuple[str, float]]):
 
 
 def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = False) -> dict[str, Pairs]:
-    """Bring rows together by query."""
+    """Group rows by query."""
     by_query: dict[str, Pairs] = {}
     for row in read_rows(plain_rows(rows, role, source, lines=lines), role, source, lines=lines):
         by_query.setdefault(row.query, Pairs()).append((row.document, row.value))
@@ -50,13 +50,13 @@ def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = Fal
 
 
 class Row(NamedTuple):
-    """One row, and what to call its place in an error."""
+    """One row, and the name of its place in errors."""
 
     where: str
     query: str
     document: str
     value: float
-    groups: tuple[str, ...]  # the group and the subgroup of a judgment, where they are asked for and named
+    groups: tuple[str, ...]  # the group and the subgroup of a judgment, if wanted and named
 
 
 def read_rows(
@@ -95,7 +95,7 @@ def read_rows(
         yield Row(where, query, document, -number_ if ranks else number_, its_groups)
 
 
-# Where query, document and value, and where the groups stand in a row without names, by its width.
+# The places of query, document and value, and of the groups, in a row without names, by its width.
 _WIDTHS: dict[int, tuple[tuple[int, int, int], tuple[int, ...]]] = {
     3: ((0, 1, 2), ()),
     4: ((0, 2, 3), (1,)),

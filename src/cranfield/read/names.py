@@ -1,4 +1,4 @@
-"""How people spell the columns, and which spelling wins where a table has several."""
+"""The spellings of column names, and which one wins if a table has several."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position")
 # Where a document may be judged more than once: for a subtopic, by a group of judges, in one of their sessions; or the
-# stratum of a sampled pool, beside which an iteration says nothing.
+# stratum of a sampled pool, in which the iteration has no meaning.
 GROUP = ("group", "group_id", "subtopic", "subtopic_id", "stratum", "stratum_id", "iteration", "iter")
 SUBGROUP = ("subgroup", "subgroup_id")
-# A part of a document: where it begins and ends, or what it says. LangChain has start_index, LlamaIndex start_char_idx.
+# A part of a document: its start and end, or its text. LangChain has start_index, LlamaIndex start_char_idx.
 START = ("start", "start_index", "start_char_idx", "start_char", "start_offset", "begin")
 END = ("end", "end_index", "end_char_idx", "end_char", "end_offset", "stop")
 QUOTE = ("quote", "passage", "evidence", "span")
@@ -86,7 +86,7 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
 
 
 def refuse_passages(names: Sequence[str], role: Role, source: str) -> None:
-    """An error for judgments of parts of documents where those of documents are read: the parts would be lost."""
+    """Refuse judgments of passages where judgments of documents are read: the passages would be lost."""
     plain = set(map(plain_name, names))
     if role == "qrels" and (QUOTE[0] in plain or {START[0], END[0]} <= plain):
         raise InputError(

@@ -10,11 +10,11 @@ from cranfield.errors import InputError
 from cranfield.read.streams import why_unreadable
 
 SPOOLED = 1 << 25  # beyond this, what was read from a pipe moves from memory to a temporary file
-_taken: list[BinaryIO] = []  # standard input, once somebody reads it
+_taken: list[BinaryIO] = []  # standard input, once it is read
 
 
 def standard_input() -> BinaryIO:
-    """Standard input, which gives its content to one reader only."""
+    """Standard input, which only one reader can read."""
     if any(file is sys.stdin.buffer for file in _taken):
         raise InputError(
             "standard input",

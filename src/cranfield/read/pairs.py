@@ -95,5 +95,5 @@ def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
 
 
 def _words(line: str) -> list[str]:
-    """The first word of a line, and the rest; only white space of ASCII parts them, as in runs and judgments."""
+    """The first word of a line, and the rest; only white space of ASCII separates them, as in runs and judgments."""
     return [word.decode() for word in line.encode().split(None, 1)]

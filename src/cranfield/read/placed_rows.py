@@ -16,7 +16,7 @@ Spellings = Sequence[str]
 
 
 class PlacedRow(NamedTuple):
-    """One row by the plain names of its columns, and where it stands: a line of a file, or a row in memory."""
+    """One row by the plain names of its columns, and its place: a line of a file, or a row in memory."""
 
     source: str
     number: int
@@ -24,7 +24,7 @@ class PlacedRow(NamedTuple):
     cells: Mapping[str, Any]
 
     def find(self, spellings: Spellings) -> Any:
-        """The first cell of these names that holds anything; None where there is none."""
+        """The first cell of these names that is not empty; None if there is none."""
         cells = map(self.cells.get, spellings)
         return next((cell for cell in cells if not (cell is None or cell != cell)), None)  # a gap in a frame is NaN
 

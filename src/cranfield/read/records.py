@@ -1,6 +1,6 @@
-"""The rows of a file with all that stands in them and where: for checking and converting it.
+"""The rows of a file with all columns and line numbers, for checking and converting it.
 
-Measuring needs less, and has faster ways. Here a bad row is handed to whoever asked, and the reading goes on.
+Measuring needs less, and reads faster. Here a bad row is passed to the caller, and reading continues.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Records(NamedTuple):
     query: list[str]
     document: list[str]
     value: npt.NDArray[np.float64]  # scores or grades; where the file has ranks, minus the rank
-    text: list[str]  # the value as it stands there
+    text: list[str]  # the value as written
     rank: list[str] | None = None  # a column of ranks beside the scores
     name: list[str] | None = None  # the name of the run, with all that follows it
     group: list[str] | None = None  # of judgments
@@ -41,14 +41,14 @@ class Records(NamedTuple):
 
     def take(self, rows: slice | list[int]) -> Records:
         """Some of the rows."""
-        # The types of the columns are lost where they are gone through; their order stays.
+        # Iterating loses the types of the columns, but keeps their order.
         if isinstance(rows, slice):
             return Records(*(column if column is None else column[rows] for column in self))  # type: ignore[arg-type]
         columns = [column if column is None or len(column) == 0 else [column[at] for at in rows] for column in self]
         return Records(*columns)._replace(value=self.value[rows])  # type: ignore[arg-type]
 
     def miscount(self, name: str) -> InputError | None:
-        """The error where ranks do not count 1, 2, 3 in the rows of a query, though they were taken for ranks."""
+        """The error if a column that was read as ranks does not count 1, 2, 3 in the rows of a query."""
         wrong = np.flatnonzero(-self.value != np.arange(1, len(self.value) + 1))
         if not len(wrong):
             return None

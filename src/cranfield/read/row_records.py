@@ -1,4 +1,4 @@
-"""The rows of JSON, JSON lines and Parquet, with all that stands in them and where."""
+"""The rows of JSON, JSON lines and Parquet, with all columns and places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cranfield.read.streams import Stream
 
 
 class _RowFile:
-    """What files of rows have in common."""
+    """The part that files of rows share."""
 
     layout = None
     unit = "row"
@@ -158,6 +158,6 @@ def _pairs(ranking: Any, role: Role, where: str, name: str) -> Iterable[tuple[An
 
 
 def _on_line(error: InputError, number: int) -> InputError:
-    """The error of a row, with its line as that."""
+    """The error of a row, with its line number as the line."""
     fact = error.fact.removeprefix(f"{error.source}: ").removeprefix(f"line {number}: ").removeprefix(f"line {number} ")
     return InputError(error.source, fact, line=number, hint=error.hint)

@@ -1,4 +1,4 @@
-"""Values from the environment: put in where ${NAME} stands, and taken out of everything that is shown."""
+"""Values from the environment: inserted for ${NAME}, and removed from everything that is shown."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from urllib.parse import quote, unquote
 from cranfield.errors import CranfieldError, InputError, reworded
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_EXCERPT = 1 << 16  # characters of a text that are looked at to show its start
-_WORD, _PART = 6, 4  # letters from which on a part of a value is hidden: shorter ones are in many words
+_EXCERPT = 1 << 16  # characters of a text that are searched to show its start
+_WORD, _PART = 6, 4  # shortest part of a value that is hidden: shorter ones occur in many words
 
 
 class Secrets:
@@ -33,7 +33,7 @@ class Secrets:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self._shown: dict[str, str] = {}  # what must not be seen → what is shown instead
+        self._shown: dict[str, str] = {}  # pattern of a secret → what is shown instead
         self._pattern: re.Pattern[str] | None = None
 
     def fill(self, setting: Any) -> Any:
@@ -47,7 +47,7 @@ class Secrets:
         return setting
 
     def keep(self, value: str, shown: str) -> None:
-        """Hide a value, however it is written, and its longer words."""
+        """Hide a value in every form, and its longer words."""
         words = [word for word in value.split() if len(word) >= _WORD]
         for each in (value, value.strip(), unquote(value), *words) if value.strip() else ():
             if each not in self._shown:
@@ -55,7 +55,7 @@ class Secrets:
                 self._pattern = None
 
     def keep_parts(self, found: Iterable[object]) -> None:
-        """Hide what a library made of a setting, such as the host of a URL, where it is a part of a value."""
+        """Hide parts that a library extracts from a setting, such as the host of a URL, if they are part of a value."""
         for part in map(str, found):
             letters = _letters(part)
             for value, shown in list(self._shown.items()):
@@ -77,14 +77,14 @@ class Secrets:
     def excerpt(self, data: bytes, width: int = 120) -> str:
         """The start of a text on one line. Values are hidden before it is cut, so that none is cut in two."""
         text = data[:_EXCERPT].decode(errors="replace")
-        if len(data) > _EXCERPT:  # a value may begin here and end behind
+        if len(data) > _EXCERPT:  # a value may begin here and end later
             text = text[: -6 * max(map(len, self._shown), default=0) or None]
         text = " ".join(self.hide(text).split())
         return f"{text[: width - 3]}…" if len(text) > width else text or "(nothing)"
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Whatever is raised inside leaves as an error of ours, without any of the values."""
+        """Turn every exception inside into an error of ours, without any of the values."""
         try:
             yield
         except CranfieldError as error:
@@ -104,7 +104,7 @@ class Secrets:
 
 
 def _letters(text: str) -> str:
-    """A text without the signs that a library may have taken for its own."""
+    """A text without the characters that a library may have interpreted."""
     return re.sub(r"\W+", "", text).lower()
 
 
@@ -142,20 +142,20 @@ def _letter_forms(letter: str) -> str:
         json.dumps(letter)[1:-1],
         repr(letter)[1:-1],
     }
-    # A text may have been quoted twice, by a server and by what stands before it; backslashes are doubled then.
+    # A text may have been quoted twice, by a server and by a proxy; then backslashes are doubled.
     forms |= {again for form in forms for again in (html.escape(form), quote(form, safe="", errors="surrogateescape"))}
     patterns = {re.escape(form).replace(r"\\", r"\\+") for form in forms}
     return f"(?:{'|'.join(sorted(patterns, key=len, reverse=True))})"
 
 
 def _in_base64(value: bytes) -> set[str]:
-    """What base64 makes of the value alone, and inside a longer text: the part that does not depend on the rest."""
+    """The value in base64, alone and inside a longer text: the part that does not depend on the rest."""
     found = set()
     for code in (base64.b64encode, base64.urlsafe_b64encode):
         found.add(code(value).decode().rstrip("="))
         for before in (0, 1, 2):
             coded = code(bytes(before) + value).decode()
             inner = coded[(0, 2, 3)[before] : (before + len(value)) * 8 // 6]
-            if len(inner) >= 8:  # a few letters could be of anything
+            if len(inner) >= 8:  # a few letters could be anything
                 found.add(inner)
     return found

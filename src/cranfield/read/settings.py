@@ -14,7 +14,7 @@ TomlKind = type | tuple[type, ...]
 
 
 class TomlSetting(NamedTuple):
-    """A setting as documentation tells it: the kind of its value, what it means, and what holds where it is not set."""
+    """A setting as documented: the kind of its value, its meaning, and its default."""
 
     kind: TomlKind
     meaning: str
@@ -40,12 +40,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
-    """An error for a setting that does not exist, or is not of its kind. It never shows the value: it may be secret."""
+    """Refuse a setting that does not exist or has the wrong type. The error never shows the value: it may be secret."""
     for name, value in table.items():
         if name not in known:
             raise InputError(where, f"there is no setting '{name}'.", hint=f"there are {', '.join(sorted(known))}")
         kind = _kind(known[name])
-        # In Python true is a number; here it is none.
+        # In Python, True is a number; here it is not.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise InputError(where, f"{name} must be {_wanted(kind)}.")
 

@@ -1,4 +1,4 @@
-"""The shapes in which judgments and rankings arrive, whatever they were read from."""
+"""The shapes of judgments and rankings after reading, whatever the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any argument of `evaluate` to one of the three shapes that judgments and rankings are read from, and its name."""
+"""From any argument of `evaluate` to one of the three shapes of judgments and rankings, and its name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
 
 
 def unreadable(thing: Any, what: str) -> InputError:
-    """The error for a thing that is no source at all."""
+    """The error for an object that is not a source."""
     if hasattr(thing, "collect"):
         return InputError(
             what,
@@ -58,6 +58,6 @@ def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
 
 def run_name(source: str) -> str:
     """The name of a run: its file without folder and extensions."""
-    # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
+    # Bytes that are not UTF-8 are escaped: a name goes into files, pages and pictures, which cannot contain them.
     name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
     return without_extensions(name)

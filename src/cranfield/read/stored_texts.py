@@ -1,4 +1,4 @@
-"""The stored texts of documents, in which passages and chunks have their places."""
+"""The stored texts of documents, in which the places of passages and chunks are counted."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 LOOK = 1 << 16
-LONGEST_LINE = 1 << 24  # no line that means anything is longer; one that is would be held in memory
+LONGEST_LINE = 1 << 24  # no real line is longer; it would be held in memory
 
 BUILT_IN = "builtin:"
 # Examples that come with the package: a collection of 60 queries with its documents, and ten queries to try things.
@@ -42,7 +42,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def stream_name(source: Any) -> str:
-    """What an input is called: its path, or what is known of an open file."""
+    """The name of an input: its path, or what is known of an open file."""
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return "standard input" if path == "-" else _without_password(path)
@@ -63,8 +63,8 @@ class Stream:
         self._start = 0
         self._replay: Replay | None = None
         self.sha256 = ""
-        self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
-        self.view: JudgmentView | None = None  # what is wanted of a store of judgments
+        self.on_read: Callable[[int], None] | None = None  # called with the number of bytes of content read
+        self.view: JudgmentView | None = None  # the choice from a store of judgments
         self.name = stream_name(source)
         if isinstance(source, str | os.PathLike):
             self._path = _located(os.fspath(source))
@@ -120,7 +120,7 @@ class Stream:
         self.sha256 = digest.hexdigest()
 
     def hash_again(self) -> str:
-        """The hash, from reading all of the content for it alone."""
+        """The hash, by reading all of the content again."""
         for _ in self.chunks():
             pass
         return self.sha256
@@ -137,7 +137,7 @@ class Stream:
     ) -> Iterator[tuple[int, memoryview]]:
         """The content in pieces of about `size` bytes, each with its offset; then `sha256` is known, if it is wanted.
 
-        `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell. The content is
+        `cut` returns how many of the bytes read belong to the piece; 0: more must be read to decide. The content is
         lines, and an error where one has no end.
         """
         digest: Any = None
@@ -155,18 +155,18 @@ class Stream:
             self.sha256 = digest.hexdigest()
 
     def whole_lines(self) -> Iterator[memoryview]:
-        """The content in pieces of whole lines, without a byte-order mark: a look at it that nobody is told of."""
+        """The content in pieces of whole lines, without a byte-order mark: without reporting progress."""
         for offset, piece in self._pieces(LOOK, end_of_lines):
             yield piece[0 if offset else mark_length(piece) :]
 
     @property
     def address(self) -> str | None:
-        """The path or URL by which others can open this; None where there is none."""
+        """The path or URL by which other code can open this; None if there is none."""
         return self._path if self._file is None else None
 
     @property
     def size(self) -> int | None:
-        """The bytes of an uncompressed file; None where that is not known before it is read."""
+        """The size of an uncompressed file; None if it is not known before reading."""
         if self._path is None or self._file is not None or not os.path.isfile(self._path):
             return None
         with self._open() as file:
@@ -181,7 +181,7 @@ class Stream:
     def _by_reading_again(
         self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
     ) -> Iterator[tuple[int, memoryview]]:
-        # Reading once more what lies behind the cut is cheaper than copying the piece together.
+        # Reading the part after the cut again is cheaper than copying the piece together.
         offset, wanted = 0, size
         while True:
             file.seek(self._start + offset)
@@ -252,13 +252,13 @@ class Stream:
         assert self._path is not None
         try:
             return open(self._path, "rb", buffering=0)
-        except (OSError, ValueError) as error:  # a name may hold what no file can be called
+        except (OSError, ValueError) as error:  # a name may contain characters that no file name can have
             raise InputError(self.name, why_unreadable(error), hint=_path_hint(self._path)) from error
 
     def _read(self, file: Any, size: int) -> bytes:
         try:
             data: bytes = file.read(size)
-            while 0 < len(data) < size:  # a pipe gives what it has; only an empty answer is the end
+            while 0 < len(data) < size:  # a pipe returns what it has; only an empty result is the end
                 more = file.read(size - len(data))
                 if not more:
                     break
@@ -269,17 +269,17 @@ class Stream:
 
 
 def end_of_lines(data: bytes) -> int:
-    """Where the last line of the data ends; 0 if none does."""
+    """The end of the last complete line of the data; 0 if there is none."""
     return data.rfind(b"\n") + 1
 
 
 def mark_length(data: memoryview) -> int:
-    """How many bytes of it are a byte-order mark."""
+    """The length of a byte-order mark at the start."""
     return len(BYTE_ORDER_MARK) if data[: len(BYTE_ORDER_MARK)] == BYTE_ORDER_MARK else 0
 
 
 def _located(path: str) -> str:
-    """Where a file is; some came with the package."""
+    """The path of a file; some are part of the package."""
     if not path.startswith(BUILT_IN.removesuffix(":")) or os.path.exists(path):
         return path
     if path in BUILT_IN_FILES:
@@ -295,7 +295,7 @@ def _is_pipe(path: str) -> bool:
 
 
 def _without_password(path: str) -> str:
-    """A name for messages: that of a path is the path, that of a URL hides the password."""
+    """A name for messages: a path as it is, a URL without its password."""
     return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path) if "://" in path else path
 
 

@@ -1,4 +1,4 @@
-"""The one way to write a file: compressed by its extension, and only put in its place when it is complete."""
+"""The one way to write a file: compressed by its extension, and moved into place only when complete."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Target:
 def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Target]:
     """A target that becomes the file `path` at the end, unless there is an error; then nothing is left of it.
 
-    "-" is standard output. It, a pipe and a device also get all or nothing, and stay what they are; a link stays a
-    link to what is written. A file that exists is only replaced with `force`, and keeps its permissions.
+    "-" is standard output. Standard output, pipes and devices also get all or nothing, and stay what they are; a link
+    stays a link to the file. A file that exists is only replaced with `force`, and keeps its permissions.
     """
     name = os.fspath(path)
     if name == STANDARD_OUTPUT:
         with tempfile.TemporaryFile() as file:
             with _reported("standard output"):
                 yield Target(file, name)
-            with _reported("standard output", passing=BrokenPipeError):  # whoever read it has gone: no error of ours
+            with _reported("standard output", passing=BrokenPipeError):  # the reader has gone: not an error
                 _copy(file, sys.stdout.buffer)
         return
     place, there = _place(name)
@@ -64,7 +64,7 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
             with open(name, "wb") as device:
                 _copy(file, device)
     elif not force:
-        raise OutputError(name, "this file exists already.", hint="--force replaces it")
+        raise OutputError(name, "this file already exists.", hint="--force replaces it")
     elif not os.access(place, os.W_OK):
         raise OutputError(name, "cannot be written: permission denied.")
     else:
@@ -73,7 +73,7 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force: bool = False) -> int:
-    """Write a text, or its pieces one after the other, as `open_target` does; how many bytes it has.
+    """Write a text, or its pieces one after the other, as `open_target` does; returns the number of bytes.
 
     A character that has no bytes, as in a file name that is not UTF-8, is written as an escape: \\udcff.
     """
@@ -87,17 +87,17 @@ def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder for files to come, with all that it is in; it may exist already."""
+    """Make a folder, with its parents; it may exist already."""
     with _reported(os.fspath(path)):
         os.makedirs(path, exist_ok=True)
 
 
 def _place(name: str) -> tuple[str, os.stat_result | None]:
-    """Where a file is behind all links, and what is there."""
+    """Where a path leads after all links, and what is there."""
     try:
         with _reported(name):
             return os.path.realpath(name), _status(name)
-    except ValueError as error:  # a zero in it, or a character without bytes
+    except ValueError as error:  # a NUL character, or one without bytes
         raise OutputError(name, "cannot be written: this is not a valid file name.") from error
 
 
@@ -109,7 +109,7 @@ def _status(name: str) -> os.stat_result | None:
 
 
 def _is_same(place: str, there: os.stat_result) -> bool:
-    """Whether a place is where a file was found: /dev/stdout and its like lead elsewhere than they say."""
+    """Whether a path leads to the file that was found: /dev/stdout and the like do not."""
     try:
         return os.path.samestat(os.stat(place), there)
     except OSError:
@@ -118,7 +118,7 @@ def _is_same(place: str, there: os.stat_result) -> bool:
 
 @contextmanager
 def _replacing(name: str, place: str, there: os.stat_result | None) -> Iterator[Target]:
-    """A file beside the place that takes it at the end. Its own name is short, and no other process uses it."""
+    """A temporary file beside the target, which replaces it at the end. Its name is short and unique."""
     partial = os.path.join(os.path.dirname(place), f".cranfield-{os.urandom(8).hex()}.part")
     try:
         with _reported(name):

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 BLOCK = 1 << 20
-TAIL = 1 << 16  # where the last line of data is looked for first
-NEAR = 64  # lines without data that may stand between those of a query
+TAIL = 1 << 16  # bytes at the end in which the last line of data is searched first
+NEAR = 64  # lines without data that may be between those of a query
 FULL_LINE = re.compile(rb"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 DATA_LINE = re.compile(rb"^[^\S\n]*[^\s#][^\n]*", re.MULTILINE)  # not a comment either
 
@@ -38,7 +38,7 @@ class Columns(NamedTuple):
 
 
 class BadLine(Exception):
-    """What is wrong with a line of a block; `located` when nobody else reads the stream any more."""
+    """What is wrong with a line of a block; call `located` once nothing else reads the stream."""
 
     def __init__(self, block: Block, line: int, fact: str, hint: str, kind: type[InputError]) -> None:
         self._block, self._line, self._fact, self._hint, self._kind = block, line, fact, hint, kind
@@ -53,7 +53,7 @@ class BadLine(Exception):
 
 @contextmanager
 def located() -> Iterator[None]:
-    """Where a stream is read to its end or to a bad line, which is raised as the error for the user."""
+    """Read a stream to its end or to a bad line, which is raised as the error for the user."""
     try:
         yield
     except BadLine as bad:
@@ -61,7 +61,7 @@ def located() -> Iterator[None]:
 
 
 class Line(NamedTuple):
-    """A line that is as it should be. `number` is that of `Columns.line`."""
+    """A valid line. `number` is that of `Columns.line`."""
 
     number: int
     fields: list[bytes]
@@ -85,14 +85,14 @@ class Block(NamedTuple):
         columns = self._columns_at_once() or self._columns_by_line()
         if not self.layout.single:
             return columns
-        with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite there
+        with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite
             return columns._replace(value=columns.value.astype(np.float32).astype(np.float64))
 
     def fields_at_once(self) -> tuple[list[bytes], npt.NDArray[np.float64]] | None:
-        """The columns of all lines one after the other, and the values; None where a line is not plain.
+        """The columns of all lines one after the other, and the values; None if a line is not plain.
 
-        The usual block: every line has exactly the least number of columns. One split of the whole, with a mark in
-        place of each line's end, shows that; it is twice as fast as a split of each line. The mark stays in the list.
+        In the usual block, every line has exactly the least number of columns. One split of the whole, with a mark for
+        each line's end, checks that; it is twice as fast as splitting each line. The marks stay in the list.
         """
         layout, data = self.layout, bytes(self.data)
         if layout.separator or any(mark in data for mark in (b"#", b"\0", b"\r", b"\n\n")) or not _is_utf8(data):
@@ -130,7 +130,7 @@ class Block(NamedTuple):
         return Columns(queries, documents, np.array(values, dtype=np.float64), lines, groups)
 
     def lines(self) -> Iterator[Line | BadLine]:
-        """The lines that hold data, one by one, or what is wrong with them."""
+        """The lines with data, one by one, or what is wrong with them."""
         for number, text in self.numbered():
             try:
                 line = self._line(number, text)
@@ -207,7 +207,7 @@ class Block(NamedTuple):
 
 
 def numbered_lines(data: bytes, wanted: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers, from 0. Those that are not wanted take hardly any time."""
+    """Lines with their numbers, from 0. Skipped lines take hardly any time."""
     number = last = 0
     for found in wanted.finditer(data):
         number += data.count(b"\n", last, found.start())
@@ -216,7 +216,7 @@ def numbered_lines(data: bytes, wanted: re.Pattern[bytes]) -> Iterator[tuple[int
 
 
 def decoded(ids: Sequence[bytes]) -> list[str]:
-    """Ids as text; no id holds a newline, so that all of them can be decoded at once."""
+    """Ids as text; no id contains a newline, so all of them can be decoded at once."""
     return b"\n".join(ids).decode().split("\n") if ids else []
 
 
@@ -235,14 +235,14 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool = True) -> Iterator[Block]:
-    """The lines of a stream in pieces that hold whole queries, where a query's lines stand together.
+    """The lines of a stream in pieces of whole queries, if the lines of a query are adjacent.
 
-    A piece has at least `least` bytes, but for the last one. `hashed`: whether the stream's hash is wanted.
+    A piece has at least `least` bytes, except the last one. `hashed`: whether the stream's hash is wanted.
     """
     header_awaited = layout.header
     for offset, data in stream.pieces(least, partial(cut, layout=layout), hashed=hashed):
         start = mark_length(data) if offset == 0 else 0
-        if header_awaited:  # blank lines and comments may stand before it
+        if header_awaited:  # blank lines and comments may come before it
             header = DATA_LINE.search(data[start:])
             header_awaited = header is None
             start = len(data) if header is None else start + header.end() + 1
@@ -253,13 +253,13 @@ def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool =
 
 
 def first_line(stream: Stream) -> bytes:
-    """The first line that holds data; empty if there is none."""
+    """The first line with data; empty if there is none."""
     found = next(filter(None, map(DATA_LINE.search, stream.whole_lines())), None)
     return found.group().rstrip(b"\r") if found else b""
 
 
 def header_lines(stream: Stream, layout: Layout) -> int:
-    """How many lines stand before the first line of data."""
+    """How many lines come before the first line of data."""
     count = 0
     for data in stream.whole_lines() if layout.header else ():
         header = DATA_LINE.search(data)
@@ -270,10 +270,10 @@ def header_lines(stream: Stream, layout: Layout) -> int:
 
 
 def cut(data: bytes, layout: Layout) -> int:
-    """Where the last query of the data starts; 0 if the data holds no other.
+    """Where the last query of the data starts; 0 if it is the only one.
 
-    Bisection, as if the lines of every query stood together. Where they do not, the cut may fall anywhere: the
-    query is then found in two blocks, which the scan notices. A long stretch without data is taken for a query's end.
+    Bisection, as if the lines of every query were adjacent. If they are not, the cut may fall anywhere: the query is
+    then in two blocks, which the scan detects. A long stretch without data counts as a query's end.
     """
     end = data.rfind(b"\n")
     if end < 0:
@@ -304,7 +304,7 @@ def _query_before(data: bytes, low: int, stop: int, layout: Layout) -> tuple[int
 
 
 def lines_before(stream: Stream, offset: int) -> int:
-    """How many lines end before an offset; only asked when there is an error to report."""
+    """How many lines end before an offset; only needed to report an error."""
     count = 0
     for chunk in stream.chunks():
         count += chunk.count(b"\n", 0, offset) if offset < len(chunk) else chunk.count(b"\n")
@@ -315,7 +315,7 @@ def lines_before(stream: Stream, offset: int) -> int:
 
 
 def last_fields(stream: Stream, layout: Layout) -> list[bytes]:
-    """The columns of the last line that holds data; none if there is no such line."""
+    """The columns of the last line with data; none if there is no such line."""
     end = stream.tail(TAIL)
     if len(end) == TAIL:
         end = end.partition(b"\n")[2]  # the first line may have lost its start
@@ -332,7 +332,7 @@ def _last_line(data: bytes | memoryview) -> bytes | None:
 
 
 def partition(block: Block, line: int, count: int) -> list[bytes]:
-    """The lines of a block, each with its number before it, shared out by query into `count` parts."""
+    """The lines of a block, each with its number in front, divided by query into `count` parts."""
     import zlib
 
     parts: list[list[bytes]] = [[] for _ in range(count)]

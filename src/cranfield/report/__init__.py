@@ -1,4 +1,4 @@
-"""One page that shows everything about some runs, in one file that needs no network."""
+"""One page about some runs, in one file that works offline."""
 
 from cranfield.report.tested import write_test
 from cranfield.report.writing import ReportFile, write_comparison, write_report

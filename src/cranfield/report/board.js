@@ -1,4 +1,4 @@
-// The leaderboard: sorted by a click on a head, and of many runs the best at first.
+// The leaderboard: a click on a head sorts it; of many runs, it first shows the best.
 const FIRST = matchMedia("(max-width: 760px)").matches ? 8 : 20;  // runs shown at first; on a phone each takes many lines
 
 const sortable = (board) => board.querySelectorAll("thead th").forEach((head, column) => {

@@ -15,7 +15,7 @@ from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import rounded, signed
 from cranfield.report.pair import VerdictPair
 from cranfield.report.sentences import sentences_of_one, sentences_of_two
-from cranfield.report.settling import settling_sentence
+from cranfield.report.settling_sentence import settling_sentence
 
 WORST = 3  # queries named of a single run
 NAMED = 5  # runs that are not compared
@@ -23,7 +23,7 @@ WIDTH = 400.0  # of the drawings, in the units of their SVG
 
 
 class Drawn(NamedTuple):
-    """An interval, as places in a drawing that is `WIDTH` wide; `zero` is None where no difference is drawn."""
+    """An interval, as positions in a drawing that is `WIDTH` wide; `zero` is None if it is not a difference."""
 
     low: float
     point: float
@@ -32,7 +32,7 @@ class Drawn(NamedTuple):
 
 
 def card(gathered: Gathered) -> dict[str, Any] | None:
-    """What the card says; None where no measure says how good a run is."""
+    """The content of the card; None if no measure says how good a run is."""
     if not gathered.means:
         return None
     if gathered.pair is not None:
@@ -57,7 +57,7 @@ def page_title(gathered: Gathered) -> str:
 
 
 def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
-    """The address of a query on the page, as its program writes it."""
+    """The address of a query on the page, as its script writes it."""
     sides = {} if pair is None else {"a": pair.baseline, "b": pair.run}
     return f"#{urlencode({'q': query, **sides, 'm': measure.name})}"
 
@@ -69,21 +69,21 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     found = pair.difference
     lower = " (lower is better)" if found.lower_is_better else ""
     to_settle = settling_sentence(gathered.request, pair)
-    said = sentences_of_two(pair, run, baseline, comparison._paired.query_ids, to_settle)
-    said[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
+    sentences = sentences_of_two(pair, run, baseline, comparison._paired.query_ids, to_settle)
+    sentences[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
     if gathered.standings is not None:
         sentence = gathered.standings.sentence
-        said.insert(
+        sentences.insert(
             0, sentence if sentence.startswith(gathered.standings.leaders) else f"{sentence[0].upper()}{sentence[1:]}"
         )
-        said[0] += "."
+        sentences[0] += "."
     if comparison.left_out:
         some = (
             "1 query that only some runs have is"
             if comparison.left_out == 1
             else (f"{comparison.left_out:,} queries that only some runs have are")
         )
-        said.append(f"{some} left out.")
+        sentences.append(f"{some} left out.")
     better, same, worse = pair.counts
     return {
         "kind": pair.kind,
@@ -94,12 +94,12 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
         "of": "" if found.of == "mean" else f"{found.of} of the queries",
         "numbers": _numbers(pair, comparison.means[pair.measure.name]),
         "drawn": _drawn_difference(pair),
-        "told": _told_interval(pair),
+        "told": _interval_text(pair),
         "queries": pair.queries,
         "counts": {"better": better, "same": same, "worse": worse},
         "bar": _bar(pair.counts),
         "largest": _largest(gathered, pair),
-        "sentences": said,
+        "sentences": sentences,
     }
 
 
@@ -149,7 +149,7 @@ def _scaled(low: float, high: float, point: float) -> Drawn | None:
     return Drawn(at(low), at(point), at(high), at(0.0))
 
 
-def _told_interval(pair: VerdictPair) -> str:
+def _interval_text(pair: VerdictPair) -> str:
     includes = pair.difference.low <= 0 <= pair.difference.high
     return "The interval includes 0" if includes else "The interval does not include 0"
 
@@ -228,7 +228,7 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
 
 
 def _drawn_value(value: float, ends: tuple[float, float] | None, measure: Measure) -> Drawn | None:
-    """A mean and its interval on the whole scale of its measure, where that has two ends."""
+    """A mean and its interval on the whole scale of its measure, if that has two ends."""
     least, most = measure.definition.range
     if ends is None or not isfinite(least) or not isfinite(most):
         return None
@@ -237,7 +237,7 @@ def _drawn_value(value: float, ends: tuple[float, float] | None, measure: Measur
 
 
 def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
-    """Several runs that are not compared: what they have, and why there is no verdict."""
+    """Several runs that are not compared: their values, and why there is no verdict."""
     best_first = gathered.best_first
     one = len(gathered.query_ids) == 1
     why = (

@@ -1,10 +1,10 @@
-// Charts: specifications that came with the page, drawn one at a time so that nothing else has to wait for them.
-const MANY = 1500;  // marks that are painted instead of being elements of their own
+// Charts: specifications of the page, drawn one at a time so that nothing else has to wait.
+const MANY = 1500;  // from this many marks on, a chart is painted on a canvas
 const tokens = new Map(Object.entries(data.colours).map(([name, colour]) => [colour, `--${name}`]));
 const waiting = new Map();  // element → what to draw in it
 
 // Drawn as elements, charts have the colours of light paper, which the style sheet turns into the page's own, on screen
-// and on paper. What is painted cannot be restyled: it takes the page's colours when it is painted.
+// and on paper. A canvas cannot be restyled: it takes the page's colours when it is painted.
 const repainted = (part, style) => {
   if (typeof part === "string") return tokens.has(part) ? style.getPropertyValue(tokens.get(part)).trim() || part : part;
   if (Array.isArray(part)) return part.map((each) => repainted(each, style));
@@ -38,9 +38,9 @@ const fitted = (spec, painted, wide) => {
       axis: { ...spec.config?.axis, titleLimit: wide }, legend: { ...spec.config?.legend, labelLimit: wide / 2 },
     },
   };
-  const { title, ...rest } = spec;  // which stands above the chart, where it can be wrapped
+  const { title, ...rest } = spec;  // shown above the chart, where it can wrap
   const whole = { ...rest, ...fit };
-  // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
+  // Names become part of Vega's expressions, where these two characters would end a line inside a string.
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
   recoloured(safe);
   if (safe.layer) renamed(safe);
@@ -60,7 +60,7 @@ const drawNow = async (element, spec) => {
     element.view?.finalize();
     const drawn = await window.vegaEmbed(element, fitted(spec, painted, element.clientWidth - 60), settings);
     element.view = drawn.view;
-    // A mark that stands for a query opens it.
+    // A click on the mark of a query opens it.
     drawn.view.addEventListener("click", (_, item) => { if (item?.datum?.place_of_query !== undefined) go(item.datum.place_of_query); });
     describe(element, spec);  // Vega has its own words for it
     // The picture is described as a whole; its parts have no names of their own.
@@ -105,7 +105,7 @@ const figure = (specs) => {
   const show = (which) => { words.textContent = specs[which].description; draw(canvas, specs[which]); };
   const pick = make("select", { onchange: (event) => show(Number(event.target.value)) });
   choices(pick, specs.map((spec) => spec.title), 0);
-  // Of several charts one is chosen; on paper, where nothing is, the title of that one stands in place of the choice.
+  // Of several charts one is chosen; on paper, its title replaces the choice.
   const title = make("p", { class: specs.length > 1 ? "chart-title paper" : "chart-title" }, specs[0].title);
   const heading = specs.length > 1 ? [make("label", { class: "controls chart-choice" }, make("span", { class: "soft small" }, "Chart"), pick), title] : [title];
   show(0);
@@ -121,7 +121,7 @@ const drawAll = () => {
   at("chart-list").replaceChildren(...data.charts.map(figure));
   at("theory")?.addEventListener("toggle", () => at("theory-list").replaceChildren(...data.theory.map(figure)), { once: true });
 };
-// The names of runs and of the measure stand in a template as signs that no name can hold.
+// A template has placeholders for the names of the runs and the measure, in characters that no name can contain.
 const filled = (spec, names) => {
   if (typeof spec === "string") return Object.entries(names).reduce((text, [name, shown]) => text.split("\0" + name).join(shown), spec);
   if (Array.isArray(spec)) return spec.map((part) => filled(part, names));

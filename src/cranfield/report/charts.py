@@ -1,4 +1,4 @@
-"""The charts of the page, as specifications that its program draws, and the colours of the runs in them."""
+"""The charts of the page, as specifications that its script draws, and the colours of the runs in them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
 from cranfield.show.charts.scatter import scatter_chart
 from cranfield.show.charts.stability import of_stability
 
-HUES = 8  # colours that can be told apart
+HUES = 8  # colours that can be distinguished
 AXIS = 70  # pixels below the rows
 ROWS = 20  # runs that have a row of their own in a chart
 
 
 def hues(gathered: Gathered) -> dict[str, int]:
-    """The number of each run's colour: of a few all have one, of many only the best and the two of the verdict."""
+    """The number of each run's colour: few runs all have one; of many, only the best and the two of the verdict."""
     order = [each.run for each in gathered.best_first]
     if len(order) > HUES:
         chosen = {order[0]} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
@@ -31,7 +31,7 @@ def hues(gathered: Gathered) -> dict[str, int]:
 
 
 def charts(gathered: Gathered) -> list[list[Spec]]:
-    """The charts of all runs; those that stand together are one chart on the page, of one measure or another."""
+    """The charts of all runs; those in a group are one chart on the page, with a choice of measure."""
     found: list[list[Spec]] = []
     order = [each.run for each in gathered.best_first]
     if gathered.curves is not None:
@@ -64,7 +64,7 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
 
 
 def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
-    """Of many runs those that have a colour; of a few all have one without being chosen."""
+    """Of many runs, those that have a colour; few runs all have one."""
     if len(gathered.evaluations) <= HUES:
         return []
     coloured = hues(gathered)
@@ -72,7 +72,7 @@ def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
 
 
 def theory_charts(gathered: Gathered) -> list[list[Spec]]:
-    """What ranks and grades count, for the measures that discount and weigh them."""
+    """How much ranks and grades count, for the measures that discount and weigh them."""
     if not any("DCG" in each.definition.name for each in gathered.request.measures):
         return []
     highest = 4 if gathered.judgments is None else int(max(gathered.judgments.grades.max(initial=1), 2))
@@ -80,9 +80,9 @@ def theory_charts(gathered: Gathered) -> list[list[Spec]]:
 
 
 def templates(gathered: Gathered) -> dict[str, dict[str, Spec]]:
-    """The charts of two runs, for measures where higher is better and others; the page's program fills in their data.
+    """The charts of two runs, for measures where higher is better and others; the page's script fills in their data.
 
-    They are made for as many queries as there are, since their look depends on that.
+    They are made for the number of queries, since their look depends on it.
     """
     runs = [each.run for each in gathered.evaluations]
     if len(runs) < 2:
@@ -104,13 +104,13 @@ def templates(gathered: Gathered) -> dict[str, dict[str, Spec]]:
 
 
 def not_drawn(gathered: Gathered) -> list[str]:
-    """What is missing among the charts, in words."""
+    """The charts that are missing, in words."""
     asked = gathered.request
     if not asked.charts:
         return []
-    said = []
+    missing = []
     if len(gathered.evaluations) > ROWS:
-        said.append(f"The spread over the queries is drawn for the best {ROWS} of {len(gathered.evaluations)} runs.")
+        missing.append(f"The spread over the queries is drawn for the best {ROWS} of {len(gathered.evaluations)} runs.")
     if gathered.thinned is None and asked.ordinary and gathered.judgments is not None:
-        said.append("The chart of the measures as judgments are removed takes a while; --removal draws it.")
-    return said
+        missing.append("The chart of the measures as judgments are removed takes a while; --removal draws it.")
+    return missing

@@ -1,4 +1,4 @@
-"""Everything on the page, as plain data: what is written into it as text, and what its program reads."""
+"""Everything on the page, as plain data: its text, and the data for its script."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cranfield.show.view import View
 
 
 def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
-    """What is written into the page as text: readable without any program."""
+    """The text of the page, which is readable without scripts."""
     view = View(gathered.overview)
     first = gathered.evaluations[0]
     colours, own = hues(gathered), view.own_signatures()
@@ -59,7 +59,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
 
 
 def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
-    """Write what the page's program reads: values, rankings, differences, charts. Returns what it lacks, in words."""
+    """Write the data for the page's script: values, rankings, differences, charts. Returns what it lacks, in words."""
     asked = gathered.request
     texts = asked.collection.queries if asked.collection else {}
     colours = hues(gathered)
@@ -85,12 +85,12 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
         theory=theory_charts(gathered) if asked.charts else [],
         templates=templates(gathered) if asked.charts else {},
     )
-    # Texts in the text, which are read for the runs that are looked at.
+    # Nested JSON, which is parsed only for the runs that are shown.
     data.add_texts(
         "values",
         (safe_json([_column(gathered, each, measure) for measure in asked.measures]) for each in gathered.evaluations),
     )
-    left_out = [*add_details(data, gathered), *_unsaid(gathered), *not_drawn(gathered)]
+    left_out = [*add_details(data, gathered), *_untested_note(gathered), *not_drawn(gathered)]
     data.add(left_out=left_out)
     return left_out
 
@@ -113,7 +113,7 @@ def _definition(measure: Measure) -> dict[str, Any]:
 
 
 def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
-    """A run's value of every query of the page; None for one that it was not measured on."""
+    """A run's value for every query of the page; None if it was not measured on it."""
     rounded: list[float | None] = np.round(result.column(measure), 9).tolist()
     if result.query_ids == gathered.query_ids:
         return rounded
@@ -122,40 +122,41 @@ def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[fl
 
 
 def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
-    """What is said of each two runs, by measure and "baseline run", by their places."""
+    """The verdict on each two runs, by measure and "baseline run", by their places."""
     if gathered.comparison is None:
         return {}
     comparison = gathered.comparison
-    own = [each.comparison for each in gathered.own]  # these come last: what they say of their pairs counts
+    own = [each.comparison for each in gathered.own]  # these come last, so they take precedence for their pairs
     place = {each.run: at for at, each in enumerate(gathered.evaluations)}
     found: dict[str, dict[str, list[str]]] = {}
-    for measure in _said_by(comparison):
-        found[measure.name] = said = {}
+    for measure in _tested_measures(comparison):
+        found[measure.name] = verdicts = {}
         for each in (difference for source in (comparison, *own) for difference in source.of(measure)):
             for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):
-                said[f"{place[baseline]} {place[run]}"] = _said(seen_from(each, run))
+                verdicts[f"{place[baseline]} {place[run]}"] = _sentences(seen_from(each, run))
     return found
 
 
-def _said_by(comparison: Comparison) -> tuple[Measure, ...]:
-    """The measures by which something is said of each two runs: of many runs only the first."""
+def _tested_measures(comparison: Comparison) -> tuple[Measure, ...]:
+    """The measures with a verdict on each two runs: for many runs only the first."""
     return comparison.measures if len(comparison.runs) <= LETTERED else comparison.measures[:1]
 
 
-def _unsaid(gathered: Gathered) -> list[str]:
-    """What is not said of two runs, in words."""
+def _untested_note(gathered: Gathered) -> list[str]:
+    """The verdicts that are missing, in words."""
     comparison = gathered.comparison
-    said = () if comparison is None else _said_by(comparison)
-    others = [each.name for each in gathered.means if each not in said]
+    tested = () if comparison is None else _tested_measures(comparison)
+    others = [each.name for each in gathered.means if each not in tested]
     if comparison is None or len(comparison.runs) <= LETTERED or not others:
         return []
     return [
-        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {said[0]}, not by {listed(others)}."
+        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {tested[0]}, "
+        f"not by {listed(others)}."
     ]
 
 
-def _said(difference: Difference) -> list[str]:
-    """The sentence, and whether unjudged documents could reverse it, where it does not say so itself."""
+def _sentences(difference: Difference) -> list[str]:
+    """The sentence, and whether unjudged documents could reverse it, if it does not say so itself."""
     sentence = f"{difference.sentence}."
     if difference.could_reverse is None or sentence.endswith(f"{UNDECIDED}."):
         return [sentence]
@@ -163,7 +164,7 @@ def _said(difference: Difference) -> list[str]:
 
 
 def _chosen(gathered: Gathered) -> list[int]:
-    """The two runs that are shown side by side at first, the baseline before the other: those of the verdict."""
+    """The two runs that are first shown side by side, the baseline before the other: those of the verdict."""
     runs = [each.run for each in gathered.evaluations]
     if gathered.pair is None:
         return [0, min(1, len(runs) - 1)]
@@ -171,7 +172,7 @@ def _chosen(gathered: Gathered) -> list[int]:
 
 
 def _gains(gathered: Gathered) -> dict[str, float | None]:
-    """What each grade is worth, by the first measure that says so; None where that is beyond floating point."""
+    """The gain of each grade, by the first measure that has gains; None if it is beyond floating point."""
     if gathered.judgments is None:
         return {}
     named = (value for each in gathered.request.measures for name, value in each.parameters if name == "gain")

@@ -17,22 +17,23 @@ from cranfield.report.numbers import listed
 from cranfield.report.rankings import ShownRankings, TopDocuments
 from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
-from cranfield.systems.settling import readable_name
+from cranfield.systems.settling_commands import readable_name
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
 TEXT = 300  # letters shown of a document
-SHORTEST = 30  # ... fewer say nothing
+SHORTEST = 30  # ... fewer are useless
 ALL_TEXT = 250_000  # letters of all documents together, and as many more for each query:
 QUERY_TEXT = 3_000
 
 
 def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
-    """Write what the page shows of the queries that perform worst, as many as were asked for.
+    """Write the details of the worst queries, as many as requested.
 
     details: of each query, by its place, the relevant documents and the grades of those that are shown
-    rankings: of each run the columns of `ShownRankings`. They are texts of their own, which are read when needed.
-    reasons, tags: those that the rankings have the numbers of
+    rankings: of each run the columns of `ShownRankings`. They are JSON texts of their own, which are parsed when
+        needed.
+    reasons, tags: those that the rankings refer to by number
     documents: id, and where they are known title and text
     Returns what is left out, in words.
     """
@@ -89,7 +90,7 @@ def _not_calculated(gathered: Gathered, with_steps: Collection[str]) -> Iterator
 
 
 def _with_steps(gathered: Gathered) -> set[str]:
-    """The runs whose values are shown rank by rank: all, or those of the verdict where that would be too much."""
+    """The runs whose values are shown rank by rank: all, or only those of the verdict if that would be too much."""
     runs = [each.run for each in gathered.evaluations]
     if len(runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
         return set(runs)
@@ -102,7 +103,7 @@ def _known_grades(numbers: Iterable[int], documents: Sequence[str], grades: Mapp
 
 
 def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[TopDocuments | None]:
-    """The first documents of each run by query; None where its rankings cannot be read."""
+    """The first documents of each run by query; None if its rankings cannot be read."""
     request = gathered.request
 
     def read(evaluation: Evaluation) -> TopDocuments | None:
@@ -115,7 +116,7 @@ def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float
 
 
 def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
-    """Title and text of each document, as long as there is room for all of them."""
+    """Title and text of each document, as far as there is room."""
     rows = [[document] for document in number]
     if gathered.request.collection is None:
         name = readable_name(gathered.request.qrels)

@@ -1,4 +1,4 @@
-// Making elements. Every text goes onto the page as text, never as HTML: ids and documents may hold anything.
+// Making elements. Every text goes onto the page as text, never as HTML: ids and documents may contain anything.
 const at = (id) => document.getElementById(id);
 const make = (tag, settings = {}, ...children) => {
   const element = document.createElement(tag);

@@ -1,4 +1,4 @@
-"""The page's data as JSON that no HTML can end, written in parts so that it is never whole in memory."""
+"""The page's data as JSON that is safe inside HTML, written in parts so that it is never completely in memory."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cranfield.ranks.columns import Integers
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-LARGE = 3_000_000  # letters of data that are packed
-LEVEL = 5  # of 9: the next one takes twice as long, to save a fortieth
+LARGE = 3_000_000  # from this many characters on, data is packed
+LEVEL = 5  # of 9; the next level takes twice as long, and saves a fortieth
 SMALL = 10_000
 NOTHING = b"\0"
 
 
 class Encoded(str):
-    """JSON that was made before."""
+    """JSON that is already encoded."""
 
     __slots__ = ()
 
@@ -56,17 +56,16 @@ def _small_texts() -> npt.NDArray[np.bytes_]:
 
 
 class Written(NamedTuple):
-    """Data as they stand in the page: what kind of text, and its pieces."""
+    """Data as written into the page: the type of text, and its pieces."""
 
     type: str
     pieces: Sequence[str]
 
 
 class DataWriter:
-    """An object as JSON, whose parts are written as they are found.
+    """An object as JSON, written part by part.
 
-    Where there is much of it, it is packed, in a thread that leaves Python to those who find the rest. What is small
-    should be readable.
+    Large data is packed, in a thread that does not block the rest; small data stays readable.
     """
 
     def __init__(self) -> None:
@@ -80,7 +79,7 @@ class DataWriter:
             self._write(f"{self._key(name)}{safe_json(value)}")
 
     def add_texts(self, name: str, texts: Iterable[Encoded]) -> None:
-        """Write a part that is a list of texts that are JSON themselves, each of them as soon as it is there."""
+        """Write a list of texts that are JSON themselves, one by one."""
         before = f"{self._key(name)}["
         for text in texts:
             quoted = text.replace("\\", "\\\\").replace('"', '\\"')  # nothing else in it needs an escape
@@ -89,7 +88,7 @@ class DataWriter:
         self._write("]" if before == "," else f"{before}]")
 
     def finished(self) -> Written:
-        """What there is to be written into the page."""
+        """The data to write into the page."""
         self._write("}" if self._size else "{}")
         if self._packer is None:
             return Written("application/json", self._pieces)

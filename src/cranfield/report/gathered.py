@@ -1,4 +1,4 @@
-"""All that is measured, compared and tested for a page, once and before anything is written about it."""
+"""Everything that is measured, compared and tested for a page, done once before writing it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ FAMILIES = 4  # measures shown rank by rank
 JUDGED = "Judged@10"
 THINNED = 4  # measures shown as judgments are removed
 REPEATS = 5  # how often each share of the judgments is removed
-REMOVED = 2_000_000  # judged ranks measured again, in all, that take a second or two: up to here without being asked
+REMOVED = 2_000_000  # judged ranks measured again in total, which take a second or two: up to this many by default
 
 ByRun = Mapping[str, Mapping[str, tuple[float, float]]]  # of each run, by measure: a lower and an upper end
 
 
 class Curves(NamedTuple):
-    """What the charts of runs whose ranks are known draw.
+    """The curves for the charts of runs with known ranks.
 
     recall: interpolated precision of each run at the eleven levels; ranks: precision and recall down to each rank
     cutoffs: by family of measures and run, the mean at each cutoff
@@ -50,9 +50,9 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What is known for a page.
+    """The data for a page.
 
-    judgments: one grade for each document; None where only evaluations are known
+    judgments: one grade for each document; None if only evaluations are known
     evaluations: every run by the measures of the page; and how much of it is judged, as far as its ranks are known
     query_ids: those that a run is measured on, in the order of the judgments; worst_first: by the first measure
     means: the measures that are means over queries and say how good a run is
@@ -61,11 +61,11 @@ class Gathered:
         `listed` that it has (columns)
     best_first: the runs, ranked by the primary measure
     comparable: whether all runs were measured by the same judgments under the same policy
-    pair: the two runs that the page speaks about first
+    pair: the two runs of the verdict
     own: runs that were each compared with a baseline of their own, the most important first
     standings: of three runs or more that were all compared with each other, by the primary measure
     intervals, bounds: of means
-    curves, thinned: for the charts; None where they are not drawn
+    curves, thinned: for the charts; None if these are not drawn
     """
 
     request: Request
@@ -99,13 +99,13 @@ class Gathered:
         return _primary(self.request, self.means)
 
     def query_text(self, query: str) -> str:
-        """What a query asks, as far as that is known; otherwise its id."""
+        """The text of a query, if known; otherwise its id."""
         known = self.request.collection.queries if self.request.collection else {}
         return known.get(query, "") or query
 
 
 def gather(request: Request) -> Gathered:
-    """Measure, compare and test all that a page says."""
+    """Measure, compare and test everything for a page."""
     evaluations = tuple(_with_judged(request))
     query_ids = _query_ids(request, evaluations)
     worst_first = _worst_first(request.measures[0], evaluations, query_ids)
@@ -181,7 +181,7 @@ def _families(request: Request) -> dict[str, Measure]:
 
 
 def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequence[Measure]) -> Comparison:
-    """The runs by each measure; many only by the first, since nothing is said of how they differ by others."""
+    """The comparison of the runs by each measure; many runs only by the first, since no others are shown."""
     return compare_evaluations(
         evaluations,
         means if len(evaluations) <= LETTERED else means[:1],
@@ -196,7 +196,7 @@ def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequen
 def _own_comparisons(
     request: Request, evaluations: Sequence[Evaluation], means: Sequence[Measure]
 ) -> Iterator[Comparison]:
-    """Each run with its own baseline: whether it changed is a question of its own, so it is one comparison."""
+    """Each run with its own baseline: each is a question of its own, so it is one comparison."""
     known = {each.run: each for each in evaluations}
     for run, baseline in request.own_baselines.items():
         for name in (run, baseline):
@@ -242,7 +242,7 @@ def _curves(
     *,
     drawn: bool,
 ) -> tuple[dict[str, list[Numbers]], Curves | None]:
-    """Each family at every cutoff: the values of some queries; and where they are drawn, the means and other curves."""
+    """Each family at every cutoff: the values of some queries; and for charts, the means and other curves."""
     cuts = {name: cutoffs_of(measure, deepest) for name, measure in families.items()}
     steps: dict[str, list[Numbers]] = {}
     means: dict[str, dict[str, dict[int, float]]] = {name: {} for name in families}
@@ -260,7 +260,7 @@ def _curves(
 
 
 def _thinned(request: Request, ranked: Sequence[Evaluation], means: Sequence[Measure]) -> Stability | None:
-    """The measures as judgments are removed: if asked for, or if nobody asked and it takes no time."""
+    """The measures as judgments are removed: if requested, or by default if that is quick."""
     if request.flat is None or not request.ordinary or not ranked or not means or request.removal is False:
         return None
     wanted = means[:THINNED]

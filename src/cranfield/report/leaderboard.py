@@ -69,7 +69,7 @@ def _against_head(gathered: Gathered) -> str | None:
 
 
 def _against(gathered: Gathered) -> str | None:
-    """The run that all others are set against: the baseline, the first of two, or the best."""
+    """The run that all others are compared with: the baseline, the first of two, or the best."""
     if gathered.pair is None:
         return None
     return gathered.best_first[0].run if gathered.pair.chosen == "second" else gathered.pair.baseline
@@ -122,7 +122,7 @@ def _row(
 
 
 def _gaps(gathered: Gathered) -> dict[str, dict[str, Any]]:
-    """How far each run is from the one it is set against, and whether that is significant."""
+    """How far each run is from the one it is compared with, and whether that is significant."""
     found: dict[str, dict[str, Any]] = {}
     for pair in _differences(gathered):
         kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
@@ -149,7 +149,7 @@ def _differences(gathered: Gathered) -> list[Difference]:
 
 
 def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
-    """Where the intervals of the primary measure lie, from the lowest end of all to the highest."""
+    """The positions of the intervals of the primary measure, from the lowest end of all to the highest."""
     cells = [row["primary"] for row in rows]
     known = [cell["ends"] for cell in cells if cell["ends"] is not None]
     low, high = min((ends[0] for ends in known), default=0.0), max((ends[2] for ends in known), default=0.0)
@@ -188,7 +188,7 @@ def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) 
 
 
 def notes(gathered: Gathered, view: View) -> list[str]:
-    """What to know about the numbers."""
+    """Notes on the numbers."""
     found = [f"Warning: {text}." for text in view.warnings()]
     if gathered.means and len(gathered.query_ids) > 1:
         level = f"{100 * (1 - gathered.request.alpha):g}%"
@@ -209,10 +209,10 @@ def notes(gathered: Gathered, view: View) -> list[str]:
 
 
 def _about_ranks(standings: Standings) -> list[str]:
-    said = "Ranks: from the runs that are significantly better to those that are significantly worse"
+    ranks = "Ranks: from the runs that are significantly better to those that are significantly worse"
     if standings.level is not None:
-        said = f"Ranks: all true ranks lie within these at once with {100 * standings.level:g}% confidence"
-    return ["≈ best: not significantly worse than the best run.", f"{said}."]
+        ranks = f"Ranks: all true ranks lie within these at once with {100 * standings.level:g}% confidence"
+    return ["≈ best: not significantly worse than the best run.", f"{ranks}."]
 
 
 def _counted(evaluations: Sequence[Evaluation]) -> list[str]:

@@ -15,10 +15,10 @@ from cranfield.read.target import make_folder, write_text
 def library() -> str:
     """Vega, Vega-Lite and Vega-Embed, as they come with vl-convert.
 
-    Putting them together takes seconds and 130 MB, so the result is kept where caches belong, under the version.
-    A script goes into every page, so what is kept is only taken if it is whole and ours: see `_kept`.
+    Bundling them takes seconds and 130 MB, so the result is cached, by version.
+    The script goes into every page, so the cache is only used if it is intact and ours: see `_kept`.
     """
-    licences = Path(__file__).with_name("libraries.txt").read_text(encoding="utf-8")  # which must go with every copy
+    licences = Path(__file__).with_name("libraries.txt").read_text(encoding="utf-8")  # required in every copy
     return f"/*\n{licences}*/\n{_bundle()}"
 
 
@@ -29,9 +29,9 @@ def _bundle() -> str:
     if found is not None:
         return found
     bundle: str = converter.javascript_bundle().replace("</script", "<\\/script")
-    with suppress(OutputError, OSError):  # no place to keep it: the next page takes as long as this one
+    with suppress(OutputError, OSError):  # no cache: the next page takes as long as this one
         make_folder(kept.parent)
-        if kept.is_symlink():  # whatever it leads to is not ours to write
+        if kept.is_symlink():  # a link may lead to files that are not ours
             kept.unlink()
         write_text(kept, _sealed(bundle), force=True)
         kept.chmod(0o600)
@@ -39,16 +39,15 @@ def _bundle() -> str:
 
 
 def _sealed(bundle: str) -> str:
-    """A text under its own hash."""
+    """A text with its own hash in front."""
     return f"// sha256 {hashlib.sha256(bundle.encode()).hexdigest()}\n{bundle}"
 
 
 def _kept(path: Path) -> str | None:
-    """What is kept, or nothing if it was cut off or altered, or if anybody else could have written it.
+    """The cached text, or nothing if it was cut off or altered, or if another user could have written it.
 
-    The hash is beside what it vouches for, so it shows accidents, and those who do not know of it. Where several
-    people share a folder for caches, what counts is whose file it is. Nothing here helps against those who may write
-    as we may: they need no cache to do harm.
+    The hash is in the same file, so it detects accidents, not attacks. In a cache folder shared by several people, the
+    owner of the file counts. Someone with our own permissions needs no cache to do harm.
     """
     try:
         with open(path, "rb", opener=_without_links) as file:
@@ -62,7 +61,7 @@ def _kept(path: Path) -> str | None:
 
 
 def _without_links(path: str, flags: int) -> int:
-    """Open neither a link nor a pipe, which would have to be waited for."""
+    """Open neither a link nor a pipe, which would block."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 

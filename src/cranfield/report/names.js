@@ -1,5 +1,5 @@
 // Charts of many runs name those that have a colour, at the ends of their lines or in a legend. They come with the names
-// of the runs that the page speaks about first; these follow what is chosen.
+// of the runs of the verdict; the names follow the choice.
 const apart = (places, gap) => {
   const order = places.map((_, index) => index).sort((one, other) => places[one] - places[other]);
   const first = (group) => group.reduce((total, index, after) => total + places[index] - gap * after, 0) / group.length;
@@ -16,7 +16,7 @@ const apart = (places, gap) => {
 const others = (number) => `${number.toLocaleString("en")} other run${number === 1 ? "" : "s"}`;
 const isName = (layer) => layer.data?.values?.[0]?.end !== undefined;
 const runChannels = (part) => [...Object.values(part.encoding ?? {}).filter((channel) => channel?.field === "run" && channel.scale), ...(part.layer ?? []).flatMap(runChannels)];
-// Rows for the names of some runs, none too near to another; nothing where there is no room for that.
+// Rows for the names of some runs, none too near to another; nothing if there is no room.
 const namedEnds = (rows, shown, across, up, [low, high]) => {
   const last = new Map(rows.map((row) => [row.run, row]));
   const grey = [...last.values()].filter((row) => !shown.includes(row.run)).sort((one, other) => one[up] - other[up]);

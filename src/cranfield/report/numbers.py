@@ -1,4 +1,4 @@
-"""Numbers as the page prints them: three decimals, a true minus, and no 0 that is none."""
+"""Numbers as the page prints them: three decimals, a true minus sign, and 0 only for a real 0."""
 
 from __future__ import annotations
 

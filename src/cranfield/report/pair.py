@@ -1,4 +1,4 @@
-"""The two runs that the page speaks about first, and differences seen from the side of either run."""
+"""The two runs of the page's verdict, and differences seen from the side of either run."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class VerdictPair:
 
     @property
     def bounded(self) -> bool:
-        """Whether the interval says something and has two ends."""
+        """Whether there is an interval with two ends."""
         found = self.difference
         return not found.constant and isfinite(found.low) and isfinite(found.high)
 
 
 def seen_from(difference: Difference, run: str) -> Difference:
-    """A difference from the side of one of its two runs: turned round, where that one was the baseline."""
+    """A difference from the side of one of its two runs: reversed, if that one was the baseline."""
     if difference.run == run:
         return difference
     reach = difference.reach
@@ -75,17 +75,17 @@ def seen_from(difference: Difference, run: str) -> Difference:
         low=-difference.high,
         high=-difference.low,
         direction=-difference.direction,
-        effect=None,  # scales differ in what the other side of an effect is
+        effect=None,  # the reverse of an effect depends on its scale
         better=difference.worse,
         worse=difference.better,
         changed=tuple(Change(query, run, baseline) for query, baseline, run in difference.changed),
         reach=None if reach is None else turned(reach),
-        within=None,  # one-sided: of the other side nothing is known
+        within=None,  # one-sided: the other side is not known
     )
 
 
 def turned(reach: Reach) -> Reach:
-    """The reach of a difference that is turned round."""
+    """The reach of a reversed difference."""
     return Reach(0.0 - reach.high, 0.0 - reach.low, reach.exact)
 
 
@@ -109,7 +109,7 @@ def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
 
 
 def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
-    """Pairs that were each compared on their own: what got worse comes first, then what got better."""
+    """Pairs that were each compared on their own: those that got worse come first, then those that got better."""
     pairs = [replace(pair, chosen="own") for pair in map(chosen_pair, comparisons) if pair is not None]
 
     def importance(pair: VerdictPair) -> tuple[int, float]:
@@ -120,6 +120,6 @@ def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
 
 
 def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:
-    """How far unjudged documents reach for these two alone, where the comparison was made without bounds."""
+    """The reach of unjudged documents for these two alone, if the comparison was made without bounds."""
     two = [next(each for each in comparison.evaluations if each.run == name) for name in (baseline, run)]
     return Reaches(two, [(0, 1)], comparison._paired.query_ids).of(measure)[0]

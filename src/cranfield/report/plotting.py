@@ -1,4 +1,4 @@
-"""Judgments and runs to a chart: what `cranfield plot` draws."""
+"""From judgments and runs to a chart, for `cranfield plot`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def draw_chart(
         return chart.draw()
     if qrels is None or not paths:
         raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are too large to draw are an error of the chart
+    with np.errstate(over="ignore", invalid="ignore"):  # the chart reports numbers that are too large to draw
         if chart.of == "stability":
             return chart.draw(stability(qrels, paths, measures or chart.usual, SHARES, **options))
         measure = measure_of(chart, measures)

@@ -1,4 +1,4 @@
-// The list of queries: found, filtered and ordered.
+// The list of queries: search, filters and order.
 const MISORDERED = "lower grade above a higher one";
 const category = (reason) => (/^grade .* above grade /.test(reason) ? MISORDERED : reason);
 const searched = data.queries.map((id, query) => `${id}\n${data.texts?.[query] ?? ""}`.toLowerCase());

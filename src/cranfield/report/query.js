@@ -7,8 +7,8 @@ const known = (query, run) => {
   const row = detailed.get(query), [top, ranks, reasons, tags, steps] = rankings(run);
   return { top: top && part(top, row), ranks: ranks && part(ranks, row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row) };
 };
-const PARTS = 10000;  // of 1, which the values of each family down to each rank are counted in
-// What went wrong is counted by the rel and the cutoff of the first measure, which is named where another is shown.
+const PARTS = 10000;  // of 1: the unit of the values down to each rank
+// Reasons are counted by the rel and the cutoff of the first measure, which is named if another is shown.
 const about = () => (state.m === 0 ? "" : `By ${data.measures[0].name}: `);
 const tag = (text) => make("span", { class: "chip" }, text);
 
@@ -22,7 +22,7 @@ const described = (number, words) => {
     text ? make("p", { class: "text" }, words ? marked(text, words) : text) : null);
 };
 
-// The rank of a document in a run: a number; null where it was not retrieved; undefined where that is not known.
+// The rank of a document in a run: a number; null if it was not retrieved; undefined if that is not known.
 const rankOf = (query, run, number) => {
   const its = known(query, run);
   const shown = its.top?.indexOf(number) ?? -1;

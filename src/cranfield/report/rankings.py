@@ -1,4 +1,4 @@
-"""What runs have for the queries of the page, as columns of numbers: documents, reasons and tags are named once."""
+"""The rankings of runs for the queries of the page, as columns of numbers: documents, reasons and tags appear once."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cranfield.report.relevant import RelevantDocuments, misordered
 TopDocuments = dict[str, list[str]]  # documents by query
 
 LOW = 3  # a first relevant document below this rank is ranked too low
-PARTS = 10_000  # of 1, which values down to each rank are counted in
+PARTS = 10_000  # of 1: the unit of values down to each rank
 EXACT = 2**53  # smaller numbers are written as integers
 LEFT_OUT = "not in this run, and left out"
 
 
 class Numbering(defaultdict[Any, int]):
-    """The numbers of things, from 0 as they come."""
+    """Numbers for things, from 0, in the order of appearance."""
 
     def __init__(self) -> None:
         super().__init__(self.__len__)
@@ -36,7 +36,7 @@ class Numbering(defaultdict[Any, int]):
 class ShownRankings:
     """The rankings of one run after the other, for queries that are the same in all of them.
 
-    documents, reasons, tags: their numbers, as far as they have come
+    documents, reasons, tags: their numbers so far
     shown: of each query the numbers of the documents that some run has among its first
     """
 
@@ -62,7 +62,7 @@ class ShownRankings:
         place = {query: at for at, query in enumerate(evaluation.query_ids)}
         places = [place.get(query) for query in self.queries]
         ranked = self.relevant.ranked(evaluation)
-        reasons, tags = self._told(evaluation, places, [()] * len(places) if ranked is None else ranked.grades)
+        reasons, tags = self._explained(evaluation, places, [()] * len(places) if ranked is None else ranked.grades)
         measured = np.array([at is not None for at in places], dtype=np.bool_)
         columns = (
             "null" if first is None else _ragged(safe_json(documents), starts),
@@ -73,13 +73,13 @@ class ShownRankings:
         )
         return Encoded(f"[{','.join(columns)}]")
 
-    def _told(
+    def _explained(
         self, evaluation: Evaluation, places: Sequence[int | None], grades: Sequence[Sequence[float]]
     ) -> tuple[list[int], list[int]]:
         """The reason and the tags of each query, given its place in the run, and the grades in the order of ranks."""
         known = evaluation.facts(self.measure)
-        told = replace(known, deeper=np.where(known.found > 0, 0, known.deeper))  # only where nothing was found
-        facts = fact_rows(told)
+        shown = replace(known, deeper=np.where(known.found > 0, 0, known.deeper))  # only where nothing was found
+        facts = fact_rows(shown)
         reasons, tags = [], []
         for at, its_grades in zip(places, grades, strict=True):
             reason, why = (LEFT_OUT, ()) if at is None else self._known(facts[at])
@@ -96,7 +96,7 @@ class ShownRankings:
 
 
 def why(facts: QueryFacts) -> tuple[str, ...]:
-    """What went wrong with a query, in the words that the page filters by."""
+    """What went wrong with a query, as the tags that the page filters by."""
     if not facts.relevant:
         return ("no relevant document is judged",)
     found = []

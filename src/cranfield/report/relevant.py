@@ -1,4 +1,4 @@
-"""Where runs have the relevant documents of queries, and which of these are in the wrong order."""
+"""The ranks of relevant documents in runs, and which of them are in the wrong order."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class RelevantRanks(NamedTuple):
-    """What a run has of the relevant documents, one query after the other.
+    """The relevant documents in a run, one query after the other.
 
-    ranks: of the first so many, the best first; 0 for one that was not retrieved
+    ranks: of the first few, the best first; 0 for one that was not retrieved
     grades: by query, of those that the measure looks at, in the order of their ranks
     """
 
@@ -41,7 +41,7 @@ class RelevantDocuments:
         self._known: dict[tuple[str, ...], Integers] = {}
         self.first = offsets(min(len(documents), most) for documents in relevant.values())
         rows = len(judgments.document_ids)
-        # Of each row that is a relevant document; the last of them stands for rows that are not in the judgments.
+        # For each row that is a relevant document; the last one is for rows that are not in the judgments.
         self.query, self.place = np.full(rows + 1, -1), np.full(rows + 1, -1)
         for at, (query, documents) in enumerate(relevant.items()):
             start, stop = judgments.first[judgments.number[query] :][:2].tolist()
@@ -50,7 +50,7 @@ class RelevantDocuments:
             self.query[its], self.place[its] = at, range(len(its))
 
     def ranked(self, evaluation: Evaluation) -> RelevantRanks | None:
-        """Where a run has them; None if that is not known."""
+        """Their ranks in a run; None if these are not known."""
         table = evaluation.ranks
         if table is None:
             return None
@@ -86,7 +86,7 @@ class RelevantDocuments:
 
 
 def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
-    """The two grades in the wrong order that differ most, where a measure minds: a lower one above a higher one.
+    """The two grades in the wrong order that differ most, a lower one above a higher one, if order matters.
 
     grades: of relevant documents, in the order of their ranks
 
@@ -95,7 +95,7 @@ def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
     ['grade 1 above grade 3']
     """
     if scope.rel is not None:
-        return []  # whatever is relevant counts the same
+        return []  # all relevant documents count the same
     lowest, low, high = float("inf"), 0.0, 0.0
     for grade in grades:
         if grade < lowest:

@@ -1,4 +1,4 @@
-"""What a page is asked to show, and the evaluations that answer it."""
+"""The request for a page, and the evaluations for it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LARGEST = 1e100  # a value that can be rounded, squared and drawn
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What `write_report` was called with, read and checked.
+    """The arguments of `write_report`, read and checked.
 
     qrels: what the judgments were read from
-    judgments: None where only evaluations are known, and no grade
+    judgments: None if only evaluations are known, and no grades
     rankings: by name of a run, what its rankings can be read from
     baseline: the run that all others are compared with; own_baselines: of some runs, each the one of its own
-    command: the command line that asked for it
+    command: the command line
     given: a comparison that was made before
     """
 
@@ -69,12 +69,12 @@ class Request:
 
     @property
     def ordinary(self) -> bool:
-        """Whether all measures are made of ranks and grades, so that more can be measured on the same ranks."""
+        """Whether all measures need only ranks and grades, so that more can be measured on the same ranks."""
         return all(each.definition.table == "ranks" for each in self.measures)
 
 
 def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
-    """Runs by name: evaluations, or what can be read as often as needed."""
+    """Runs by name: evaluations, or sources that can be read repeatedly."""
     found = named_runs(runs, opened=_kept)
     if not found:
         raise CranfieldError("a report needs a run.", hint="give at least one")
@@ -82,7 +82,7 @@ def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
 
 
 def _kept(run: Any) -> Any:
-    """A run in a form that can be read twice; a stream keeps what it has read."""
+    """A run in a form that can be read twice; a stream keeps its content."""
     if saved.is_saved(run):
         return Evaluation.load(run)
     if isinstance(run, str | os.PathLike) or hasattr(run, "read"):
@@ -91,7 +91,7 @@ def _kept(run: Any) -> Any:
 
 
 def usual_measures(runs: Mapping[str, Any], otherwise: Sequence[str]) -> Sequence[str]:
-    """The measures of a page that was asked for none: those that all evaluations among the runs have."""
+    """The default measures of a page: those that all evaluations among the runs have."""
     known = [each for each in runs.values() if isinstance(each, Evaluation)]
     if not known:
         return otherwise

@@ -1,4 +1,4 @@
-"""What a page may do: run and look as what stands in it, and load nothing."""
+"""What a page may do: use its own scripts and styles, and load nothing."""
 
 from __future__ import annotations
 

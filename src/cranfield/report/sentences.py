@@ -1,4 +1,4 @@
-"""Plain sentences about one or two runs, for somebody who knows no measure; each is a count that can be checked."""
+"""Plain sentences about one or two runs, for readers who know no measure; each is a count that can be checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cranfield.report.pair import VerdictPair
 
 
 class Seen(NamedTuple):
-    """What a measure saw of a run's rankings, for queries that have a relevant document.
+    """What a measure sees of a run's rankings, for queries that have a relevant document.
 
     nothing: how many of them have none down to the cutoff; first: the rank of the first one, 0 for none
     share: of the documents down to the cutoff that is judged, over all queries; None where none was retrieved
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
 
 
 def seen(result: Evaluation, measure: Measure, query_ids: Sequence[str]) -> Seen | None:
-    """What the measure saw; None where it does not look at the same ranks of each ranking, or not at ranks."""
+    """What the measure sees; None if it does not look at the same ranks of each ranking, or not at ranks."""
     if measure.definition.table != "ranks" or not Scope.of(measure).one_depth:
         return None
     place = {query: at for at, query in enumerate(result.query_ids)}
@@ -60,35 +60,35 @@ def _of(facts: FactColumns, at: Integers) -> FactColumns:
 
 
 def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
-    """What there is to say of a single run."""
+    """The sentences about a single run."""
     found = seen(result, measure, result.query_ids)
     if found is None or not found.queries:
         return []
     top, of, what = _top(measure), _of_queries(found), _relevant(measure)
-    said = []
+    sentences = []
     if found.nothing:
-        said.append(f"{found.nothing:,} of {of} {_find(found.nothing)} nothing {what}{top}.")
+        sentences.append(f"{found.nothing:,} of {of} {_find(found.nothing)} nothing {what}{top}.")
     else:
-        said.append(f"Every query{_with_relevant(found)} finds something {what}{top}.")
+        sentences.append(f"Every query{_with_relevant(found)} finds something {what}{top}.")
     if Scope.of(measure).cutoff != 1:
         firsts = int((found.first == 1).sum())
-        said.append(f"The first result is {what} for {firsts:,} of {of}.")
-    return [*said, *_unjudged(measure, [found])]
+        sentences.append(f"The first result is {what} for {firsts:,} of {of}.")
+    return [*sentences, *_unjudged(measure, [found])]
 
 
 def sentences_of_two(
     pair: VerdictPair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str], to_settle: str
 ) -> list[str]:
-    """What there is to say of two runs over the queries that were compared; `to_settle` says what to judge."""
+    """The sentences about two runs over the compared queries; `to_settle` says what to judge."""
     found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
     both = [each for each in found if each is not None]
-    said: list[str] = []
+    sentences: list[str] = []
     if len(both) == 2 and both[0].queries:
-        said += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
-    said += _decision(pair)
+        sentences += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
+    sentences += _decision(pair)
     if len(both) == 2:
-        said += _unjudged(pair.measure, both)
-    return [*said, *_reversal(pair, to_settle)]
+        sentences += _unjudged(pair.measure, both)
+    return [*sentences, *_reversal(pair, to_settle)]
 
 
 def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
@@ -111,12 +111,12 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
     if earlier or later:
         where = _top(measure).strip()
         start = f"{where[0].upper()}{where[1:]}, the" if where else "The"
-        said = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
-        yield f"{said} and later on {later or 'none'} with {now.run}."
+        sentence = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
+        yield f"{sentence} and later on {later or 'none'} with {now.run}."
 
 
 def _decision(pair: VerdictPair) -> Iterator[str]:
-    """What the number of queries allows to decide, and where the mean and the test disagree."""
+    """What the number of queries can detect, and whether the mean and the test disagree."""
     found = pair.difference
     if found.significant and found.direction * found.difference < 0:
         other = f"The mean moves the other way ({signed(found.difference)})"
@@ -124,16 +124,18 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
     if pair.kind != "close" or found.detectable <= 0:
         return
     many = f" and {found.family:,} comparisons" if found.family > 1 else ""
-    said = f"With {count(pair.queries, 'query', 'queries')}{many}, a true difference of {signed(found.detectable)[1:]}"
-    said += f" is detected {USUAL:.0%} of the time"
+    sentence = (
+        f"With {count(pair.queries, 'query', 'queries')}{many}, a true difference of {signed(found.detectable)[1:]}"
+    )
+    sentence += f" is detected {USUAL:.0%} of the time"
     needed = _needed(pair) if found.family == 1 else None
     if needed is not None and needed > pair.queries:
-        said += f"; detecting {signed(abs(found.difference))[1:]} takes {about(needed)} queries"
-    yield f"{said}."
+        sentence += f"; detecting {signed(abs(found.difference))[1:]} takes {about(needed)} queries"
+    yield f"{sentence}."
 
 
 def _needed(pair: VerdictPair) -> int | None:
-    """How many queries would show the difference that was found; None where no number of queries would."""
+    """How many queries it takes to detect the difference found; None if no number is enough."""
     found = pair.difference
     if abs(found.difference) < SAME or found.spread <= 0:
         return None
@@ -148,8 +150,8 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
     if lacking:
         cutoff = Scope.of(measure).cutoff
         what = "results" if cutoff is None else "first results" if cutoff == 1 else f"top {cutoff:,}"
-        said = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
-        yield f"{_capital(' and '.join(said))} are unjudged and count as not relevant."
+        shares = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
+        yield f"{_capital(' and '.join(shares))} are unjudged and count as not relevant."
 
 
 def _reversal(pair: VerdictPair, to_settle: str) -> Iterator[str]:

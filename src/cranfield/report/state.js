@@ -1,11 +1,11 @@
-// The page's data, what is chosen on it, and the address that says so.
+// The page's data, the choices on it, and the address that holds them.
 const unpacked = async (text) => {
   const letters = atob(text), bytes = new Uint8Array(letters.length);
   for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 };
 const data = JSON.parse(at("data").type === "application/json" ? at("data").textContent : await unpacked(at("data").textContent));
-// What there is of each run is a text in this text, read when it is looked at.
+// The data of each run are JSON inside this JSON, parsed when needed.
 const read = (texts) => { const found = []; return (run) => (found[run] ??= JSON.parse(texts[run])); };
 const columns = read(data.values), rankings = read(data.rankings);
 const SAME = 1e-9;
@@ -19,7 +19,7 @@ const difference = (query) => {
   const one = value(state.a, query), other = value(state.b, query);
   return one === null || other === null ? null : other - one;
 };
-// By how much the run is better: a difference, turned round where lower is better.
+// By how much the run is better: a difference, negated where lower is better.
 const gain = (query) => {
   const found = difference(query);
   return found === null ? null : measure().lower ? -found : found;
@@ -28,7 +28,7 @@ const direction = (query) => { const found = gain(query); return found > SAME ? 
 const sign = (query) => ({ better: "▲ ", worse: "▼ " })[direction(query)] ?? "";
 const changed = (query) => (difference(query) === null ? "–" : sign(query) + signed(difference(query)));
 
-// What a query asks, or its id where that is not known.
+// The text of a query, or its id if that is not known.
 const asked = (query) => data.texts?.[query] || data.queries[query];
 // Of many runs only some have a colour: those of the verdict, and those that are chosen now.
 const hue = (run) => {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str | None = None) -> ReportFile | None:
-    """A page of the systems that answered, each beside what was accepted of it; None if none of them did."""
+    """A page of the systems that answered, each beside its accepted run; None if none of them did."""
     runs: dict[str, Evaluation] = {}
     baselines: dict[str, str] = {}
     rankings: dict[str, Any] = {}
@@ -24,7 +24,7 @@ def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str
         if tested.evaluation is None:
             continue
         accepted = tested.accepted
-        # What was accepted over other queries cannot stand beside what was found now.
+        # An accepted run of other queries cannot be compared with this one.
         if accepted is not None and accepted.qrels_sha256 == tested.evaluation.qrels_sha256:
             baselines[tested.system] = f"{tested.system}, accepted"
             runs[baselines[tested.system]] = accepted
@@ -56,7 +56,7 @@ def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str
 
 
 def _failures(tested: Tested) -> Iterator[str]:
-    """Why a system failed its test, in a sentence each: the page itself tests both sides, and may find less."""
+    """Why each system failed its test, in a sentence: the page itself tests two-sided, and may find less."""
     for check in tested.failed_checks:
         yield f"{tested.system} failed its test: {check.message}."
     if not tested.recorded.complete:

@@ -21,7 +21,7 @@ const balance = (better, same, worse) => {
     make("span", { class: "soft" }, `${plain(same)} the same`), make("b", { class: "worse" }, `▼ ${plain(worse)} worse`))];
 };
 
-// The data of a template are those of two runs: others take their place, in all of its layers.
+// The data of a template are those of two runs: replace them by others, in all layers.
 const refill = (part, fill) => {
   if (part.data?.values) part.data = { values: fill(part.data.values) };
   for (const layer of part.layer ?? []) refill(layer, fill);
@@ -47,7 +47,7 @@ const drawTwo = (name, one, other, compared, described) => {
   refill(bars, (old) => (old[0]?.query !== undefined ? rows : old.length === 2 ? [{ difference: Math.min(-room, least) }, { difference: Math.max(room, most) }] : old));
   eachAxis(bars, (axis) => {
     if (Array.isArray(axis.sort)) axis.sort = rows.map((row) => row.query);
-    if (axis.scale?.paddingInner === 0) delete axis.scale.paddingInner;  // which an area does not have
+    if (axis.scale?.paddingInner === 0) delete axis.scale.paddingInner;  // not for an area
   });
   const scatter = filled(templates.scatter, names);
   bars.height = scatter.height;
@@ -72,7 +72,7 @@ const showTwo = () => {
   const same = compared.length - better - worse;
   const described = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${plain(worse)}, the same for ${plain(same)}.`;
   const said = data.pairs[name]?.[`${state.a} ${state.b}`];
-  // As the terminal says it, but with the minus of the rest of the page.
+  // As in the terminal, but with the page's minus sign.
   at("two-summary").textContent = said ? said.join(" ").replace(/([ (])-(?=\d+\.\d{4}\b)/g, "$1−") : described;
   at("two-balance").replaceChildren(...balance(better, same, worse));
   drawTwo(name, one, other, compared, described);

@@ -35,13 +35,13 @@ from cranfield.systems.collection import BUILTIN, Collection, collection_beside,
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
 DEEPEST = 1000  # every measure is computed at every cutoff down to it
-# The parts of the page's program and of its style sheet, in this order.
+# The parts of the page's script and of its style sheet, in this order.
 PROGRAM = ("elements", "state", "names", "charts", "two", "query", "queries", "board", "start")
 STYLES = ("page", "card", "tables", "query", "charts", "narrow", "print")
 
 
 class ReportFile(NamedTuple):
-    """A page that was written: how many bytes, and what it leaves out, in words.
+    """A page that was written: its size in bytes, and what it leaves out, in words.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -91,23 +91,24 @@ def write_report(
 
     path: the file to write.
     qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also
-        be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
+        be an `Evaluation`, or the file of a saved one; the page then lacks the parts that need its ranks or rankings.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the runs that are compared, and the measure.
-    notes: sentences of your own, with which the card at the top of the page begins.
+    notes: sentences of your own, which come first on the card at the top of the page.
     baseline: the name of the run that the others are compared with, or {run: its own baseline}, such as an earlier
         version of the same system; by default the best run is compared with the second.
     collection: what `open_collection` takes, for the texts of queries and documents; by default that of the built-in
         judgments, where these are used.
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
-    bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
-    queries: of how many queries, the worst first, rankings are shown.
+    bounds: show how low and high each mean could be, given the unjudged documents, and whether they reverse a
+        difference.
+    queries: for how many queries, the worst first, rankings are shown.
     depth: how many documents of a ranking, at most 1,000.
-    charts: without them, the page lacks the 0.9 MB of the library that draws them.
-    removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
+    charts: False leaves them out, and saves the 0.9 MB of the library that draws them.
+    removal: also measure the runs with fewer judgments; by default if that is quick.
     test, correction, alpha: those of `compare`.
     comparison: a comparison of the same evaluations, in place of baseline, test, correction and alpha.
-    command: the command line that asks for the page, to be printed at its foot.
+    command: the command line, printed at the foot of the page.
     Returns a `ReportFile`: its size, and what was left out.
 
     >>> import tempfile
@@ -157,19 +158,19 @@ def write_report(
 
 
 def _collection(qrels: Any) -> Collection | None:
-    """That of the built-in judgments. A page is handed on, so other texts go into it only if somebody asks for them."""
+    """The built-in collection, for its judgments. A page is shared, so other texts go into it only on request."""
     return open_collection(BUILTIN) if qrels == BUILTIN and collection_beside(qrels) == BUILTIN else None
 
 
 def _readable(run: Any) -> bool:
-    """Whether rankings can be taken from it."""
+    """Whether rankings can be read from it."""
     return not isinstance(run, Evaluation | Lazy | ChunkRun) and not is_lazy(run)
 
 
 def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:
     """Write one HTML page about a comparison, with its own test and correction, and the options of `write_report`.
 
-    The page shows rankings where `compare` read the runs from files or from memory: they are read again.
+    The page shows rankings if `compare` read the runs from files or from memory: they are read again.
 
     path: the file to write.
     comparison: what `compare` returns.
@@ -199,7 +200,7 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
 
 
 def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iterator[str]:
-    """The page in pieces: its text escaped by the template, its data as JSON that no HTML can end."""
+    """The page in pieces: its text escaped by the template, its data as JSON that is safe inside HTML."""
     jinja = need("jinja2", extra="report", purpose="a report")
     folder = Path(__file__).parent
     environment = jinja.Environment(
@@ -223,7 +224,7 @@ def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iter
 
 
 def words_program() -> str:
-    """How the words of a query are marked in a text: a module of the judging page, as a part of this page's program."""
+    """How the words of a query are marked in a text: a module of the judging page, as a part of this page's script."""
     module = _part(Path(judging_page.__file__).parent / "static" / "words.js")
     return re.sub(r"^import .*$|^export ", "", module, flags=re.MULTILINE)
 

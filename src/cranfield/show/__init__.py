@@ -1,1 +1,1 @@
-"""Results to what people read."""
+"""Results as text, tables and charts."""

@@ -1,8 +1,8 @@
-"""What a notebook shows of a result is made of: a frame with the look of all pages, tables, and pictures in it.
+"""The parts of a result in a notebook: a frame in the look of all pages, with tables and pictures in it.
 
-Nothing in it is a script. The colours are those of `look`, for light notebooks and for dark ones, which JupyterLab, VS
-Code, Colab and the documentation built from notebooks each announce in a way of their own; what they announce counts,
-and not what the browser prefers, since a light notebook may stand on a dark desktop.
+There are no scripts. The colours are those of `look`, for light and dark notebooks. JupyterLab, VS Code, Colab and
+documentation built from notebooks each mark dark mode in their own way. That mark counts, not the browser's preference:
+a light notebook may be open on a dark desktop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cranfield.show.charts.drawing import Spec
 from cranfield.show.look import DARK, LIGHT
 from cranfield.show.pictures import picture
 
-# Notebooks have rules for tables of their own; the class is written twice in ours, so that they count.
+# Notebooks have their own rules for tables; ours name the class twice, so that they take precedence.
 DARK_PAGES = (
     'body[data-jp-theme-light="false"]',
     "body.vscode-dark",
@@ -38,7 +38,7 @@ _RULES = """
 .cranfield.cranfield table th { color: var(--soft); font-weight: 550; white-space: nowrap; }
 .cranfield.cranfield table .n { text-align: right; white-space: nowrap; }
 .cranfield p { margin: 0.4em 0; }
-.cranfield .said { font-size: 15px; font-weight: 600; }
+.cranfield .headline { font-size: 15px; font-weight: 600; }
 .cranfield .note { color: var(--soft); font-size: 12px; overflow-wrap: anywhere; }
 .cranfield .badge, .cranfield .grade { border-radius: 5px; padding: 1px 7px; font-weight: 600; white-space: nowrap; }
 .cranfield .better { color: var(--better); } .cranfield .badge.better { background: var(--better-ground); }
@@ -60,7 +60,7 @@ def _tokens(colours: dict[str, str]) -> str:
 
 
 def frame(*parts: str) -> str:
-    """Parts of HTML as one piece that has the look of all pages and changes nothing around it."""
+    """Parts of HTML as one piece, in the look of all pages, that changes nothing around it."""
     dark = ", ".join(f"{page} .cranfield" for page in DARK_PAGES)
     style = f".cranfield {{ {_tokens(LIGHT)} }}\n{dark} {{ {_tokens(DARK)} }}{_RULES}"
     return f'<div class="cranfield"><style>{style}</style>{"".join(parts)}</div>'
@@ -86,7 +86,7 @@ def grade_cell(grade: float | None) -> HtmlCell:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str | HtmlCell]], words: Sequence[int] = (0,)) -> str:
-    """A table; the columns that hold words stand on the left, all others hold numbers."""
+    """A table; columns of words are aligned left, all others hold numbers."""
 
     def side(at: int) -> str:
         return "" if at in words else ' class="n"'
@@ -108,8 +108,8 @@ def paragraph(text: str, kind: str = "") -> str:
 
 def notes(texts: Iterable[str]) -> str:
     """Texts in small letters, each in a line of its own."""
-    told = "<br>".join(escape(text) for text in texts if text)
-    return f'<p class="note">{told}</p>' if told else ""
+    lines = "<br>".join(escape(text) for text in texts if text)
+    return f'<p class="note">{lines}</p>' if lines else ""
 
 
 def chart(drawn: Callable[[], Spec]) -> str:

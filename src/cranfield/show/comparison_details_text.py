@@ -1,4 +1,4 @@
-"""What explains a comparison, as text: all pairs of runs, how much can be detected, and how much runs agree."""
+"""The details of a comparison as text: all pairs of runs, what can be detected, and how much runs agree."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from cranfield.show.comparison_words import (
 )
 from cranfield.show.run_table_text import verdict_tone
 
-FEW = 3  # pairs of runs for which all that is known is shown
-MANY = 15  # pairs of runs from which on correlations are summed up
+FEW = 3  # up to this many pairs of runs, everything is shown
+MANY = 15  # from this many pairs of runs on, correlations are summarised
 NUMBERS = 48  # columns for the numbers of a pair; names that leave less have a line of their own
 
 
 def details_lines(
     comparison: Comparison, reliability: Reliability | None, *, pairs: bool, width: int, paint: Paint
 ) -> Iterator[list[str]]:
-    """The parts behind the evidence: all pairs, what the marks mean, what can be detected, and what agrees."""
+    """The parts after the evidence: all pairs, what the marks mean, what can be detected, and what agrees."""
     if pairs:
         for measure in comparison.measures:
             yield list(_differences_lines(comparison, measure.name, width, paint))
@@ -58,8 +58,8 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
         yield from (tone(line) if each.significant else line for line in _beside(name, numbers, wide, width))
         judged = [beside[run] for run in (each.run, each.baseline)]
         seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
-        said = f"queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}"
-        yield from map(paint.dim, wrapped(said, "   ", width=width))
+        counts = f"queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}"
+        yield from map(paint.dim, wrapped(counts, "   ", width=width))
         if each.within:
             yield from wrapped(within_text(each), "   ", width=width)
         if each.reach and each.could_reverse and comparison.pairs <= FEW:
@@ -67,7 +67,7 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
 
 
 def _beside(name: str, numbers: str, room: int, width: int) -> list[str]:
-    """Numbers beside a name, or below it where it takes their room."""
+    """Numbers beside a name, or below a long one."""
     shown = cut(name, width)
     if columns(shown) <= room:
         return [padded(shown, room) + numbers]

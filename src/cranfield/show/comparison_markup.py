@@ -46,8 +46,8 @@ def comparison_markdown(comparison: Comparison) -> str:
         markdown_text(words.basis_text(comparison)),
         words.interval_text(comparison),
     ]
-    said = f"**{markdown_text(words.verdict(comparison))}**"
-    return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
+    verdict = f"**{markdown_text(words.verdict(comparison))}**"
+    return "\n".join([verdict, "", *lines, "", *notes, "", *markdown_table(heads, details)])
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> list[str]:
@@ -74,8 +74,8 @@ def comparison_latex(comparison: Comparison) -> str:
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
         lines.append(" & ".join([*cells, *map(words.share_text, row.judged)]) + r" \\")
-    said = (words.verdict(comparison), *table.other_names, table.notes[0], words.basis_text(comparison))
-    notes = [latex_text(each) for each in said]
+    sentences = (words.verdict(comparison), *table.other_names, table.notes[0], words.basis_text(comparison))
+    notes = [latex_text(each) for each in sentences]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])

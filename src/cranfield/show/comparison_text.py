@@ -1,4 +1,4 @@
-"""Comparisons as people read them in a terminal: the verdict in one line, then the evidence, then what explains it."""
+"""Comparisons as people read them in a terminal: the verdict in one line, then the evidence, then the details."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def comparison_text(
 ) -> str:
     """A comparison as text.
 
-    reliability: how far it reaches; where it is given, everything is explained.
+    reliability: what it can detect; if given, everything is explained.
     pairs: also list all pairs of runs.
     texts: the texts of queries, as far as they are known.
     """
@@ -69,7 +69,7 @@ def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator
 
 
 def _found(difference: Difference) -> str:
-    """What was found of two runs, in a line."""
+    """The difference of two runs, in a line."""
     names = f"{visible(difference.run)} vs {visible(difference.baseline)}: {difference.measure}"
     queries = difference.better + difference.same + difference.worse
     if difference.same == queries:
@@ -90,14 +90,14 @@ def _changed_lines(
     """How many queries changed, and those that gained and lost most."""
     queries = difference.better + difference.same + difference.worse
     better, worse = f"▲ {difference.better} better", f"▼ {difference.worse} worse"
-    said, same = count(queries, "query", "queries"), f"{difference.same} the same"
-    narrow = len("   ".join((said, better, same, worse))) > width
+    total, same = count(queries, "query", "queries"), f"{difference.same} the same"
+    narrow = len("   ".join((total, better, same, worse))) > width
     better, worse = (paint.good if difference.better else str)(better), (paint.bad if difference.worse else str)(worse)
     if narrow:
-        yield said
+        yield total
         yield "  ".join((better, same, worse))
     else:
-        yield "   ".join((said, better, same, worse))
+        yield "   ".join((total, better, same, worse))
     lower = difference.lower_is_better
     shown = [each for most in most_changed(comparison, difference, LISTED) for each in most]
     named = min(max([columns(visible(each.query_id)) for each in shown], default=0), NAMED if texts else width - 12)
@@ -146,15 +146,15 @@ def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
 
 
 def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
-    """How it was found out."""
+    """The method, in sentences."""
     if one is not None:
         yield from _power(comparison, one)
         others = [each for each in comparison.differences if not each.primary]
         if others:
-            told = ", ".join(
+            secondary = ", ".join(
                 f"{each.measure} {signed(each.estimate)} (p {p_text(each.adjusted, each.alpha, 3)})" for each in others
             )
-            yield f"Secondary: {told}."
+            yield f"Secondary: {secondary}."
     yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
     if one is None and comparison.baseline is None:
@@ -182,25 +182,26 @@ def _not_known(comparison: Comparison) -> Iterator[str]:
 
 
 def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
-    """What so many queries can detect, and how many the difference found here would take."""
+    """What this many queries can detect, and how many queries it takes to detect the difference found."""
     if not one.spread:
         return
-    said = f"{comparison.queries} queries detect a difference of {one.detectable:.3f} in {USUAL:.0%} of cases"
-    said += "" if comparison.test == "t" else " by a t-test"  # whose power is known; that of others depends on the data
+    sentence = f"{comparison.queries} queries detect a difference of {one.detectable:.3f} in {USUAL:.0%} of cases"
+    if comparison.test != "t":  # the power of other tests depends on the data
+        sentence += " by a t-test"
     apart = abs(one.difference)
     alpha = one.alpha / one.family if one.together else one.alpha  # what the correction leaves, as in `detectable`
     if not one.significant and apart and power_of(apart, one.spread, MOST, alpha) >= USUAL:
-        said += f"; {apart:.3f} takes {about(queries_needed(apart, one.spread, alpha))}"
-    yield f"{said}."
+        sentence += f"; {apart:.3f} takes {about(queries_needed(apart, one.spread, alpha))}"
+    yield f"{sentence}."
 
 
 def _more(comparison: Comparison, *, explained: bool, pairs: bool) -> Iterator[str]:
-    """What else can be asked for."""
+    """The options that show more."""
     asked = []
     if comparison.pairs > 1 and not pairs:
         asked.append(f"All {comparison.pairs:,} pairs: --pairs")
     if not explained:
         asked.append("effect sizes, power and agreement: --explain" if not asked else "power and agreement: --explain")
     if asked:
-        said = "; ".join(asked)
-        yield f"{said[:1].upper()}{said[1:]}."
+        sentence = "; ".join(asked)
+        yield f"{sentence[:1].upper()}{sentence[1:]}."

@@ -1,4 +1,4 @@
-"""What is said of a comparison, however it is shown: verdicts, sentences, and numbers in tables."""
+"""The words for a comparison in every format: verdicts, sentences, and numbers in tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cranfield.layout import count
 
 
 def verdict(comparison: Comparison) -> str:
-    """What follows by the primary measure, in one sentence."""
+    """The verdict by the primary measure, in one sentence."""
     measure = comparison.measures[0].name
     if comparison.pairs == 1:
         return comparison.of(measure)[0].sentence
@@ -70,7 +70,7 @@ def span_and_p(difference: Difference) -> tuple[str, str]:
 def interval_text(comparison: Comparison) -> str:
     """What the intervals are, in words."""
     one = comparison.differences[0]
-    of = "" if one.of == "mean" else f" It is of the {one.of}, as the test is."
+    of = "" if one.of == "mean" else f" Like the test, it is for the {one.of}."
     if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:

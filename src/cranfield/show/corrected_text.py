@@ -22,7 +22,7 @@ VALUE_FIELDS = (
 def corrected_text(
     found: CorrectedEvaluation, width: int = WIDTH, paint: Paint = UNPAINTED, *, signatures: bool = True
 ) -> str:
-    """Corrected means with what they are made of, what they rest on, and what the model saved."""
+    """Corrected means and their parts, the sample they rest on, and what the model saved."""
     parts = [wrapped(words.title(found.basis), width=width)]
     parts += [fitted(words.value_rows(measure, found), width, paint.strong) for measure in found.measures]
     everything = [found.values[run][measure.name] for run in found.runs for measure in found.measures]
@@ -32,15 +32,15 @@ def corrected_text(
 
 
 def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    """The verdicts, the corrected differences with what they are made of, and the means."""
+    """The verdicts, the corrected differences with their parts, and the means."""
     evaluation = found.evaluation
     parts = [[line for each in found for line in _verdict_lines(each.difference, width, paint)]]
     parts.append(wrapped(f"{words.title(evaluation.basis)}. {words.method(found)}.", width=width))
     for measure in evaluation.measures:
         listed = found.of(measure)
         parts.append(fitted(words.difference_rows(measure.name, listed, evaluation), width, paint.strong))
-        told = [within_text(each.difference) for each in listed if each.difference.within]
-        parts.append([line for each in told for line in wrapped(each, hang=2, width=width)])
+        margins = [within_text(each.difference) for each in listed if each.difference.within]
+        parts.append([line for each in margins for line in wrapped(each, hang=2, width=width)])
     parts += [fitted(words.value_rows(measure, evaluation), width, paint.strong) for measure in evaluation.measures]
     parts.append([*wrapped(words.WEIGHED, width=width), *_legend(evaluation, [each.value for each in found], width)])
     parts.append(list(_signatures(evaluation, width)))
@@ -48,7 +48,7 @@ def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, pa
 
 
 def _verdict_lines(difference: Difference, width: int, paint: Paint) -> list[str]:
-    """The verdict on a pair, its first words in the colour of what they say."""
+    """The verdict on a pair, its first words in their colour."""
     first, *more = wrapped(difference.sentence, hang=2, width=width)
     lead = f"{difference.headline}:"
     return [paint.verdict(difference.verdict, lead) + first.removeprefix(lead), *more]
@@ -76,10 +76,10 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
 
 
 def _signatures(found: CorrectedEvaluation, width: int) -> Iterator[str]:
-    """What all runs share, then what is of each."""
+    """The shared part of the signatures, then the part of each run."""
     signatures = [each.signature.split("|") for each in found._by_model]
     shared = [part for part in signatures[0] if all(part in each for each in signatures)]
-    known = set(found.basis.signature.split("|"))  # the provenance of the model's view says some of it again
+    known = set(found.basis.signature.split("|"))  # the provenance of the model's view repeats some of it
     yield from folded("|".join([found.basis.signature, *(part for part in shared if part not in known)]), "|", width)
     for run, parts in zip(found.runs, signatures, strict=True):
         own = [part for part in parts if part not in shared]

@@ -1,4 +1,4 @@
-"""What is said of corrected values, whatever the form: titles, cells of tables, and what to know about them."""
+"""The words for corrected values in every format: titles, cells of tables, and notes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ def method(found: CorrectedComparison) -> str:
     if pairs == 1:
         return "t-test of the corrected difference, two-sided; one comparison"
     title = CORRECTIONS[found.correction].title
-    said = f"no correction for {pairs} comparisons" if found.correction == "none" else f"{title} over {pairs} pairs"
-    return f"t-test of the corrected differences, two-sided; {said}"
+    correction = (
+        f"no correction for {pairs} comparisons" if found.correction == "none" else f"{title} over {pairs} pairs"
+    )
+    return f"t-test of the corrected differences, two-sided; {correction}"
 
 
 def value_rows(measure: Measure, found: CorrectedEvaluation) -> list[list[str]]:
-    """A head and a row for each run, with what its value is made of."""
+    """A head and a row for each run, with the parts of its value."""
     name, basis = measure.name, found.basis
     values = {run: found.values[run][name] for run in found.runs}
     rows = [[name, "corrected", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
@@ -63,7 +65,7 @@ def value_rows(measure: Measure, found: CorrectedEvaluation) -> list[list[str]]:
 
 
 def difference_rows(name: str, listed: Sequence[CorrectedDifference], found: CorrectedEvaluation) -> list[list[str]]:
-    """A head and a row for each difference, with what it is made of."""
+    """A head and a row for each difference, with its parts."""
     level = f"{100 * (1 - found.alpha):g}% interval"
     rows = [[name, "corrected", level, "p", f"by {found.basis.model}", "correction", "weight", "people alone", "worth"]]
     for each in listed:
@@ -94,27 +96,27 @@ def legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue]) -> Iter
     yield (
         f"± {level} intervals for the mean over all queries, of which these are a sample; they rest on the random "
         "sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an interval; "
-        f"they judged {basis.sampled}. {_told_worth(basis, values)}"
+        f"they judged {basis.sampled}. {_saved_text(basis, values)}"
     )
     yield from _outside_notes(found)
     yield from _notes(basis)
 
 
 def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
-    """Runs that return much that neither people nor the model judged: no correction makes up for that."""
+    """Runs that return many documents that neither people nor the model judged: no correction makes up for that."""
     depths = {Scope.of(measure).cutoff: measure for measure in found.measures if Scope.of(measure).one_depth}
     for depth, measure in depths.items():
         shares = {run: found.judged_share(run, measure) for run in found.runs}
         few = {run: share for run, share in shares.items() if share is not None and share < _MOSTLY_JUDGED}
         if few and depth is not None:
-            told = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
+            judged = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
             yield (
-                f"Judged of the first {depth}: {told}. The other documents count as not relevant, for people as for "
+                f"Judged of the first {depth}: {judged}. The other documents count as not relevant, for people as for "
                 f"{found.basis.model}, and no interval allows for that: pool these runs too, and judge what is new."
             )
 
 
-def _told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
+def _saved_text(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
     """What the model saved, or that it saved nothing."""
     worth = [each.worth for each in values if each.worth is not None]
     more = [each - basis.sampled for each in worth]
@@ -124,8 +126,10 @@ def _told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str
         return (
             f"{basis.model} saved up to {count(max(more), 'query', 'queries')}, and nothing where worth is not larger."
         )
-    told = f"{min(more):,} to {max(more):,} queries" if min(more) < max(more) else count(max(more), "query", "queries")
-    return f"{basis.model} saved people about {told.replace(' q', ' more q')}."
+    queries = (
+        f"{min(more):,} to {max(more):,} queries" if min(more) < max(more) else count(max(more), "query", "queries")
+    )
+    return f"{basis.model} saved people about {queries.replace(' q', ' more q')}."
 
 
 def _notes(basis: CorrectionBasis) -> Iterator[str]:

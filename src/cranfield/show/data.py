@@ -34,7 +34,7 @@ def separated(view: View, separator: str) -> Iterator[str]:
 def separated_rows(head: Iterable[str], rows: Iterable[Iterable[Any]], separator: str) -> Iterator[str]:
     """A table as lines. A cell with a separator, a quote or the end of a line is in quotes.
 
-    CSV is what people open in spreadsheets, which must not take a name for a formula.
+    People open CSV in spreadsheets, which must not run a name as a formula.
     """
     line = io.StringIO()
     writer = csv.writer(line, delimiter=separator, lineterminator=ENDING)

@@ -1,6 +1,6 @@
-"""Names inside Markdown, LaTeX and spreadsheets: each shows them as they are, and none takes them for its own signs.
+"""Names inside Markdown, LaTeX and spreadsheets, escaped so that they are shown as they are and never read as markup.
 
-What stands between words in such a table must be one line, so control characters are written out first.
+A cell of such a table must be one line, so control characters are escaped first.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def latex_text(text: str) -> str:
 
 
 def spreadsheet_text(text: str) -> str:
-    """A text that a spreadsheet shows: behind an apostrophe where it would compute it as a formula.
+    """A text for a spreadsheet: after an apostrophe if it would be run as a formula.
 
     >>> spreadsheet_text("=1+1"), spreadsheet_text("bm25"), spreadsheet_text("-12")
     ("'=1+1", 'bm25', '-12')

@@ -20,7 +20,7 @@ NO_TEXTS: Mapping[str, str] = {}
 def gate_text(
     result: GateResult, *, width: int = WIDTH, paint: Paint = UNPAINTED, texts: Mapping[str, str] = NO_TEXTS
 ) -> str:
-    """What passed and what failed, what the gate could have seen, and the queries that got worse.
+    """What passed and what failed, which drop the gate can detect, and the queries that got worse.
 
     texts: the texts of queries, as far as they are known.
     """
@@ -35,7 +35,7 @@ def gate_text(
 
 
 def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
-    """What a check says, behind whether it passed."""
+    """Whether a check passed, and what it says."""
     head = "  ok      " if check.passed else "  FAILED  "
     first, *more = wrapped(check.message, head, width=width)
     word = head.rstrip()
@@ -62,7 +62,7 @@ def _measure_lines(seen: GatedMeasure, test: str, width: int, paint: Paint, text
     counts = f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
     yield from wrapped(counts, width=width)
     yield from wrapped(f"Two-sided: {seen.sentence}.", "  ", width=width)
-    yield from map(paint.dim, wrapped(f"{could_see(seen, test)}.", "  ", width=width))
+    yield from map(paint.dim, wrapped(f"{detectable_text(seen, test)}.", "  ", width=width))
     if seen.worse_queries:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
         room = max(map(columns, names))
@@ -94,8 +94,8 @@ def _judged(seen: GatedMeasure) -> str:
     return f"; {now:.0%} of the {where} judged, previously {before:.0%}{fewer}"
 
 
-def could_see(seen: GatedMeasure, test: str) -> str:
-    """What drop the gate could have seen, in words."""
+def detectable_text(seen: GatedMeasure, test: str) -> str:
+    """Which drop the gate can detect, in words."""
     if seen.detectable is None:
         changed = "All queries changed by the same amount" if seen.better or seen.worse else "No query changed"
         return f"{changed}, so their variation cannot be estimated"
@@ -112,7 +112,7 @@ def gate_markdown(result: GateResult) -> str:
     for seen in result.measures:
         counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
         lines += ["", f"**{markdown_text(seen.measure)}**: {counts}."]
-        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{could_see(seen, result.test)}."]
+        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{detectable_text(seen, result.test)}."]
         if seen.worse_queries:
             rows = [
                 [

@@ -65,7 +65,7 @@ def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
 
 
 def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -> str:
-    """All that is known of one measure."""
+    """Everything about one measure."""
     paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
     summary, formula, notes = paragraphs[0], definition.formula, paragraphs[2:]
     lines = [paint.strong(definition.name), "", *wrapped(summary, width=width), ""]

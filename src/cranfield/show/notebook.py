@@ -38,7 +38,7 @@ def chart_html(spec: Spec) -> str | None:
 
 
 def text_html(text: str) -> str:
-    """A result whose text says it all."""
+    """A result as its text."""
     return frame(f"<pre>{HtmlCell(text).html()}</pre>")
 
 
@@ -74,14 +74,14 @@ def comparison_html(comparison: Comparison) -> str:
     """The verdict, the means with their marks, the differences, and a chart: two runs by query, several as spreads."""
     means = means_table(comparison)
     rows = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in means.rows]
-    said = [*means.notes, interval_text(comparison)]
+    remarks = [*means.notes, interval_text(comparison)]
     if len(comparison.differences) > LISTED:
-        said.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
+        remarks.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
     return frame(
-        paragraph(verdict(comparison), "said"),
+        paragraph(verdict(comparison), "headline"),
         table(["run", *means.measures], rows),
         _differences(comparison.differences[:LISTED]),
-        notes(said),
+        notes(remarks),
         chart(lambda: _comparison_chart(comparison)),
     )
 
@@ -102,7 +102,7 @@ def _comparison_chart(comparison: Comparison) -> Spec:
 def difference_html(difference: Difference) -> str:
     """What follows from a difference, and its numbers."""
     counted = f"{difference.better} better, {difference.same} the same, {difference.worse} worse"
-    return frame(paragraph(difference.sentence, "said"), _differences([difference]), notes([counted]))
+    return frame(paragraph(difference.sentence, "headline"), _differences([difference]), notes([counted]))
 
 
 def _differences(found: Sequence[Difference]) -> str:
@@ -155,7 +155,7 @@ def explanation_html(explanation: Explanation) -> str:
         [str(at), document, grade_cell(grade)] for at, (document, grade) in enumerate(best, 1)
     ]
     return frame(
-        paragraph(title, "said"),
+        paragraph(title, "headline"),
         table(head, rows, words=(1,)) if rows else paragraph("nothing retrieved"),
         paragraph("the ideal ranking, relevant documents only") if ideal else "",
         table(["rank", "document", "grade"], ideal, words=(1,)) if ideal else "",
@@ -164,7 +164,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 def gate_html(result: GateResult) -> str:
     """Whether a change passes, and each check."""
-    said = f"{'Passed' if result.passed else 'Failed'}: {result.candidate} against {result.baseline}"
+    headline = f"{'Passed' if result.passed else 'Failed'}: {result.candidate} against {result.baseline}"
     checks: list[list[str | HtmlCell]] = [
         [
             HtmlCell("passed", "badge better") if each.passed else HtmlCell("failed", "badge worse"),
@@ -186,7 +186,7 @@ def gate_html(result: GateResult) -> str:
         for each in result.measures
     ]
     return frame(
-        paragraph(said, "said"),
+        paragraph(headline, "headline"),
         table(["", "check", "why"], checks, words=(0, 1, 2)),
         table(["measure", result.baseline, result.candidate, "▲ better", "the same", "▼ worse"], seen),
         notes([count(result.queries, "query", "queries")]),

@@ -30,8 +30,8 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
     drawn = json.dumps({**spec, **paper}, ensure_ascii=False).encode(errors="replace").decode()
     if format == "svg":
         svg: str = converter.vegalite_to_svg(drawn)
-        told = escape(" ".join([*_title(spec), spec.get("description", "")]))  # for those who do not see it
-        svg = svg.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1)
+        description = escape(" ".join([*_title(spec), spec.get("description", "")]))  # for screen readers
+        svg = svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
         if PAPER in spec.get("usermeta", {}):
             svg = re.sub(
                 r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"', r'\1 width="\2pt" height="\3pt"', svg, count=1
@@ -105,7 +105,7 @@ def _turned(spec: Mapping[str, Any]) -> bool:
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, and of what is in both the other."""
+    """Both, merged; where they differ, the second counts."""
     found = {**one}
     for name, part in other.items():
         found[name] = _merged(found.get(name, {}), part) if isinstance(part, Mapping) else part

@@ -41,7 +41,7 @@ class Column:
 
 
 def run_table_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator[str]:
-    """Runs, the best first; what does not fit beside the first measure stands below."""
+    """Runs, best first; columns that do not fit beside the first measure come below."""
     ranked = comparison.baseline is None and len(comparison.runs) > 2
     table = _ranked(comparison, paint) if ranked else _with_baseline(comparison, paint)
     yield from table.lines(width, paint)
@@ -51,9 +51,9 @@ def run_table_lines(comparison: Comparison, width: int, paint: Paint) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """What the table shows, before it is known what fits.
+    """What the table shows, before its layout.
 
-    first, behind: columns that are always there, before and behind the drawing
+    first, behind: columns that are always there, before and after the drawing
     spare: columns that are only there where they fit, the most important first
     """
 
@@ -67,7 +67,7 @@ class RunTable:
     notes: Sequence[str]
 
     def lines(self, width: int, paint: Paint) -> Iterator[str]:
-        """The table, and below it the columns for which it has no room."""
+        """The table, and below it the columns that do not fit."""
         name, drawn, beside = self._fit(width)
         names = [shortened(run, name) for run in self.runs]
         numbers = [column for column in self.first if column.head == PLACE]
@@ -80,7 +80,7 @@ class RunTable:
         if rest:
             yield ""
             yield from _lines_below([Column("run", self.runs, left=True), *rest], width, paint)
-        if len(set(names)) < len(names):  # they look the same now that they are cut short
+        if len(set(names)) < len(names):  # cut short, they look the same
             yield ""
             for at, run in enumerate(self.runs, 1):
                 yield from wrapped(f"{at}. {run}", hang=4, width=width)

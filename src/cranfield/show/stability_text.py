@@ -35,7 +35,7 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
             ["", f"{row.removed:.0%}", f"{row.left:.0f}", f"{row.mean:.4f}", f"{row.spread:.4f}", change, *order]
         )
     lines += ["", *fitted(rows, width, paint.strong, repeated=2)]
-    told = (
+    columns_legend = (
         "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
         "repeats; change: of the mean, relative to all judgments."
     )
@@ -45,5 +45,5 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
         if several
         else "Whether the order of runs changes (tau) takes at least two runs."
     )
-    legend = [*wrapped(told, width=width), *wrapped(about_tau, width=width)]
+    legend = [*wrapped(columns_legend, width=width), *wrapped(about_tau, width=width)]
     return "\n".join([*lines, "", *map(paint.dim, legend)])

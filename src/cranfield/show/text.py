@@ -37,7 +37,7 @@ def table(
     signatures: bool = True,
     texts: Mapping[str, str] = NO_TEXTS,
 ) -> str:
-    """Warnings, and one row for each run; below it what else was asked for, then notes, counts and the signatures.
+    """Warnings, and one row for each run; below it what the options add, then notes, counts and the signatures.
 
     texts: the texts of queries, as far as they are known.
     """
@@ -162,7 +162,7 @@ def _counts(view: View, width: int) -> Iterator[str]:
 
 
 def _brief_counts(view: View, width: int) -> Iterator[str]:
-    """The counts of many runs: those that are said of most of them, and how many others there are."""
+    """The counts of many runs: the most frequent ones, and how many others there are."""
     texts = Counter(result.describe_counts() for result in view.evaluations)
     for text, runs in texts.most_common(COUNTED):
         yield from wrapped(text if len(texts) == 1 else f"{count(runs, 'run')}: {text}", hang=2, width=width)

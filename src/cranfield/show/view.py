@@ -1,4 +1,4 @@
-"""What is shown of evaluations, before it is known how: the numbers of every table, line and file."""
+"""What is shown of evaluations in any format: the numbers of every table, line and file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = "all"  # stands for all queries where a row is about a query
 
 
 class View:
-    """What was found about evaluations of one or more runs by the same measures, in the words and orders of a table.
+    """Evaluations of one or more runs by the same measures, in the words and the order of a table.
 
     ranked_by: the measure whose best run comes first, where runs are numbered
     """
@@ -58,7 +58,7 @@ class View:
         return list(self.found.segments or ())
 
     def mean(self, result: Evaluation, measure: str, segment: str | None = None) -> float:
-        """The mean of a measure, over all queries or over a segment; or what it has instead of a mean."""
+        """The mean of a measure, over all queries or over a segment; or its substitute for a mean."""
         means = self.found.means if segment is None else (self.found.segments or {})[segment]
         return means[result.run][measure]
 
@@ -67,7 +67,7 @@ class View:
         return (self.found.bounds or {})[result.run][measure]
 
     def describe_bounds(self, scale: Iterable[float]) -> str:
-        """What the bounds are bounds of, in words; `scale` are the grades that an unjudged document may have."""
+        """What the bounds allow for, in words; `scale` are the grades that an unjudged document may have."""
         if all(result.policy.complete for result in self.evaluations):
             return "which are the same, since documents without a judgment count as judged and not relevant"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
@@ -96,7 +96,7 @@ class View:
     def warnings(self, *, ties: bool = True) -> list[str]:
         """The warnings of all runs, or those that are not about ties."""
         about_ties = self.found.tie_warnings
-        return self._told(
+        return self._labelled(
             {
                 run: [*texts, about_ties[run]] if ties and about_ties[run] else texts
                 for run, texts in self.found.warnings.items()
@@ -104,7 +104,7 @@ class View:
         )
 
     def other_names(self) -> list[str]:
-        """Which measures of ours are meant by the names of other tools that columns keep."""
+        """Our measures behind the names of other tools that columns keep."""
         return [f"{name} is {ours}" for name, ours in self.canonical_names.items()]
 
     @property
@@ -125,14 +125,14 @@ class View:
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
         behind = " (without weights)" if self.found.weighted else ""
-        return self._told({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
+        return self._labelled({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
 
-    def _told(self, found: Mapping[str, Sequence[str]]) -> list[str]:
+    def _labelled(self, found: Mapping[str, Sequence[str]]) -> list[str]:
         if len(self.evaluations) == 1:
             return [text for texts in found.values() for text in texts]
-        told = ((run, text) for run, texts in found.items() for text in texts)
-        common = set.intersection(*map(set, found.values()))  # what is the same for all is said once
-        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in told))
+        warnings = ((run, text) for run, texts in found.items() for text in texts)
+        common = set.intersection(*map(set, found.values()))  # a warning that all runs share appears once
+        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in warnings))
 
     def rows(self) -> Iterator[QueryValue]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""

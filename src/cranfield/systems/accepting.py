@@ -1,4 +1,4 @@
-"""What was accepted: keeping it, and comparing a new result with it."""
+"""The accepted result: saving it, and comparing a new result with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VALUES, _RUN = ".json", ".run.tsv.gz"
 
 
 class BesideAccepted(NamedTuple):
-    """The accepted run and the new one, measured by the same judgments of the same queries, and what to say of it.
+    """The accepted run and the new one, measured by the same judgments of the same queries, with notes.
 
     path: the file of the accepted run
     """
@@ -41,7 +41,7 @@ class BesideAccepted(NamedTuple):
 def beside_accepted(
     project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded, measures: Sequence[Measure]
 ) -> BesideAccepted | None:
-    """What was accepted of the system of this evaluation beside it; None where nothing was."""
+    """The accepted run of the evaluated system beside the new one; None if nothing was accepted."""
     name = evaluation.run
     if not project.accepted_path(f"{name}{VALUES}").is_file():
         return None

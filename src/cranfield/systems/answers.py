@@ -1,8 +1,7 @@
-"""What a system answers, whatever its shape, as a ranking: the documents in the order returned, with scores that fall.
+"""Answers of systems, in any shape, as rankings: the documents in the order returned, with scores that fall.
 
-What is returned is what is measured. A run is a file of scores, which every tool sorts, so scores that do not fall
-would put other documents first than the system did: equal ones are parted, and those that contradict the order are
-replaced.
+The order returned is the order measured. A run is a file of scores, which every tool sorts, so scores that do not fall
+would change the order of the system: equal ones are parted, and those that contradict the order are replaced.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Returned(NamedTuple):
 
 
 def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
-    """What the settings `order` and `score` say: a score that is set to nothing is not asked for."""
+    """The order by the settings `order` and `score`: an empty `score` reads no scores."""
     if order is not None and order not in get_args(AnswerOrder):
         raise InputError(name, f"there is no order {order!r}.", hint=f"order may be {', '.join(get_args(AnswerOrder))}")
     return order or ("rank" if score == "" else "returned")
@@ -81,7 +80,7 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
         answer = sorted(answer.items(), key=lambda pair: -_finite(pair[1], pair[0]))
     if inspect.isawaitable(answer) or hasattr(answer, "__aiter__"):
         if inspect.iscoroutine(answer):
-            answer.close()  # it is never awaited, and says so if it is left open
+            answer.close()  # left open, it would warn that it was never awaited
         raise SystemFailure(
             "the answer is asynchronous, but nothing awaits it.",
             hint="give a function that waits and returns a list: lambda query, k: asyncio.run(search(query, k))",
@@ -147,7 +146,7 @@ def _contradiction(ranking: Ranking) -> str:
 
 
 def _is_ranking(answer: list[Any]) -> bool:
-    """Whether an answer is a ranking already, as those of our own engines are. What is not is read more slowly."""
+    """Whether an answer is a ranking already, as those of our own engines are; other answers take longer to read."""
     above = math.inf
     for pair in answer:
         if type(pair) is not tuple or len(pair) != 2:
@@ -164,7 +163,7 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     ranking = ranking[:k]
     for doc_id, _ in ranking:
         if not doc_id.isascii() and any("\ud800" <= letter <= "\udfff" for letter in doc_id):
-            raise SystemFailure(f"the id {doc_id!a} is not text: half of a pair of surrogates.")
+            raise SystemFailure(f"the id {doc_id!a} is not text: it contains half of a surrogate pair.")
     if len({doc_id for doc_id, _ in ranking}) == len(ranking):
         return ranking
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)

@@ -1,4 +1,4 @@
-"""Asking a system many queries: several at a time, again where it is worth it, and never silent about a failure."""
+"""Asking a system many queries: several at a time, with retries, and reporting every failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Answer(NamedTuple):
 
     seconds: how long the system took, without failed attempts and the waits between them
     scores: what became of its scores: "kept", "parted" (equal ones) or "replaced" (they contradicted the order)
-    final: it failed in a way that no other query can escape
+    final: it failed in a way in which every query would fail
     texts: of its documents, where they were asked for and the answer has them: title, text, url and image
     rolled: "rolled" where chunks count as their documents, "short" where there were too few of them
     id_place: where in the results the ids were found
@@ -44,13 +44,13 @@ class Answer(NamedTuple):
 
 
 class Silent:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
     def start(self, done: int, queries: int) -> None:
-        """Queries answered before, and all of them."""
+        """Set how many queries there are, and how many were answered before."""
 
     def answer(self, answer: Answer) -> None:
-        """One more answer."""
+        """Count one more answer."""
 
 
 class GaveUp(SystemFailure):
@@ -75,7 +75,7 @@ def ask(
     jobs: how many queries run at the same time, each in a thread
     retries, wait: after a failure that may pass, how often to try again; the wait doubles each time, with some chance
         in it, and is longer if the system asks for it
-    give_up: raise GaveUp after this many failed queries in a row, 0 never; at once where we are not let in
+    give_up: raise GaveUp after this many failed queries in a row, 0 never; at once if the system denies access
     to_document: from the id of a chunk to that of its document; so many chunks are asked for that k documents are found
     check: raises an error for an answer that cannot be used, which then counts as failed
     texts: also keep the texts of documents that the answers hold; those of chunks are not texts of documents
@@ -106,7 +106,7 @@ def ask(
                     rolled=rolled,
                     id_place=returned.id_place,
                 )
-            except Exception as error:  # whatever it is, it is this query that failed
+            except Exception as error:  # any exception is a failure of this query
                 seconds = time.perf_counter() - start
                 failure = system.failure(error)
                 again = failure.retry and attempt <= retries
@@ -157,7 +157,7 @@ def _several(
                 if query is None:
                     break
                 put(one(*query))
-        except BaseException as error:  # it must reach whoever reads the answers
+        except BaseException as error:  # it must reach the reader of the answers
             put(error)
         finally:
             put(None)

@@ -16,7 +16,7 @@ Collapse = Callable[[str], str]
 def collapse_by(rule: str | Mapping[str, str] | Collapse) -> Collapse:
     """How a chunk id becomes a document id.
 
-    rule: a separator ('#': what stands before its last occurrence), a regular expression with one group (the
+    rule: a separator ('#': the part before its last occurrence), a regular expression with one group (the
         document's id), a file of two columns "chunk <tab> document", a mapping, or a function.
 
     >>> collapse_by("#")("page#12"), collapse_by("#")("page")

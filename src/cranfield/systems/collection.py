@@ -195,7 +195,7 @@ def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Doc
 
 
 def builtin_folder() -> Path:
-    """Where the collection that comes with cranfield lies."""
+    """The folder of the built-in collection."""
     return Path(__file__).parents[1] / "data" / "collection"
 
 
@@ -245,13 +245,13 @@ def _from_ir_datasets(name: str) -> Collection:
             yield Document(document.doc_id, title, _body(document))
 
     queries = list(dataset.queries_iter())
-    told = {query.query_id: str(getattr(query, "narrative", "") or "") for query in queries}
+    narratives = {query.query_id: str(getattr(query, "narrative", "") or "") for query in queries}
     return Collection(
         name=f"{IR_DATASETS}{name}",
         queries={query.query_id: _body(query, title_too=True) for query in queries},
         qrels=qrels,
         corpus=corpus if dataset.has_docs() else None,
-        narratives={query: text for query, text in told.items() if text},
+        narratives={query: text for query, text in narratives.items() if text},
     )
 
 

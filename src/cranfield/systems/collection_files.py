@@ -20,6 +20,6 @@ def folder_of_queries(qrels: str) -> str | None:
     folder = (os.path.dirname(beside) if os.path.basename(beside) == "qrels" else beside) or os.curdir
     if not os.path.isfile(qrels) or first_file(folder, QUERY_FILES) is None:
         return None
-    from pathlib import Path  # every evaluation asks, mostly in vain, and this takes as long to import as all measures
+    from pathlib import Path  # takes as long to import as all measures, and is rarely needed
 
     return str(Path(folder))

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Connections:
-    """As many as there are queries under way. A list's append and pop need no lock."""
+    """One for each query under way. A list's append and pop need no lock."""
 
     def __init__(self, connect: Callable[..., Any]) -> None:
         self._connect = connect

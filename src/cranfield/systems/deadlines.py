@@ -1,4 +1,4 @@
-"""Connections that end at a deadline, however slowly their bytes come: a timeout of the system's is for one read."""
+"""Connections that end at a deadline, however slowly their bytes come: a socket's own timeout is for one read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TimedSocket:
         self._inner.sendall(data)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """What has come, as a file. The socket stays open until both are closed, as `http.client` expects."""
+        """The bytes received, as a file. The socket stays open until both are closed, as `http.client` expects."""
         incoming = self._inner.makefile(mode, buffering=0)  # type: ignore[call-overload]  # http.client gives "rb"
         return io.BufferedReader(_Incoming(incoming, self))
 

@@ -1,4 +1,4 @@
-"""The texts of documents that a system's answer holds besides their ids, for whoever is to read them."""
+"""The texts of documents that a system's answer holds besides their ids, for the people who judge them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def measured(
 ) -> Evaluation | None:
     """Evaluate a recorded run over the queries that were answered; None if there is none.
 
-    A query that failed or was not asked is left out: nobody knows its value, and it is not zero.
+    A query that failed or was not asked is left out: its value is unknown, not zero.
     """
     if not recorded.answered:
         return None

@@ -1,4 +1,4 @@
-"""Queries that perform poorly: what was expected, what was returned, and what words have to do with it."""
+"""Queries that perform poorly: what was expected and returned, and which documents share no word with the query."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Miss(NamedTuple):
 
     @property
     def why(self) -> str:
-        """What words have to do with it, in words; empty if nothing."""
+        """How many relevant documents share no word with the query, in words; empty if none."""
         relevant = self.facts.relevant
         if not self.apart:
             return ""
@@ -57,7 +57,7 @@ class Miss(NamedTuple):
 def misses(
     evaluation: Evaluation, run: Any, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
 ) -> list[Miss]:
-    """For the worst queries that are not perfect the best documents that are relevant, and the first returned."""
+    """For the worst queries that are not perfect: the best relevant documents, and the first returned."""
     wanted_measure = parse_measure(measure)
     queries, scope = below_perfect(evaluation, wanted_measure, worst), Scope.of(wanted_measure)
     if not queries:

@@ -27,7 +27,7 @@ class SystemKind(NamedTuple):
 
 KINDS: dict[str, SystemKind] = {
     "postgres": SystemKind("postgres", "PostgreSQL's full-text search, or an SQL statement of your own"),
-    **{name: SystemKind("http", told) for name, told in MEANINGS.items()},
+    **{name: SystemKind("http", meaning) for name, meaning in MEANINGS.items()},
     "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
     "sqlite": SystemKind(
         "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
@@ -52,8 +52,8 @@ def open_system(
         settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
         "file.toml:name" (":name" may be left out where the file describes one system).
     collection: the documents to index, for a system that does that.
-    name: what the system is called; by default after what it is.
-    timeout: seconds to wait for a server's answer, instead of what its settings say; what runs here has no timeout.
+    name: the name of the system; by default derived from `what`.
+    timeout: seconds to wait for a server's answer, instead of its setting; systems in this process have no timeout.
     id, score: where in each result the document's id and the score are, such as "metadata.source"; by default the
         usual names are tried, among them LangChain's metadata.source and LlamaIndex's node.ref_doc_id.
     order: "returned" keeps the order of the answer, "score" refuses scores that rise, "rank" ignores scores.
@@ -72,7 +72,7 @@ def open_system(
     read = {key: value for key, value in (("id", id), ("score", score), ("order", order)) if value is not None}
     if isinstance(what, System):
         if read:
-            raise InputError(what.name, "it is open already.", hint=f"say {', '.join(read)} where it is opened")
+            raise InputError(what.name, "it is already open.", hint=f"set {', '.join(read)} when you open it")
         return what
     if not isinstance(what, str | Mapping):
         from cranfield.systems.python import PythonSearch
@@ -130,7 +130,7 @@ def _from_settings(
     home = import_module(f"cranfield.systems.{KINDS[kind].home}")
     check_settings(settings, home.SETTINGS, name)
     described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
-    if timeout is not None and "timeout" in home.SETTINGS:  # only what goes over a wire can be given up on
+    if timeout is not None and "timeout" in home.SETTINGS:  # only network requests can time out
         settings["timeout"] = timeout
     secrets = Secrets(name)
     with secrets.hidden():

@@ -1,8 +1,7 @@
 """The answers of an unfinished run, so that a process killed at any moment loses nothing.
 
-Every answered query is one line, appended in one write: a checksum and JSON. What a kill can leave behind is a last
-line that is not whole; resuming cuts it off and asks what is missing. A line that was changed is an error, never an
-answer.
+Every answered query is one line, appended in one write: a checksum and JSON. A kill can leave an incomplete last line;
+resuming cuts it off and asks for what is missing. A line that was changed is an error, never an answer.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _DELETE = "delete this file to ask everything again"
 class Partial:
     """The file of the answers so far, which is locked until it is closed.
 
-    conditions: what must be the same to go on with it, such as the system and k
+    conditions: what must be the same to continue, such as the system and k
     failed: query → why; empty: the queries answered with no document
     parted, replaced: how many answers had equal scores, or scores that contradicted their order
     rolled_up, short_of_chunks: in how many chunks were counted as documents, and were too few for k of these
@@ -54,14 +53,14 @@ class Partial:
         return self._size > 0
 
     def start(self) -> None:
-        """Begin anew, whatever was there."""
+        """Start over, whatever was there."""
         self._cut(0)
         self._write(self._conditions)
 
     def resume(self) -> None:
-        """Go on from what is there."""
+        """Continue with the answers in the file."""
         self._cut(self._read())
-        if not self._size:  # not even the first line is whole
+        if not self._size:  # not even the first line is complete
             self._write(self._conditions)
         self.failed.clear()  # to be asked again
 
@@ -122,7 +121,7 @@ class Partial:
             self.id_places.setdefault(id_place)
 
     def _read(self) -> int:
-        """Read what is there; the size of what is whole."""
+        """Read the answers in the file; returns the size of its complete lines."""
         size = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -166,9 +165,9 @@ class Partial:
                     yield query, [(doc_id, score) for doc_id, score in ranking]
 
     def close(self) -> None:
-        """Close the file; remove it where nothing is left to be asked, or nothing was."""
+        """Close the file; remove it if all of it is written elsewhere, or if it is empty."""
         remove = self.done or not self._size
-        if remove and os.name != "nt":  # while the lock holds, so that nobody can have begun with it
+        if remove and os.name != "nt":  # while it is locked, so that no other process can have started with it
             self.path.unlink(missing_ok=True)
         os.close(self._file)
         if remove and os.name == "nt":  # which removes no open file

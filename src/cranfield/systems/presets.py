@@ -1,6 +1,6 @@
 """The request and the answer of well-known search servers, so that their settings shrink to a URL.
 
-Any of these settings can be given anew. A preset without a score trusts the server's order: Typesense's text_match does
+Any of these settings can be overridden. A preset without a score trusts the server's order: Typesense's text_match does
 not fit into a 64-bit float, and Meilisearch orders by rules that its _rankingScore only approximates.
 """
 

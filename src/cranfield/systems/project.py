@@ -43,7 +43,7 @@ class Project:
 
     @property
     def folder(self) -> Path:
-        """Where cranfield.toml lies."""
+        """The folder of cranfield.toml."""
         return self.path.parent
 
     def open_collection(self) -> Collection:
@@ -56,25 +56,25 @@ class Project:
 
     @property
     def judged_in(self) -> str:
-        """The store in which people judge, whether it is there already or not."""
+        """The store in which people judge, whether it exists yet or not."""
         name = self.store or STORE
         return name if "://" in name else str(self.folder / name)
 
     @property
     def has_store(self) -> bool:
-        """Whether that store is there."""
+        """Whether that store exists."""
         return "://" in self.judged_in or os.path.isfile(self.judged_in)
 
     def accepted_path(self, name: str) -> Path:
-        """Where what was accepted is kept."""
+        """Where accepted results are kept."""
         return self.folder / self.baseline / name
 
     def result_path(self, name: str) -> Path:
-        """Where what the last test found is kept."""
+        """Where results of the last test are kept."""
         return self.folder / ".cranfield" / name
 
     def recorded_run(self, system: str) -> Path:
-        """Where the last test recorded what a system returned."""
+        """Where the last test recorded the run of a system."""
         return self.result_path(f"{system}.run.tsv")
 
     def changed(self, settings: Mapping[str, Any]) -> Project:
@@ -112,7 +112,7 @@ def refuse_name(name: str, where: str, hint: str = "") -> None:
 
 
 def read_project(path: Path) -> Project:
-    """Read a cranfield.toml, and check all that can be checked without asking anything."""
+    """Read a cranfield.toml, and check everything that can be checked without asking a system."""
     table = read_toml(path)
     check_settings(table, PROJECT, str(path))
     gate = table.get("gate", {})

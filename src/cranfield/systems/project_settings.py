@@ -1,4 +1,4 @@
-"""The settings of a cranfield.toml: what it checks them by, and what documentation says about them."""
+"""The settings of a cranfield.toml: how they are checked and documented."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NUMBER = (int, float)
 
 
 def _policy(known: Setting) -> TomlSetting:
-    words = "; ".join(f'"{word}": {told}' for word, told in known.choices.items())
+    words = "; ".join(f'"{word}": {meaning}' for word, meaning in known.choices.items())
     usual = f'"{next(iter(known.choices))}"' if known.choices else str(known.default).lower()
     return TomlSetting(known.kind, f"{known.meaning}{f' ({words})' if words else ''}", usual)
 

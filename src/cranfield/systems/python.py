@@ -62,7 +62,7 @@ class PythonSearch:
         return ranking_of(answer, id_path=self._id, score_path=self._score, order=self._order)
 
     def close(self) -> None:
-        """Nothing to close: the object is its owner's."""
+        """Nothing to close: the object belongs to the caller."""
 
 
 def load_object(path: str) -> Any:
@@ -126,9 +126,9 @@ def _wait_for(method: str) -> str:
 
 
 def _of_llama_index(retriever: Any) -> Ask:
-    """Its retrievers are not told how many are wanted, but most have it as an attribute, which is only ever raised.
+    """LlamaIndex retrievers take no k, but most have it as an attribute, which is only ever raised.
 
-    It is raised in a copy: the retriever is its owner's, and may be a part of another one.
+    It is raised in a copy: the retriever belongs to the caller, and may be part of another one.
     """
 
     def retrieve(query: str, k: int) -> Any:

@@ -1,6 +1,6 @@
-"""Asking a system and writing its run: OUT, beside it OUT.json with latencies and failures.
+"""Asking a system and writing its run to OUT, with latencies and failures in OUT.json.
 
-What is answered is kept in OUT.partial until every query is. A run that is finished is never written over unasked.
+Answers are kept in OUT.partial until every query is answered. A finished run is never overwritten unasked.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Recorded:
     """The result of recording a run.
 
     failed: query → why; these are not in the run, and they are not zeros
-    not_asked: queries that were not asked, because the system was given up
+    not_asked: queries that were not asked, because too many before them failed
     empty: queries answered with no document; short: how many were answered with fewer than k
     parted: in how many answers equal scores were lowered, each to the next 32-bit number, to keep the order returned
     replaced: in how many answers the scores contradicted the order returned, and were replaced by falling ones
     rolled_up: in how many answers several chunks of a document were counted once, at the best rank
     short_of_chunks: in how many of them the system had no more chunks, though k documents were not found
     id_places: where in the results ids were found, where these are more than ids and scores, such as "metadata.source"
-    unknown: how many of the documents are not in the corpus, where that was checked; unknown_ids: a few of them
+    unknown: how many of the documents are not in the corpus, if that was checked; unknown_ids: a few of them
     latency: seconds of the answered queries: mean, p50, p90, p95, p99, max
     seconds: how long it all took, in this call
 
@@ -110,7 +110,7 @@ def record(
     resume: continue where an earlier call ended.
     force: overwrite what an earlier call left.
     on_answer: called with each answer.
-    on_start: called with the number of queries answered already and of all.
+    on_start: called with the number of queries already answered, and of all queries.
     known: gives the ids of the corpus, to warn of documents that are not in it.
     conditions: what else must be the same to resume, such as the rule of `to_document`.
     options: those of `ask`: jobs, retries, wait, give_up, to_document.
@@ -130,7 +130,7 @@ def record(
     """
     system = open_system(system)
     if k < 1:
-        raise InputError(system.name, f"k = {k} asks for nothing.")
+        raise InputError(system.name, f"k = {k} is not a number of documents.")
     output = _Output.at(os.fspath(path), system.name)
     for query in queries:
         output.check(query, [("document", 1.0)])
@@ -183,7 +183,7 @@ class _Output(NamedTuple):
 
     @contextmanager
     def kept_beside(self) -> Iterator[Path]:
-        """Where unfinished answers are kept: beside the run, or for this call only where it is not a file."""
+        """Where unfinished answers are kept: beside the run, or only for this call if the run is not a file."""
         if self.is_file:
             yield Path(f"{self.path}.partial")
             return
@@ -200,7 +200,7 @@ class _Output(NamedTuple):
             self.plan.check(_rows(query, ranking))
 
     def begin(self, partial: Partial, *, resume: bool, force: bool) -> None:
-        """Go on with what there is, or begin anew where nothing is lost by that."""
+        """Continue an unfinished run, or start over if nothing is lost by that."""
         hint = "resume (--resume) finishes it, force (--force) replaces it"
         if partial.begun and resume:
             partial.resume()
@@ -208,32 +208,32 @@ class _Output(NamedTuple):
             raise OutputError(str(partial.path), "there is an unfinished run here.", hint=hint)
         elif self.is_file and os.path.exists(self.path) and not partial.begun and not force:
             what = (
-                "this run was made in a different way, or has changed since" if resume else "this file exists already"
+                "this run was made in a different way, or has changed since" if resume else "this file already exists"
             )
             raise OutputError(self.path, f"{what}.", hint="force (--force) replaces it")
         else:
             partial.start()
 
     def earlier(self, asked: Mapping[str, Any]) -> Recorded | None:
-        """What a call of the same kind has left, unless something else has changed it since."""
+        """The result of an earlier call of the same kind, unless its file has changed since."""
         if not self.is_file:
             return None
         try:
-            told = json.loads(self._summary.read_text(encoding="utf-8"))
-            same = told.pop("asked") == asked and told.pop("run_sha256") == _hash(self.path)
-            tuples = {name: tuple(told[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
-            recorded = Recorded(**{**told, **tuples, "path": self.path})
+            summary = json.loads(self._summary.read_text(encoding="utf-8"))
+            same = summary.pop("asked") == asked and summary.pop("run_sha256") == _hash(self.path)
+            tuples = {name: tuple(summary[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
+            recorded = Recorded(**{**summary, **tuples, "path": self.path})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return recorded if same else None
 
     def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> None:
-        """Write the run, and beside it what is known of it."""
+        """Write the run, and its facts beside it."""
         write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format.name)
         if self.is_file:
-            told = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
+            summary = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
             write_text(
-                self._summary, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
+                self._summary, json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
             )
 
 

@@ -14,7 +14,7 @@ from cranfield.systems.collapse import Collapse, collapse
 from cranfield.systems.document_texts import texts_of
 from cranfield.systems.result_ids import CHUNK_IDS, is_missing, look_up
 
-DEEPEST = 64  # times the documents wanted: a system that returns one document over and over is not asked for ever
+DEEPEST = 64  # times the documents wanted; a system that repeats one document must not be asked forever
 
 RolledUp = Literal["", "rolled", "short"]
 

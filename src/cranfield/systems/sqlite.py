@@ -94,5 +94,5 @@ STOPWORDS = frozenset(
     | {"the", "their", "them", "then", "there", "these", "they", "this", "to", "was", "we", "what", "when", "where"}
     | {"which", "who", "why", "will", "with", "you", "your"}
 )
-# Stems, titles that count three times, and without words that say nothing.
+# Stems, titles that count three times, and no stop words.
 TUNED: dict[str, Any] = {"stem": True, "weights": {"title": 3.0}, "ignore": STOPWORDS}

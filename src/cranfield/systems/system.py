@@ -1,4 +1,4 @@
-"""A system that can be asked, whatever its kind: its failures are ours, and none of them shows a secret."""
+"""A system of any kind. Its failures become our exceptions, and none of them shows a secret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 1000  # characters of a failure
 
 
 class Search(Protocol):
-    """What a kind of system brings: it answers a query with its best documents, or raises whatever went wrong."""
+    """What a kind of system implements: it answers a query with its best documents, or raises any exception."""
 
     name: str
 
@@ -52,7 +52,7 @@ class System:
             raise self.failure(error) from None
 
     def answer(self, query: str, k: int) -> Returned:
-        """The same with what became of the scores. What is raised may be anything: `failure` makes it fit to show."""
+        """The same, with what became of the scores. It may raise any exception: `failure` makes it fit to show."""
         return self._kind.search(query, k)
 
     def failure(self, error: BaseException) -> SystemFailure:

@@ -1,4 +1,4 @@
-"""Testing systems: ask them, measure, and compare with what was accepted."""
+"""Testing systems: ask them, measure, and compare with the accepted result."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from cranfield.systems.recording import Recorded, record
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What a test found out about a system.
+    """The result of testing a system.
 
     evaluation: over the queries that were answered; None if there is none
     accepted: the accepted run, measured again by today's judgments; None if nothing was accepted, or if a query failed
     accepted_path: the file of that run
     compared: the evaluation over the queries that were asked when that run was accepted
     gate: the comparison of the two
-    checks: the minimums, where there is no gate that holds them
+    checks: the minimums, where no gate checks them
     notes: what has changed since the run was accepted
     missed: the worst queries by the first measure, as many as were asked for
     """
@@ -64,7 +64,7 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class ProjectTest:
-    """What a test of a project found out about its systems, and the collection they were asked about."""
+    """The results of testing the systems of a project, and the collection used."""
 
     collection: Collection
     systems: tuple[Tested, ...]
@@ -81,12 +81,14 @@ Progress = Callable[[str], AbstractContextManager[Any]]
 def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), worst: int = 0) -> ProjectTest:
     """Test all systems of a project, or some, and look at the worst queries of each.
 
-    The collection is opened here and read once; whoever shows the result takes it from there.
+    The collection is opened and read once; the result holds it, to be shown.
     """
     for name in systems:
         if name not in project.systems:
             raise InputError(
-                str(project.path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(project.systems)}"
+                str(project.path),
+                f"there is no system '{name}' in it.",
+                hint=f"systems are {', '.join(project.systems)}",
             )
     collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()
@@ -115,7 +117,7 @@ def asked(
     progress: Progress,
     **read: str | None,
 ) -> Recorded:
-    """Ask a system all judged queries, as the project says; `read` says where ids and scores are, as `open_system`."""
+    """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`."""
     timeout = None if isinstance(system, Mapping) and "timeout" in system else project.timeout
     opened = open_system(system, collection, name=name, timeout=timeout, **read)
     try:
@@ -169,6 +171,6 @@ def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...
 
 
 def _wanted(measures: Sequence[str], gate: Mapping[str, Any]) -> list[Measure]:
-    """What is measured: what is asked for, what the gate needs, and how much is judged."""
+    """What is measured: the project's measures, those of the gate, and how much is judged."""
     named = parse_measures([*measures, *gate.get("measures", ()), *gate.get("minimum", {})])
     return list(dict.fromkeys((*named, parse_measure("Judged@10"))))

@@ -109,12 +109,12 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
         if len(cells) <= max(query, text) or not cells[query].strip():
             hint = "the first line names the columns: query_id,text; without it, they are the id and the text"
             raise InputError(name, "a query and its text are needed.", line=number, hint=hint)
-        told = cells[narrative] if 0 <= narrative < len(cells) else ""
-        yield TopicRow(number, cells[query].strip(), cells[text], told)
+        narrative_text = cells[narrative] if 0 <= narrative < len(cells) else ""
+        yield TopicRow(number, cells[query].strip(), cells[text], narrative_text)
 
 
 def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
-    """A query on each line; its id is its number. What may be something else is refused."""
+    """A query on each line; its id is its number. Lines that may be something else are refused."""
     if any(line.lstrip().lower().startswith("<top>") for _, line in lines):
         raise InputError(name, "these are TREC topics between <top> tags.", hint=f"write them as lines: {HINT}")
     words = [line.split()[0] for _, line in lines]

@@ -1,4 +1,4 @@
-"""Scores and embeddings in PyTorch, on any device: compare and count, never sort.
+"""Scores and embeddings in PyTorch, on any device: by comparing and counting, never sorting.
 
 >>> import torch
 >>> from cranfield.torch import evaluate

@@ -1,4 +1,4 @@
-"""Products of queries and documents a block at a time, and what stands above the judged documents in them."""
+"""Products of queries and documents, a block at a time, and the counts above judged documents in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Multiplier(Protocol):
         """The scores that judged documents had in their tiles."""
 
     def counted(self) -> Counted:
-        """All that was counted."""
+        """The counts."""
 
 
 class BlockMultiplier:
@@ -69,7 +69,7 @@ class BlockMultiplier:
         return self._seen
 
     def counted(self) -> Counted:
-        """All that was counted."""
+        """The counts."""
         parts = [counting.counted() for _, counting in self._blocks]
         return Counted(*(torch.cat(column) for column in zip(*parts, strict=True)))
 

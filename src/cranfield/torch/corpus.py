@@ -33,7 +33,7 @@ class _Survey(NamedTuple):
     tile: int  # documents that are multiplied at once
     tiles: int
     documents: Tensor  # the judged ones, each once
-    which: Tensor  # of these each judgment is about
+    which: Tensor  # the index of each judgment among these
 
 
 class FullCorpus:
@@ -112,7 +112,7 @@ class FullCorpus:
 
         measures: names such as "nDCG@10", separated by spaces or in a list.
         policy: the conventions; see `Policy`.
-        name: what the run is called in the result.
+        name: the run's name in the result.
         Returns an `Evaluation`. The similarities are computed once, however often this is called.
         """
         policy = policy or Policy()
@@ -181,7 +181,7 @@ class FullCorpus:
         return _Survey(judgments, size, tile, tiles, torch.cat(found), which)
 
     def _promised(self) -> int:
-        """How many documents there are, or could be where only a pass over the shards will tell."""
+        """How many documents there are; an upper limit if only a pass over the shards can tell."""
         if isinstance(self._documents, Tensor | np.ndarray):
             return len(self._documents)
         return int(self._given.shape[1]) if isinstance(self._given, Tensor) else 1 << 36
@@ -197,7 +197,7 @@ class FullCorpus:
     # The scores.
 
     def _same_kind(self, rows: Tensor) -> Tensor:
-        """Documents in the precision of the queries; to round numbers to whole ones would not be one of theirs."""
+        """Documents in the precision of the queries; rounding them to whole numbers is refused."""
         kind = self._queries.dtype
         if rows.dtype != kind and torch.int8 in (rows.dtype, kind):
             raise InputError("documents", f"they are {rows.dtype}, and the queries {kind}.", hint="make both the same")
@@ -210,7 +210,7 @@ class FullCorpus:
         return scores
 
     def _multiplier(self, device: torch.device, column: Tensor, own: Tensor) -> Multiplier:
-        """What multiplies the queries by documents on a device, and counts above those of the judgments."""
+        """The multiplier of queries by documents on a device, which counts above the judged ones."""
         judgments = self._survey.judgments
         queries, row, own, column = (part.to(device) for part in (self._queries, judgments.row, own, column))
         if self._similarity != "l2" and can_fuse(queries, self._dtype, judgments.judged):
@@ -241,7 +241,7 @@ class FullCorpus:
         )
 
     def _count(self, own: Tensor) -> tuple[Counted, Tensor]:
-        """One pass over the corpus: what stands above scores, and the scores that the tiles give for the same."""
+        """One pass over the corpus: the counts above scores, and the scores of the same documents in their tiles."""
         column = self._survey.judgments.column
         shares = [(device, self._multiplier(device, column, own)) for device in self._devices]
         for number, (start, piece) in enumerate(self._watched(self._pieces())):

@@ -1,4 +1,4 @@
-"""What stands above the judged documents, counted where the scores are. Nothing is sorted but judged scores."""
+"""Counts above the judged documents, on the device of the scores. Only judged scores are sorted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torch import Tensor
 
 from cranfield.ranks.columns import Integers
 
-_FEW = 6  # judged documents of a query that are faster compared one by one
-_AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: what fits the cache; on a device, what fills it
+_FEW = 6  # up to this many judged documents of a query, comparing one by one is faster
+_AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: as many as fit the cache, or fill the device
 _AT_ONCE_ON_A_DEVICE = 1 << 27
 FEW_ON_A_DEVICE = 8  # judged documents of a query that its kernels compare one by one
 
@@ -21,7 +21,7 @@ FEW_ON_A_DEVICE = 8  # judged documents of a query that its kernels compare one 
 class Counted(NamedTuple):
     """For each judged document the documents above it, those with its score before it, and all with its score.
 
-    `odd` says of each row of the scores whether something stands in it that is not a finite number.
+    `odd`: for each row of the scores, whether it contains a number that is not finite.
     """
 
     above: Tensor
@@ -31,7 +31,7 @@ class Counted(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The same on the host. A document was retrieved if one has its score: it has itself."""
+    """The same on the host. A document was retrieved if at least one has its score: itself."""
 
     above: Integers
     before: Integers
@@ -40,7 +40,7 @@ class Taken(NamedTuple):
 
 
 def taken(counted: Counted) -> Taken:
-    """Take what was counted to the host, all in one copy."""
+    """Copy the counts to the host, all at once."""
     size = len(counted.above)
     flat = torch.cat(counted).cpu().numpy().astype(np.int64)
     return Taken(flat[:size], flat[size : 2 * size], flat[2 * size : 3 * size], flat[3 * size :])
@@ -53,11 +53,11 @@ class Counter(Protocol):
         """Count in a tile of scores, whose first column is the document `start`."""
 
     def counted(self) -> Counted:
-        """All that was counted."""
+        """The counts."""
 
 
 def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen: Tensor | None = None) -> Counter:
-    """What counts above judged documents in rows of scores.
+    """A counter above judged documents in rows of scores.
 
     query, own, document: of each judged document its row, its score and its column; rows ascend, and columns in them.
     judged: how many of them each row has.
@@ -74,8 +74,8 @@ def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen
 
 
 def count(scores: Tensor, query: Tensor, document: Tensor, judged: Integers) -> Counted:
-    """What is above judged documents in whole rows of scores, which have their scores as well."""
-    if _has_kernels(scores) and judged.max(initial=0) <= FEW_ON_A_DEVICE:  # the kernel looks their scores up
+    """The counts above judged documents in whole rows of scores, which contain their scores as well."""
+    if _has_kernels(scores) and judged.max(initial=0) <= FEW_ON_A_DEVICE:  # the kernel looks up their scores
         from cranfield.torch.kernels import DeviceCounter
 
         counting: Counter = DeviceCounter(query, None, document, judged)
@@ -86,7 +86,7 @@ def count(scores: Tensor, query: Tensor, document: Tensor, judged: Integers) -> 
 
 
 def _has_kernels(scores: Tensor) -> bool:
-    """Whether the scores are where the kernels run; these hold words that only NVIDIA's devices understand."""
+    """Whether the kernels can run on the scores; they contain instructions that only NVIDIA's devices have."""
     return bool(scores.is_cuda and torch.version.cuda and find_spec("triton"))
 
 
@@ -112,7 +112,7 @@ class PlainCounter:
             self._seen[here] = scores[self._query[here], place[here]]
 
     def counted(self) -> Counted:
-        """All that was counted."""
+        """The counts."""
         return self._counted
 
 

@@ -19,7 +19,7 @@ from cranfield.torch.corpus import FullCorpus, Similarity
 
 if TYPE_CHECKING or not find_spec("sentence_transformers"):
     SentenceEvaluator = object
-else:  # whose trainer takes nothing that is not derived from its own class for a single evaluator
+else:  # whose trainer accepts only subclasses of its own class as a single evaluator
     try:
         from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
     except ImportError:  # before its version 6
@@ -29,12 +29,12 @@ else:  # whose trainer takes nothing that is not derived from its own class for 
 class RetrievalEvaluator(SentenceEvaluator):
     """Embeds queries and documents with a model, ranks the whole corpus exactly, and measures.
 
-    qrels: anything that `cranfield.evaluate` takes; what it judges must be among the documents.
+    qrels: anything that `cranfield.evaluate` takes; the judged documents must be among the documents.
     queries, documents: the texts by id. Queries without a judgment are not embedded.
     measures: the first one is the `primary_metric`, unless `primary` names another.
-    name: stands before the names of the measures, as in sentence-transformers.
+    name: a prefix of the names of the measures, as in sentence-transformers.
 
-    Call it with a model, or hand it to a trainer: it returns {measure: mean}, and `result` is the last Evaluation. With
+    Call it with a model, or pass it to a trainer: it returns {measure: mean}, and `result` is the last Evaluation. With
     an output path, a line is added to a CSV file there. Anything with `encode(texts)` is a model; `encode_query` and
     `encode_document` are preferred where it has them.
 
@@ -66,7 +66,7 @@ class RetrievalEvaluator(SentenceEvaluator):
     ) -> None:
         super().__init__()
         judgments = Judgments.read(qrels)
-        # Columns stand in the order of the ids, so that ties fall as they do in a run file.
+        # Columns are in the order of the ids, so that ties are broken as in a run file.
         self._ids = sorted(map(str, documents), key=str.encode)
         self._texts = [documents[document] for document in self._ids]
         place = {document: column for column, document in enumerate(self._ids)}
@@ -118,7 +118,7 @@ class RetrievalEvaluator(SentenceEvaluator):
         return "Information Retrieval"
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What a model card says about how the values were measured."""
+        """How the values were measured, for a model card."""
         return {"similarity": self._similarity, "policy": str(self._policy or Policy())}
 
     def _key(self, measure: str) -> str:

@@ -15,7 +15,7 @@ from cranfield.torch.products import largest_finite, rounding_edges
 MOST = 8  # judged documents of a query: each of them is compared with every product
 _QUERIES, _DOCUMENTS = 128, 256  # that one program multiplies at once
 _DEPTH = 128  # bytes of each that it takes at a time
-_GROUP = 4  # blocks of documents that stay in the cache while all queries come by
+_GROUP = 4  # blocks of documents that stay in the cache for all queries
 _KINDS = {
     torch.bfloat16: (torch.bfloat16, torch.float32),
     torch.float16: (torch.float16, torch.float32),
@@ -99,7 +99,7 @@ def _count_blocks(
         product = _products(queries, documents, down, across, kind, DIMENSIONS, DEPTH, ROWS, COLUMNS)
         row = down + tl.arange(0, ROWS)
         is_query = row < n_queries
-        # Behind the last document come products that are 0; what they would count is taken away again.
+        # After the last document come products that are 0; their counts are subtracted again.
         lacking = tl.maximum(across + COLUMNS - n_documents, 0)
         for which in tl.static_range(JUDGED):
             entry = which * n_queries + row
@@ -200,7 +200,7 @@ class FusedMultiplier:
         return self._seen.view(-1)[self._entry].to(self._kind)
 
     def counted(self) -> Counted:
-        """All that was counted."""
+        """The counts."""
         above, before, tied = self._counts.view(3, -1)[:, self._entry]
         return Counted(above, before, tied, self._odd)
 

@@ -48,7 +48,7 @@ class TensorJudgments:
         return np.concatenate(([0], np.cumsum(self.judged[self.rows])))
 
     def digest(self) -> Callable[[], str]:
-        """What hashes the columns; it holds none of the device's memory."""
+        """A function that hashes the columns; it holds none of the device's memory."""
         return partial(_digest, self.query_ids, self.first, self.document, self.grades)
 
 
@@ -83,7 +83,7 @@ def read_judgments(
         raise InputError("qrels", "only dense judgments can have a mask of what is judged.", hint=SHAPES)
     else:
         row, column, grade = _columns(qrels, shape)
-    # One copy to the host: each costs the device a rest, and what the columns say can be checked there as well.
+    # One copy to the host: each copy stalls the device, and the columns can be checked there as well.
     query, document, bits = torch.stack((row, column, grade.double().view(torch.int64))).cpu().numpy()
     grades = bits.view(np.float64)
     if dense and (unknown := np.isnan(grades)).any():  # rare, and cheaper to find here than on the device
@@ -117,7 +117,7 @@ def read_judgments(
 
 
 def _checked_order(query: Integers, document: Integers, shape: tuple[int, int]) -> Integers | None:
-    """The order of judgments by query and document, or None if they stand in it, all of them within the scores."""
+    """The order of judgments by query and document, or None if they are sorted; all must be within the scores."""
     for name, part, size in (("query", query, shape[0]), ("document", document, shape[1])):
         if part.min() < 0 or part.max() >= size:
             outside = part[(part < 0) | (part >= size)][0]

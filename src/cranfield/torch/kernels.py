@@ -26,7 +26,7 @@ _BUCKETS = 4096  # parts of the range of judged scores; most hold one or none
 
 @triton.jit
 def _shared_words(anything):  # pragma: no cover - compiled for the device
-    """The address of a word for each bucket, two cells for each judged score, and a word that nobody reads."""
+    """The address of a word for each bucket, two cells for each judged score, and a word that is never read."""
     return tl.inline_asm_elementwise(
         "{ .shared .align 8 .b32 words[4612]; mov.u32 $0, words; }", "=r,r", [anything], tl.int32, False, 1
     )
@@ -153,7 +153,7 @@ def _count_many(
 ):  # pragma: no cover
     """All judged documents of a row, one span of it: where every score is among theirs, and how many are there.
 
-    limits: the different judged scores of each slab, ascending, and ∞ behind them
+    limits: the different judged scores of each slab, ascending, and ∞ after them
     columns, slots, entries: of each judged document its column, ascending; which limit it has; and its number
     cells: for each limit, how many scores are below it but above the one before, and how many equal it
     before: of each judged document, how many scores that equal its own come later
@@ -210,7 +210,7 @@ def _count_many(
             which += 1
             its_column = tl.load(columns + which)
             tl.debug_barrier()
-        value = tl.where(inside, value, float("-inf"))  # falls in the lowest cell, which nobody reads
+        value = tl.where(inside, value, float("-inf"))  # falls in the lowest cell, which is never read
         at = _read(table + 4 * _bucket(value, low, scale, BUCKETS))
         near = tl.load(limits + at)
         for _ in range(1, fullest):
@@ -240,7 +240,7 @@ class DeviceCounter:
             own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32).contiguous()
             if judged.max(initial=0) > FEW_ON_A_DEVICE:
                 self._slabs = _Slabs(query, own, document, judged)
-        if not judged.all():  # rows without a judgment are read as well, for what is odd about them
+        if not judged.all():  # rows without a judgment are read as well, to find numbers that are not finite
             unjudged = np.flatnonzero(judged == 0)
             query = torch.cat((query, torch.from_numpy(unjudged).to(query.device)))
             own = None if own is None else torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
@@ -275,7 +275,7 @@ class DeviceCounter:
             )
 
     def counted(self) -> Counted:
-        """All that was counted."""
+        """The counts."""
         above, before, tied = self._slabs.counts() if self._slabs else self._counts[:, : self._judged]
         return Counted(above, before, tied, self._odd)
 

@@ -1,4 +1,4 @@
-"""Products of embeddings, in the arithmetic that the device has for them; those of 8 bits are exact to it."""
+"""Products of embeddings, in the arithmetic of the device; those of 8 bits are exact in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EIGHT_BIT_FLOATS = {
     torch.float8_e4m3fn: torch.bfloat16,
     torch.float8_e5m2: torch.float16,
 }  # and what holds them exactly
-STEP = 16  # the numbers of dimensions and of documents that 8-bit products can have are multiples of it
+STEP = 16  # 8-bit products need multiples of this for dimensions and documents
 
 
 def is_eight_bit(dtype: torch.dtype) -> bool:
@@ -22,7 +22,7 @@ def is_eight_bit(dtype: torch.dtype) -> bool:
 
 
 def usual_dtype(embeddings: torch.dtype, similarity: str) -> torch.dtype:
-    """The precision of the scores of embeddings, where nobody says another."""
+    """The default precision of the scores of embeddings."""
     if embeddings == torch.int8:
         return torch.int32  # in which the products of 8-bit integers are exact
     if embeddings in EIGHT_BIT_FLOATS:
@@ -31,7 +31,7 @@ def usual_dtype(embeddings: torch.dtype, similarity: str) -> torch.dtype:
 
 
 def check_eight_bit(dtype: torch.dtype, similarity: str, scores: torch.dtype | None) -> None:
-    """Refuse what embeddings of 8 bits cannot do."""
+    """Refuse settings that embeddings of 8 bits do not support."""
     if not is_eight_bit(dtype):
         return
     if similarity == "cosine":
@@ -97,11 +97,11 @@ def largest_finite(kind: torch.dtype) -> float:
 
 
 def rounding_edges(own: Tensor, wide: Tensor) -> tuple[Tensor, Tensor]:
-    """The least and the greatest float32 that is rounded to each score: what is between them ties with it."""
+    """The least and the greatest float32 that is rounded to each score: numbers between them tie with it."""
     if own.dtype == wide.dtype:
         return own, own
     bits = own.view(torch.int16).int()
-    order = torch.where(bits < 0, -(bits & 0x7FFF), bits)  # which ascends as the numbers do
+    order = torch.where(bits < 0, -(bits & 0x7FFF), bits)  # which has the order of the numbers
     edges = []
     for near in (order - 1, order + 1):
         neighbour = torch.where(near < 0, -0x8000 - near, near).to(torch.int16).view(own.dtype).float()

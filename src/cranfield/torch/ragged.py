@@ -154,7 +154,7 @@ class RetrievalMeasures:
         self._batches.clear()
 
     def compute(self) -> Evaluation:
-        """The evaluation of all that was collected, here and in the other processes."""
+        """The evaluation of all batches, here and in the other processes."""
         if self._batches:
             columns = [torch.cat(column) for column in zip(*self._batches, strict=True)]
         else:  # in this process

@@ -1,4 +1,4 @@
-"""evaluate(qrels, run, measures): a tensor of scores on any device, and the usual Evaluation."""
+"""evaluate(qrels, run, measures): from a tensor of scores on any device to an Evaluation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def evaluate(
     policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
         and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.
     query_ids: names for the rows; by default their numbers.
-    name: what the run is called in the result.
+    name: the run's name in the result.
     Returns an `Evaluation`.
 
     >>> scores = torch.tensor([[0.2, 0.9, 0.5], [0.1, 0.2, 0.3]])
@@ -85,7 +85,7 @@ def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name
 
 
 def scanned_of(judgments: TensorJudgments, found: Taken, sizes: Integers, policy: Policy) -> Scanned:
-    """What was counted, as a scan: `sizes` are the lengths of the rankings, one for each row of the scores."""
+    """The counts as a scan: `sizes` are the lengths of the rankings, one for each row of the scores."""
     before = found.tied - 1 - found.before if policy.ties == "file" else found.before
     places = Places(np.arange(len(before)), found.above, before, found.tied)
     if not found.tied.all():
@@ -98,7 +98,7 @@ def scanned_of(judgments: TensorJudgments, found: Taken, sizes: Integers, policy
 def finish(
     judgments: Graded, scanned: Scanned, wanted: Sequence[Measure], policy: Policy, name: str, qrels: Callable[[], str]
 ) -> Evaluation:
-    """The evaluation of what was counted. `qrels` hashes the judgments, if somebody asks for it."""
+    """The evaluation of the counts. `qrels` hashes the judgments when needed."""
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(name, "it contains no rankings.")
     judged = rank_counted(judgments, scanned, policy)
@@ -108,7 +108,7 @@ def finish(
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
-    """The measures, if tensors can tell their values."""
+    """The measures, if they can be measured on tensors."""
     if policy.same_id == "drop":
         raise PolicyError(
             "same_id='drop' compares ids, which columns do not have.", hint="give those documents the score -inf"

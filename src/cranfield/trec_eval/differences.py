@@ -1,4 +1,4 @@
-"""Where trec_eval 10.0 fails, or gives values that are wrong or left to chance, and what is done here instead."""
+"""Where trec_eval 10.0 fails, or gives values that are wrong or random, and what cranfield does instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class KnownDifference(NamedTuple):
-    """A behaviour of trec_eval 10.0 that is not taken over."""
+    """A behaviour of trec_eval 10.0 that cranfield does not follow."""
 
     name: str
     trec_eval: str
@@ -82,7 +82,8 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "values that are not numbers",
-        "What is not a number is read as far as it goes, or as 0: the score 15,5 is 15, the grade xyz is 0, -M x is 0.",
+        "Other text is read up to the first invalid character, or as 0: the score 15,5 is 15, the grade xyz is 0, "
+        "-M x is 0.",
         "An error: exit code 2 in a file or a parameter, 1 in an option. Scores must be finite.",
     ),
     KnownDifference(
@@ -97,7 +98,7 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "parameters out of range",
-        "What makes no sense is computed or ignored: rbp with p = 1 or p = 1.5, set_F with a parameter of 0 or less, "
+        "Invalid parameters are computed or ignored: rbp with p = 1 or p = 1.5, set_F with a parameter of 0 or less, "
         "iprec_at_recall and 11pt_avg beyond recall 1, Rprec_mult of 0 or less, and in ndcg.x=3 or ndcg.p=3 a name "
         "that is no grade. rbp takes gains, which are scaled to lie between 0 and 1.",
         "An error with exit code 2. rbp takes p only.",
@@ -109,7 +110,7 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "byte order mark",
-        "The mark at the start of a file becomes part of the first query's id, so that the query is missing.",
+        "A byte order mark at the start of a file becomes part of the first query's id, so the query is missing.",
         "It is skipped.",
     ),
     KnownDifference(

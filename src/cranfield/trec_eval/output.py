@@ -30,7 +30,7 @@ class PrintedColumns(NamedTuple):
         return cls(judged, lines, columns, zscores is not None)
 
     def by_query(self, places: Integers) -> Iterator[str]:
-        """The lines of each of the queries: all but those that only say something about all queries."""
+        """The lines of each query: all but those that are only for all queries together."""
         shown = [
             (line, column)
             for line, column in zip(self.lines, self.values, strict=True)
@@ -62,7 +62,7 @@ class PrintedColumns(NamedTuple):
 
 
 def about(names: Sequence[str]) -> Iterator[str]:
-    """What the measures of these names are, for the help."""
+    """Descriptions of the measures of these names, for the help."""
     for name in names:
         if name == "runid":
             yield "\nrunid\n  The name of the run, from its last line."

@@ -53,7 +53,7 @@ def scan(
 ) -> tuple[JudgedRanks, str]:
     """The judged ranks of a run, and the name that its last line gives it.
 
-    Equal scores stand in the order of the ids, the larger first; for preferences, the smaller. With `single`, scores
+    Equal scores are ordered by id, the larger first; for preferences, the smaller first. With `single`, scores
     have 32 bits.
     """
     source = open_source(run, "run", "trec")
@@ -68,7 +68,7 @@ def scan(
 def tables(
     judgments: Judgments | GroupedJudgments, judged: JudgedRanks, format: str, depth: int | None, judged_only: bool
 ) -> dict[str, Any]:
-    """What the measures read: rankings cut off at a depth, then without their unjudged documents."""
+    """The tables that measures read: rankings cut off at a depth, then without their unjudged documents."""
     judged = judged.cut(depth)
     found: dict[str, Any] = {"ranks": judged.condensed if judged_only else judged}
     if isinstance(judgments, GroupedJudgments):

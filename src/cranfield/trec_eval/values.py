@@ -1,4 +1,4 @@
-"""What trec_eval computes for its lines: the value of every query it evaluates, and one for all of them."""
+"""The values of trec_eval's lines: one for every query it evaluates, and one for all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 FLOOR = 0.00001  # the lowest value in a geometric mean
 NO_ZSCORE = -1000000.0
-Tables = Mapping[str, Any]  # what measures of each kind of judgments read; "ranks" are the ordinary judged ranks
+Tables = Mapping[str, Any]  # the tables for each kind of judgments; "ranks" are the ordinary judged ranks
 ZScores = Mapping[tuple[str, str], tuple[float, float]]  # mean and deviation by query and name of the line
 
 
@@ -82,7 +82,7 @@ def _zscore(value: float, reference: tuple[float, float] | None) -> float:
 def grades_text(line: PrintedLine, judged: JudgedRanks) -> list[str]:
     """relstring: the grades of the first documents of every query, a character each.
 
-    `-` stands for a document that is not among the judged ones, `.` for a negative grade, `>` for one above 9.
+    `-` is an unjudged document, `.` a negative grade, `>` a grade above 9.
     """
     depth = np.minimum(judged.retrieved, line.length)
     if line.name == line.entry.name:

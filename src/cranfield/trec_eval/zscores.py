@@ -1,4 +1,4 @@
-"""trec_eval's file of reference values: what other systems score, as a mean and a deviation by query and measure."""
+"""trec_eval's file of reference values of other systems: a mean and a deviation by query and measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of differences that come down to adding, to the first relevant document, or to how many were found."""
+"""Bounds of differences that depend on a sum, on the first relevant document, or on how many were found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 def may_be_either(measure: Measure, scale: Scale) -> bool:
-    """Whether an unjudged document may be relevant, and may be not."""
+    """Whether an unjudged document may be relevant or not."""
     return len(worth_most_first(measure, scale)) == 2
 
 
@@ -43,7 +43,7 @@ class Sums(Method):
         return is_sum(measure) and tables[0].lengths is None
 
     def highest(self, pairs: RunPairs) -> Highest:
-        """What is worth a share of its grade at each rank is moved farthest by the best or the worst grade."""
+        """Where a rank is worth a share of the grade, the best or the worst grade makes the most difference."""
         best, worst = (self.at(end, pairs.first_rank) - self.at(end, pairs.second_rank) for end in self._ends)
         known = self._known[pairs.first, pairs.query] - self._known[pairs.second, pairs.query]
         return Highest(known + np.maximum(best, worst).sum(axis=1), np.ones(len(pairs), dtype=np.bool_))
@@ -63,7 +63,7 @@ class Firsts(Method):
         return may_be_either(measure, scale)
 
     def depths(self) -> Integers:
-        """Nothing below the first relevant document that is known makes a difference."""
+        """Nothing below the first judged relevant document makes a difference."""
         rel = {**self.measure.definition.defaults, **dict(self.measure.parameters)}["rel"]
         found = []
         for table in self.tables:
@@ -132,7 +132,7 @@ class Shares(Method):
         for run in (pairs.first, pairs.second):
             shares.append(self._share(relevant, self._retrieved[run, pairs.query][:, None], self._chosen))
             found.append(self._found[run, pairs.query][:, None])
-        if self.measure.definition.lower_is_better:  # to find less is better then: what only second found comes first
+        if self.measure.definition.lower_is_better:  # documents that only second found come first
             alone, against = against, alone
         left = np.maximum(new - alone[:, None], 0)
         last = np.maximum(left - (every - alone - against)[:, None], 0)

@@ -17,7 +17,7 @@ from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.filling import complete_table, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-WORTH_IT = 64  # documents of completions: with fewer for each row, it is not worth looking
+WORTH_IT = 64  # documents of completions for each row; with fewer, it is not worth trying
 
 
 class Completions:
@@ -102,7 +102,7 @@ class Completions:
 class Apart(NamedTuple):
     """Each run by itself, a value for each run and query.
 
-    unjudged: a number that stands for the unjudged documents of a ranking
+    unjudged: a number that identifies the unjudged documents of a ranking
     low, high: the bounds of its value, if what only another run has may be relevant, too
     """
 
@@ -143,7 +143,7 @@ class Others(Method):
         return Highest(np.where(same, 0.0, self._high[first] - self._low[second]), fixed | same)
 
     def _digests(self, table: JudgedRanks) -> Iterator[int]:
-        """A number for each query: which judged documents stand where."""
+        """A number for each query that identifies its judged documents and their ranks."""
         within = table.judged & (table.rank <= self.depth)
         first = np.searchsorted(table.query[within], np.arange(len(table) + 1)).tolist()
         rank, row = table.rank[within], table.row[within]

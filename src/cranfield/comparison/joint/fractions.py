@@ -80,7 +80,7 @@ class _GainSteps(NamedTuple):
     counts: Integers
 
     def at(self, query: Integers, number: Integers, level: int) -> Numbers:
-        """What so many documents make of the ideal's steps that this gain of the scale reaches, and no lower one."""
+        """What this many documents add to the ideal, in steps that this gain of the scale reaches but no lower one."""
         total = np.zeros(number.shape)
         for step in np.flatnonzero(self.reached == level).tolist():
             counts = self.counts[query, step]

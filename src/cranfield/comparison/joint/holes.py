@@ -102,7 +102,7 @@ class Holes:
         return most
 
     def digests(self, cutoff: int | None) -> Integers:
-        """For each run and query a number: equal numbers stand for the same unjudged documents at the same ranks."""
+        """For each run and query a number: equal numbers mean the same unjudged documents at the same ranks."""
         ends_of = offsets(self.counts.reshape(-1)).tolist()
         within = self._rank <= (NOWHERE if cutoff is None else cutoff)
         found = [
@@ -153,7 +153,7 @@ class Holes:
         depth = document.shape[2]
         places = np.arange(1, depth + 1, dtype=np.int32)
         its_first, its_second = document[first, query], document[second, query]
-        # What the second run has and the first one has as well, no deeper, is there already.
+        # Documents of the second run that the first one has at least as high are there already.
         elsewhere = rank[first[:, None], its_second]
         new = (its_second >= 0) & (elsewhere > depth)
         nowhere = np.int32(NOWHERE)
@@ -172,7 +172,7 @@ class Holes:
 
 
 class _Unjudged(NamedTuple):
-    """The unjudged documents of a run: those of query q stand from first[q] to first[q + 1]."""
+    """The unjudged documents of a run: those of query q are at first[q] to first[q + 1]."""
 
     first: list[int]
     rank: Ranks

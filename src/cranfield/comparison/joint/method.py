@@ -1,4 +1,4 @@
-"""What a method of bounding differences gives, and what all of them are made of."""
+"""What a method of bounding differences returns, and what all methods share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Method(ABC):
 
     @classmethod
     def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
-        """Whether the measure, with its parameters, is of the kind that this is about."""
+        """Whether the method fits the measure with its parameters."""
         return True
 
     def depths(self) -> Integers:

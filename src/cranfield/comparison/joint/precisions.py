@@ -96,7 +96,7 @@ class Precisions(Others):
         nobody = ~there[:, None, :] | np.eye(width, dtype=np.bool_)
         double = -np.sort(np.where(nobody, np.inf, -double), axis=2)  # those that suit a document best come first
         partners = np.cumsum(np.concatenate([np.zeros((*kept.shape, 1)), double[:, :, :-1] / 2], axis=2), axis=2)
-        some = free > 0  # documents that make no difference may stand for some of the m
+        some = free > 0  # documents that make no difference may be some of the m
         partners[some] = np.maximum.accumulate(partners[some], axis=2)
         values = [ratio(known, self._denominator(pairs, 0))]
         most = known

@@ -111,7 +111,7 @@ class Stopping(Method):
 
 
 def _branched(pairs: RunPairs, row: Integers, least: Numbers, most: Numbers) -> tuple[Integers, Numbers, Numbers]:
-    """Two branches for each: with the undecided document that stands highest, in either run, at its best and worst."""
+    """Two branches for each: with the highest undecided document, in either run, at its best and worst."""
     undecided: Flags = least < most
     kept = undecided.any(axis=1)
     row, least, most, undecided = row[kept], least[kept], most[kept], undecided[kept]

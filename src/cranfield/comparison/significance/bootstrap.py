@@ -36,7 +36,7 @@ class Bootstrap(Test):
         for drawn in _draws(differences, settings):
             hits += (drawn >= observed * (1 - 1e-9)).sum(axis=0)
         usual = STUDENT.outcome(differences, settings)
-        # A column without spread has nothing to draw from; there the t-test has a rule.
+        # A column without spread has nothing to draw from; it follows the rule of the t-test.
         varied = deviation(differences) > 0
         p = np.where(varied, (1 + hits) / (1 + settings.permutations), usual.p)
         up = usual.estimate > 0
@@ -75,7 +75,7 @@ def _draws(differences: Numbers, settings: Settings) -> Iterator[Numbers]:
         counts = np.bincount(queries.reshape(-1), minlength=size * n).reshape(size, n) / n
         shift = counts @ centred
         variance = np.maximum(counts @ centred**2 - shift**2, 0.0) * (n / (n - 1))
-        # A draw without any spread says nothing of the scale; it counts as far away, which can only raise p.
+        # A draw without spread says nothing about the scale; it counts as extreme, which can only raise p.
         away = np.where(variance > SAME**2, ratio(np.abs(shift), np.sqrt(variance / n)), np.inf)
         yield np.where(spread > 0, away, 0.0)
 

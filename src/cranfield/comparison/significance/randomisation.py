@@ -23,11 +23,11 @@ class Randomisation(Test):
 
     def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
         """Test every column."""
-        slack = 1e-9 * np.abs(differences).sum(axis=0)  # two equal sums may differ by the order they were added in
+        slack = 1e-9 * np.abs(differences).sum(axis=0)  # equal sums may differ if added in another order
         few = (differences != 0).sum(axis=0) <= EXACT
         greater, less = np.ones(differences.shape[1]), np.ones(differences.shape[1])
         for at in np.flatnonzero(few).tolist():
-            d = differences[differences[:, at] != 0, at]  # what does not differ is the same flipped
+            d = differences[differences[:, at] != 0, at]  # flipping a difference of 0 changes nothing
             sums = _every_subset(len(d)) @ d
             greater[at], less[at] = (sums <= slack[at]).mean(), (sums >= -slack[at]).mean()
         many = np.flatnonzero(~few)

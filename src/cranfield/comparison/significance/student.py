@@ -21,7 +21,7 @@ from cranfield.ranks.columns import Numbers
 from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 
-NEAR = 1e-12  # what rounding leaves of the share of the squares that is within a column
+NEAR = 1e-12  # the rounding error of the share of squares within a column
 PARTS = 4  # for each core, in which a block of bits becomes signs
 
 

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from cranfield.ranks.columns import Numbers
 
-SAME = 1e-12  # values closer than this are equal: what is left of two equal sums, added in another order
+SAME = 1e-12  # values closer than this are equal: equal sums may differ if added in another order
 BLOCK = 4_000_000  # numbers drawn at a time
 
 
 class Settings(NamedTuple):
-    """What a test may ask for beside the differences."""
+    """What a test may need besides the differences."""
 
     alpha: float
     permutations: int
@@ -25,7 +25,7 @@ class Settings(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a test says of each column.
+    """The result of a test for each column.
 
     greater, less: one-sided p-values, of "it is not above 0" and of "it is not below 0"
     p: the two-sided p-value
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
     @property
     def direction(self) -> Numbers:
-        """1 where the column points up, -1 where it points down, 0 where it points nowhere."""
+        """1 where the column points up, -1 where it points down, 0 otherwise."""
         with np.errstate(invalid="ignore"):  # p-values that are no numbers are refused elsewhere
             return np.sign(self.less - self.greater)
 
@@ -50,9 +50,9 @@ class Outcome(NamedTuple):
 class Test:
     """A significance test.
 
-    title: what it is called in a sentence; draws: whether that should say how many draws were made
-    of: what its interval is an interval of
-    effect: what its effect size is called
+    title: its name in a sentence; draws: the word for its draws, if the title should count them
+    of: what its interval is for
+    effect: the name of its effect size
     studentised: whether it draws t-values, so that a whole family can be judged by its largest
     assumes: what several runs must have in common for its p-values and intervals to hold, where it assumes that
     all_at_once: it compares all runs together, which is its correction, and has no one-sided p-value for one pair
@@ -95,7 +95,7 @@ def t_values(differences: Numbers) -> Numbers:
 
 
 def deviation(differences: Numbers) -> Numbers:
-    """The standard deviation of each column; 0 where only rounding makes it differ from that."""
+    """The standard deviation of each column; 0 if it is only due to rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = differences.std(axis=0, ddof=1)
     rounding = SAME * np.maximum(np.abs(differences).max(axis=0), 1.0)
@@ -134,7 +134,7 @@ def blocks(draws: int, n: int) -> Iterator[int]:
 def random_bits(draws: int, n: int, seed: int, width: int) -> Iterator[npt.NDArray[np.uint8]]:
     """Blocks of rows that hold 0 or 1 for each of n queries; `width` is how many numbers a row will be turned into.
 
-    As floating numbers they take eight times the room: who multiplies them turns one block after another into these.
+    As floating-point numbers they take eight times the memory: convert one block at a time to multiply.
     """
     generator = np.random.default_rng(seed % 2**64)  # of any sign
     for size in blocks(draws, max(n, width)):

@@ -1,11 +1,11 @@
 """Randomised Tukey HSD: all pairs of several systems at once.
 
-If the systems were alike, the values of a query could stand in any order. So they are put into random order, for each
-query anew, and the largest difference between two means is noted; it happens by chance that often. A pair is judged
+If the systems were alike, the values of a query could be in any order. So they are put into random order, for each
+query anew, and the largest difference between two means is noted: the distribution by chance. A pair is judged
 against that largest difference, which makes its p-value hold for all pairs together (Carterette 2012). One system that
 is far worse than the others makes that difference large, and so hides theirs: keep weak systems out of the comparison.
-Values can stand in any order only if those of all systems vary equally: where some vary far more than others, p-values
-are too small for them.
+Values can be in any order only if those of all systems vary equally: for systems that vary far more than others,
+p-values are too small.
 
 The random order of query q in permutation b is a function of (seed, b, q): the compiled code and its twin in numpy here
 draw the same, in any number of threads.

@@ -12,7 +12,7 @@ from cranfield.comparison.significance.test import Outcome, Settings, Test
 from cranfield.ranks.columns import Numbers
 
 EXACT = 50  # queries up to which the distribution is exact, if no two differences are equal
-EXACT_TIED = 13  # ... and up to which it is if some are
+EXACT_TIED = 13  # ... and up to which it is exact if some are
 FEW = 2000  # ... and up to which all pairs of them are looked at
 
 

@@ -1,7 +1,7 @@
 """advise(qrels, runs, measures) → Advice: which measures suit a collection, and which do not.
 
-A measure is a question, and data can be too thin to answer it. The rules stand in recommendations.py and cautions.py,
-one small function each: what they see is the `Facts`, what they say is a sentence.
+A measure is a question, and data can be too thin to answer it. The rules are in recommendations.py and cautions.py, one
+small function each: from the `Facts` to a sentence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
 from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import count, listed, wrapped
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments

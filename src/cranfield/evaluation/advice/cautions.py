@@ -1,4 +1,4 @@
-"""What to beware of: rules about the data, and about a measure on the data. Where all is well a rule says nothing."""
+"""What to beware of: rules about the data, and about a measure on the data. A rule is silent if all is well."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cranfield.measures import Measure
 from cranfield.measures.scope import Scope, chosen_parameters
 from cranfield.ranks.chosen import chosen_warning
 
-ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries decides more than the systems do
+ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries matters more than the systems
 SEVERAL = 3  # relevant documents: from here on the first one is a small part of the answer
 MANY_TIED = 0.05
-STEEP = 8  # a grade whose exponential gain, 2^8 - 1, drowns all lower ones
+STEEP = 8  # a grade whose exponential gain, 2^8 - 1, outweighs all lower ones
 
 # Measures that share a weakness.
 OF_ALL_RELEVANT = {"AP", "GMAP", "IAP", "Rprec", "YAAP", "binG"}
@@ -64,26 +64,26 @@ def holes(facts: Facts) -> Iterator[str]:
 
 
 def chosen_for_others(facts: Facts) -> Iterator[str]:
-    """Judgments that were chosen to decide one comparison are not made for another."""
+    """Judgments that were chosen to decide one comparison may not suit another."""
     chosen = chosen_warning(facts.judgments)
     if not chosen:
         return
-    told = [chosen]
+    sentences = [chosen]
     if facts.runs:
         judged = sorted((run.judged(facts.first_page), run.run) for run in facts.runs)
         shares = _few([f"{run} {share:.0%}" for share, run in judged])
-        told.append(f"Judged of the first {facts.first_page} documents: {shares}")
+        sentences.append(f"Judged of the first {facts.first_page} documents: {shares}")
     if facts.left_out:
         changes = sorted((change, run) for run, change in facts.left_out.items())
         losses = _few([f"{run} {change:+.4f}" for change, run in changes])
-        told.append(f"How {LEFT_OUT_BY} of a run would change if it had not been in the pool: {losses}")
-    yield f"{'. '.join(told)}."
+        sentences.append(f"How {LEFT_OUT_BY} of a run would change if it had not been in the pool: {losses}")
+    yield f"{'. '.join(sentences)}."
 
 
-def _few(told: Sequence[str], most: int = 5) -> str:
-    """The first of some things in words, and how many more there are."""
-    more = f" and {count(len(told) - most, 'other')}" if len(told) > most else ""
-    return ", ".join(told[:most]) + more
+def _few(items: Sequence[str], most: int = 5) -> str:
+    """The first few in words, and how many more there are."""
+    more = f" and {count(len(items) - most, 'other')}" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
 
 
 def missing_queries(facts: Facts) -> Iterator[str]:
@@ -118,7 +118,7 @@ DATA_CAUTIONS: tuple[Callable[[Facts], Iterator[str]], ...] = (
 
 
 def misleading(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Accuracy counts the documents rightly left out, which are nearly all."""
+    """Accuracy counts the documents that were rightly not retrieved: nearly all of them."""
     if measure.definition.name == "Accuracy":
         yield "in a large collection nearly all documents are irrelevant, so retrieving nothing scores nearly 1. Use F."
 
@@ -141,7 +141,7 @@ def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
         condensed = measure.replace(judged_only=True).name
         instead = "Bpref" if name in OF_ALL_RELEVANT and _nonrelevant(facts, measure) else condensed
         yield (
-            f"{facts.told_judged(scope.cutoff)}. The rest count as not relevant and pull it down; {instead} leaves "
+            f"{facts.judged_text(scope.cutoff)}. The rest count as not relevant and pull it down; {instead} leaves "
             "them out."
         )
 

@@ -22,9 +22,9 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tables.removing import without
 
-ENOUGH_JUDGED = 0.8  # of what a measure looks at; below it unjudged documents decide comparisons
+ENOUGH_JUDGED = 0.8  # of the documents a measure looks at; below that, unjudged documents decide comparisons
 RUN_MEASURES = ("NumRet",)
-LEFT_OUT_BY = "nDCG@10"  # by which runs are measured that are left out of the pool
+LEFT_OUT_BY = "nDCG@10"  # the measure for runs that are left out of the pool
 DEPTHS = (10, 100, 1000)
 
 
@@ -65,7 +65,7 @@ class Facts:
     runs: tuple[RunShape, ...]
     judgments: Judgments = field(repr=False, compare=False)
     read_grades: Numbers = field(repr=False, compare=False)  # those of the judgments, as the policy reads them
-    complete: bool = False  # a document without a judgment is not relevant, and nobody needs to judge it
+    complete: bool = False  # documents without a judgment are not relevant, and need none
     left_out: Mapping[str, float] = field(default_factory=dict)  # see `_left_out`; for judgments that were chosen
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class Facts:
         return self.one_relevant > 0.5
 
     def least_judged(self, cutoff: int | None) -> tuple[str, float]:
-        """The run of which the smallest share of the documents down to a cutoff is judged, and this share."""
+        """The run with the smallest share of judged documents down to a cutoff, and this share."""
         shares = [(run.judged(cutoff), run.run) for run in self.runs]
         share, run = min(shares, default=(1.0, ""))
         return run, share
@@ -97,8 +97,8 @@ class Facts:
         """Whether many documents of some run are not judged, of those down to a cutoff."""
         return self.least_judged(cutoff)[1] < ENOUGH_JUDGED
 
-    def told_judged(self, cutoff: int | None) -> str:
-        """How much is judged of the run of which least is, down to a cutoff, in words."""
+    def judged_text(self, cutoff: int | None) -> str:
+        """The smallest share of judged documents of a run down to a cutoff, in words."""
         run, share = self.least_judged(cutoff)
         if cutoff is None:
             return f"only {share:.0%} of all documents that {run} retrieves are judged"
@@ -116,7 +116,7 @@ class Facts:
 
 
 def depth_text(depth: int | None) -> str:
-    """What a share down to a depth is a share of, in words."""
+    """The documents down to a depth, in words."""
     return "all retrieved" if depth is None else f"the first {depth}"
 
 

@@ -66,18 +66,18 @@ def preference(facts: Facts) -> Iterator[Recommendation]:
         coarse = facts.relevant <= 2
         yield Recommendation(
             "Bpref10" if coarse else "Bpref",
-            f"{facts.told_judged(None)}, and it ignores unjudged documents"
+            f"{facts.judged_text(None)}, and it ignores unjudged documents"
             + ("; with so few relevant documents Bpref itself would be coarse." if coarse else "."),
         )
 
 
 def condensed(facts: Facts) -> Iterator[Recommendation]:
-    """Where the first page is full of unjudged documents, grades still say in which order the judged ones should be."""
+    """If the first page is full of unjudged documents, the order of the judged ones still counts."""
     k = facts.first_page
     if facts.graded and facts.incomplete(k):
         yield Recommendation(
             f"nDCG(judged_only=True)@{k}",
-            f"{facts.told_judged(k)}, and it leaves the rest out instead of counting them as not relevant.",
+            f"{facts.judged_text(k)}, and it leaves the rest out instead of counting them as not relevant.",
         )
 
 
@@ -96,7 +96,7 @@ def bounds(facts: Facts) -> Iterator[Recommendation]:
     if facts.incomplete(k):
         yield Recommendation(
             "RBPResidual",
-            f"{facts.told_judged(k)}; RBP would lie between its value and its value plus this if every document were "
+            f"{facts.judged_text(k)}; RBP would lie between its value and its value plus this if every document were "
             "judged.",
         )
 
@@ -106,7 +106,7 @@ def coverage(facts: Facts) -> Iterator[Recommendation]:
     depth = min((run.deepest for run in facts.runs), default=0)
     if depth >= DEEP:
         k = 1000 if depth >= 1000 else 100
-        known = f" {_sentence(facts.told_judged(k))}, so it is the recall of what is known to be relevant."
+        known = f" {_sentence(facts.judged_text(k))}, so it is the recall of what is known to be relevant."
         yield Recommendation(
             f"R@{k}",
             "the rankings are deep: how much of what is relevant could a second ranker or a patient reader still find?"

@@ -1,7 +1,7 @@
-"""check_files(qrels, runs) → CheckReport: everything that is wrong with files, and what they hold.
+"""check_files(qrels, runs) → CheckReport: everything that is wrong with files, and what they contain.
 
-An evaluation stops at the first error; a check goes on to the end. It reads every file once, a query at a time: what
-it keeps is the judgments, the ids of the queries, and the first problems of each kind.
+An evaluation stops at the first error; a check goes on to the end. It reads every file once, a query at a time, and
+keeps only the judgments, the ids of the queries, and the first problems of each kind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from cranfield.errors import InputError
 from cranfield.evaluation.advice import Advice, advise
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.files.checking.retrieved import RunCheck, RunFacts
@@ -33,7 +33,7 @@ _Checked = TypeVar("_Checked", JudgmentCheck, RunCheck)
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What is wrong with judgments and runs, and what they hold.
+    """What is wrong with judgments and runs, and what they contain.
 
     >>> import io
     >>> qrels, run = io.BytesIO(b"1 0 a 1\\n2 0 a 1\\n"), io.BytesIO(b"1 Q0 a 1 0.5 x\\n")
@@ -162,7 +162,7 @@ def _check_run(
 
 
 def _whether_scattered(check: Callable[[bool], _Checked]) -> _Checked:
-    """Check a file as if the rows of every query stood together, and again where they do not."""
+    """Check a file as if the rows of every query were together, and check again if they are not."""
     try:
         return check(False)
     except Scattered:

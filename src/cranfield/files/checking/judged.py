@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cranfield.files.checking.problems import Problems
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import rows_by_query
 from cranfield.layout import count
 from cranfield.ranks.reading_judgments import duplicate_message
 from cranfield.read.numbers import number_text
@@ -63,7 +63,7 @@ class JudgmentCheck:
         self.lines: dict[str, int | None] = {}  # where each query starts
         self.grouped = False
         self._grades: Counter[float] = Counter()
-        for records in together(file, problems.add_error, scattered=scattered):
+        for records in rows_by_query(file, problems.add_error, scattered=scattered):
             self._add(records)
         if not self.by_query and not problems.counts:
             problems.add("empty", "it contains no judgments.")
@@ -97,7 +97,7 @@ class JudgmentCheck:
         self.lines[query] = records.place(0)
 
     def ask_about_negative_grades(self) -> None:
-        """Take note of grades below -1: -1 is usual for what was pooled and not judged, others seldom mean that."""
+        """Warn about grades below -1: -1 usually means pooled but not judged, others seldom do."""
         low = sorted(grade for grade in self._grades if grade < -1)
         if low:
             listed, number = ", ".join(map(number_text, low)), sum(self._grades[grade] for grade in low)

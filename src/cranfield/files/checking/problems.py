@@ -1,4 +1,4 @@
-"""What can be wrong with a file, and how serious it is."""
+"""The problems that a file can have, and how serious they are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KINDS: dict[str, Severity] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, where, and what to do about it.
+    """One problem: what is wrong, where, and what to do about it.
 
     >>> import io, cranfield
     >>> qrels, run = io.BytesIO(b"1 0 a 1\\n2 0 a 1\\n"), io.BytesIO(b"1 Q0 a 1 0.5 x\\n")
@@ -78,13 +78,13 @@ class Problems:
         self._listed: list[Problem] = []
 
     def add(self, kind: str, message: str, *, line: int | None = None, hint: str = "") -> None:
-        """Take note of a problem."""
+        """Add a problem."""
         self.counts[kind] += 1
         if self.counts[kind] <= self._most:
             self._listed.append(Problem(self.file, line, kind, KINDS[kind], message, hint))
 
     def add_error(self, error: InputError, kind: str = "malformed") -> None:
-        """Take note of what a reader said, without the place that stands in its text."""
+        """Add an error of a reader, without the place that its text begins with."""
         place = f"{error.source}:{error.line}: " if error.line else f"{error.source}: "
         self.add(kind, error.fact.removeprefix(place), line=error.line, hint=error.hint)
 
@@ -94,7 +94,7 @@ class Problems:
         return sorted(self._listed, key=lambda problem: (kinds.index(problem.kind), problem.line or 0))
 
     def more(self) -> Iterable[More]:
-        """What is not listed."""
+        """How many problems are not listed."""
         for kind, count in self.counts.items():
             if count > self._most:
                 yield More(self.file, kind, KINDS[kind], count - self._most)

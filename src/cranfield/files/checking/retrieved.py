@@ -14,7 +14,7 @@ from cranfield.files.checking.judged import Spread
 from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
 from cranfield.files.checking.similar import difference, similar
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import rows_by_query
 from cranfield.layout import count
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged
@@ -72,7 +72,7 @@ class RunCheck:
         self._examples: list[tuple[str, str, str]] = []
         self._common = False
         self._answered: set[str] = set()
-        for records in together(file, problems.add_error, scattered=scattered):
+        for records in rows_by_query(file, problems.add_error, scattered=scattered):
             self._add(records)
         self._conclude()
 

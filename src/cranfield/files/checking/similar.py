@@ -1,4 +1,4 @@
-"""Ids that people take for the same, and programs do not."""
+"""Ids that look the same to people, but not to programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FEW = 50
 
 
 def bare(ids: Iterable[str]) -> list[str]:
-    """Ids without what people overlook: blanks around them, capitals, leading zeros.
+    """Ids without details that people overlook: blanks around them, capitals, leading zeros.
 
     >>> bare(["D7", " d7", "007"])
     ['d7', 'd7', '7']
@@ -25,7 +25,7 @@ def similar(found: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[int, 
     """
     names = list(wanted)
     like = dict(zip(bare(names), names, strict=True))
-    if len(like) < FEW:  # then it is faster to see first whether they occur at all
+    if len(like) < FEW:  # then it is faster to check first whether they occur at all
         text = "\n".join(found).casefold()
         if not any(name in text for name in like):
             return
@@ -35,7 +35,7 @@ def similar(found: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[int, 
 
 
 def difference(one: str, other: str) -> str:
-    """In what two similar ids differ.
+    """How two similar ids differ.
 
     >>> difference("D7", "d07"), difference("a", "a ")
     ('capitals', 'blanks around it')

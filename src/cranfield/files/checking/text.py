@@ -1,4 +1,4 @@
-"""What a check found, as text or as JSON."""
+"""The result of a check, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check_json(report: CheckReport) -> str:
 
 
 def _problems(problems: tuple[Problem, ...], more: tuple[More, ...], width: int, paint: Paint) -> list[str]:
-    """A line for each, and below those that share it the hint."""
+    """A line for each problem, and a hint below those that share it."""
     hidden = {(each.file, each.kind): each.count for each in more}
     lines: list[str] = []
 

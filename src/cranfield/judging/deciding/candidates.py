@@ -24,17 +24,17 @@ from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
 
-MANY_STEPS = 20  # fewer are compared with one after the other, which is faster than searching
+MANY_STEPS = 20  # fewer are compared one by one, which is faster than searching
 NO_GRADE = "give None for a document that cannot be judged"
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The documents that any run returns down to a depth, sorted by query, and all that is judged of their queries.
+    """The documents that any run returns down to a depth, sorted by query, and all judged documents of their queries.
 
-    For each document: `query` (a number), `doc_ids`, `grade` (NaN where nobody has judged it), and in `rank`, which has
-    a line for each run, its rank, 0 where the run does not return it that early. What is judged and not returned by any
-    run has the rank 0 everywhere: measures look at it, and nothing has to be guessed of it.
+    For each document: `query` (a number), `doc_ids`, `grade` (NaN if it is not judged), and in `rank`, which has
+    a line for each run, its rank, 0 where the run does not return it that early. Documents that are judged and not
+    returned by any run have the rank 0 everywhere: measures look at them, and nothing about them has to be estimated.
     For each query: `query_ids`, and in `retrieved`, which has a line for each run, how many documents are ranked.
     """
 
@@ -45,7 +45,7 @@ class Candidates:
     rank: Integers
     retrieved: Integers
     grade: Numbers
-    passed: Flags  # somebody saw it and could not judge it: it counts as not relevant, as everywhere
+    passed: Flags  # seen, but it could not be judged: it counts as not relevant, as everywhere
     scale: tuple[float, ...]
 
     @classmethod
@@ -107,7 +107,7 @@ class Candidates:
         return self._with_columns(changed, passed)
 
     def grade_of(self, query: str, document: str) -> float:
-        """The grade of a document; NaN where nobody has judged it."""
+        """The grade of a document; NaN if it is not judged."""
         return float(self.grade[self._place(query, document)])
 
     def _with_columns(self, grade: Numbers, passed: Flags) -> Candidates:
@@ -137,7 +137,7 @@ class Candidates:
 
     @cached_property
     def observed(self) -> Flags:
-        """Whether somebody gave a grade to each document that some run returns."""
+        """Whether each document that some run returns has a grade."""
         return np.asarray(self.judged & self.returned & ~self.passed)
 
     @cached_property
@@ -152,18 +152,18 @@ class Candidates:
 
     @cached_property
     def levels(self) -> Numbers:
-        """The grades of the scale, and all others that somebody gave, from the lowest to the highest."""
+        """The grades of the scale, and all others that were given, from the lowest to the highest."""
         return np.unique(np.concatenate([self.scale, self.grade[self.judged]]))
 
     def rounded(self, grades: Numbers) -> Numbers:
-        """Numbers as the nearest grades of the scale; what is judged keeps its grade."""
+        """Numbers as the nearest grades of the scale; judged documents keep their grade."""
         scale = np.array(self.scale)
         return np.where(self.judged, self.grade, scale[steps_below((scale[1:] + scale[:-1]) / 2, grades)])
 
     def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
         """A measure of runs: a line for each completion, which is a grade for each document; a column for each query.
 
-        All completions stand in one table, as if they were queries of their own.
+        All completions are in one table, as if they were queries of their own.
         """
         sizes = np.tile(np.bincount(self.query, minlength=len(self.query_ids)), len(completions))
         all_judged = JudgedGrades(self.falling(completions), offsets(sizes.tolist()), np.arange(completions.size))

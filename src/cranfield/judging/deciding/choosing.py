@@ -1,8 +1,8 @@
 """Which documents to judge next: those whose grades tell most about the end of the interval that is nearer to 0.
 
 L = mean(d) ∓ t* · sd(d) / √n decides whether a difference is significant. It is made linear in the grades, L ≈ Σ c g,
-and a document is worth what its grade takes from the variance of L: cov(L, g)² / var(g). Documents tell about others,
-so each document of a batch is chosen given those before it.
+and a document is worth what its grade takes from the variance of L: cov(L, g)² / var(g). A grade also says something
+about other documents, so each document of a batch is chosen given those before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cranfield.ranks.filling import single_documents
 
 NDCG = "nDCG"
 LEAST_SPREAD = 0.01  # of the differences of queries: those of runs that are nearly the same have none
-SHORTLIST = 50  # times as many as are wanted are looked at one after the other, the best of all by themselves
+SHORTLIST = 50  # candidates tried one by one, as a multiple of the number wanted; the best of all by themselves
 FEW, FEW_GRADES = 8, 100_000  # completions that slopes are the mean of, and grades in all of them together
 AT_ONCE = 2_000_000  # documents of rankings tried in one table
 
@@ -36,7 +36,7 @@ class ScoredPlaces(NamedTuple):
 
 
 def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> ScoredPlaces:
-    """The documents that together take most from the variance of Σ weights · grade, one after the other."""
+    """The documents that together reduce the variance of Σ weights · grade most, one after the other."""
     covariance, variance = model.covariance_with(weights), model.variance
     promising = np.flatnonzero(open_)
     if len(promising) > SHORTLIST * count:
@@ -53,13 +53,13 @@ def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> Sco
         places.append(int(promising[best]))
         worths.append(float(worth[best]))
         left[best] = False
-        told = model.covariance_with_one(best)
+        explained = model.covariance_with_one(best)
         for before in known:
-            told -= before * before[best]
-        told /= math.sqrt(variance[best])
-        covariance = covariance - told * (covariance[best] / math.sqrt(variance[best]))
-        variance = np.maximum(variance - told**2, model.variances.noise * 1e-9)
-        known.append(told)
+            explained -= before * before[best]
+        explained /= math.sqrt(variance[best])
+        covariance = covariance - explained * (covariance[best] / math.sqrt(variance[best]))
+        variance = np.maximum(variance - explained**2, model.variances.noise * 1e-9)
+        known.append(explained)
     return ScoredPlaces(np.array(places, dtype=np.int64), np.array(worths))
 
 
@@ -67,7 +67,7 @@ def weights_of(found: Numbers, slope: Numbers, query: Integers, critical: float)
     """How each grade moves L, given the differences of completions, in a line each, and how it moves its query's."""
     expected = found.mean(axis=0)
     queries, mean = len(expected), expected.mean()
-    # The spread of the means would be too small: they lie closer together than the differences of any completion.
+    # The spread of the means would be too small: they are closer together than the differences of any completion.
     spread = max(float(found.std(axis=1, ddof=1).mean()), LEAST_SPREAD)
     side = -1.0 if mean < 0 else 1.0
     moves = 1 / queries - side * critical * (expected - mean) / ((queries - 1) * spread * math.sqrt(queries))
@@ -77,7 +77,7 @@ def weights_of(found: Numbers, slope: Numbers, query: Integers, critical: float)
 def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Numbers) -> Numbers:
     """How each grade moves the difference of its query, in the mean of a few completions.
 
-    The expected grades would be no completion to look at: the best of them are worse than the best of any completion.
+    The expected grades would not be a realistic completion: the best of them are below the best of any completion.
     nDCG and sums over documents have formulas. For other measures each document gets the lowest and the highest grade
     in turn, which takes as many rankings as there are documents, twice.
     """
@@ -102,7 +102,7 @@ def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], gr
     baseline, run = pair
     weight = by_rank[candidates.rank[run]] - by_rank[candidates.rank[baseline]]
     query, cell = candidates.query, candidates.level_cells(grades)
-    # In the ideal ranking documents of one grade share their ranks: each has the mean of what these weigh.
+    # In the ideal ranking documents of one grade share their ranks: each has the mean weight of these ranks.
     counts = np.bincount(cell, minlength=len(candidates.query_ids) * len(scale)).reshape(-1, len(scale))
     best_first = np.argsort(-worth, kind="stable")
     last = np.empty_like(counts)  # the rank of the last document of each grade

@@ -1,4 +1,4 @@
-"""decide(store, runs, measure, assessor=…) → Look: judge document after document until the verdict stands."""
+"""decide(store, runs, measure, assessor=…) → Look: judge document after document until the verdict is final."""
 
 from __future__ import annotations
 
@@ -37,23 +37,22 @@ def decide(
     seed: int = 0,
     format: str | None = None,
 ) -> Look:
-    """Let an assessor judge what can still change the verdict on runs, until it stands. Each grade goes into the store.
+    """Let an assessor judge what can still change the verdict on runs, until it is final. Grades go into the store.
 
-    store: a `Store`, or where it is; a file that does not exist yet is created. What is judged in it counts from the
-        start.
+    store: a `Store`, or where it is; a file that does not exist yet is created. Judgments in it count from the start.
     runs: {name: run} or a list of runs, which are what `evaluate` takes; the first is the baseline.
     measure: the measure that decides, as in `Decision.of`.
     assessor: a function of the ids of a query and of a document, which returns the grade; None if it cannot be judged.
     name: the name of the assessor in the store.
-    kind: what the assessor is: "person", "model", "clicks" or "imported". What people said always counts; other kinds
+    kind: what the assessor is: "person", "model", "clicks" or "imported". People's grades always count; other kinds
         count only if the assessor is of that kind.
     alpha: the level of significance.
-    confidence: how probable a verdict must be before it stands.
+    confidence: how probable a verdict must be before it is final.
     depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
     queries: their ids; by default all that any run has.
     all_pairs: compare every pair of runs, not only each run with the first.
     batch: how many documents are judged between two looks.
-    most: stop after this many judgments, whatever stands then.
+    most: stop after this many judgments, decided or not.
     seed: the seed of the random draws.
     format: of the runs, if it cannot be detected.
     Returns the last `Look`; its `state` says why it is the last one.
@@ -105,7 +104,7 @@ def decide(
 
 
 def note_chosen(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
-    """Note that grades decided what is judged here; nobody else is asked to judge it."""
+    """Record that these documents were chosen by grades; no other assessor is asked to judge them."""
     from cranfield.judging.waiting import WaitingRow, add_waiting
 
     rows = (WaitingRow(*pair, 0, 0, "to decide", 0, chosen_by=DECIDE.chosen_by) for pair in chosen)
@@ -114,7 +113,7 @@ def note_chosen(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
 
 
 def _kinds(kind: str) -> tuple[str, ...]:
-    """The kinds of judgments that count: those of people always do."""
+    """The kinds of judgments that count; people's always do."""
     return tuple(dict.fromkeys((*BY_PEOPLE, kind)))
 
 

@@ -1,4 +1,4 @@
-"""Decision: which documents to judge until the verdict on runs stands, and whether it does."""
+"""Decision: which documents to judge until the verdict on runs is final, and whether it is."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from cranfield.measures.registry import require_ranks
 from cranfield.ranks.first import Grades
 from cranfield.ranks.judgments import Judgments
 
-LEAST = 50  # judged documents, before any verdict stands
-BATCH = 10  # documents from one look that counts to the next
+LEAST = 50  # judged documents before any verdict is final
+BATCH = 10  # documents between two looks that count
 IN_A_ROW = 2  # looks with the same verdict
 USUAL_DEPTH = 10
 
 
 class PairStanding(NamedTuple):
-    """The verdict of the last look that counted, how many were judged then, and for how many looks it has stood."""
+    """The verdict of the last look that counted, how many were judged then, and for how many looks it has held."""
 
     judged: int = -BATCH
     verdict: str | None = None
@@ -101,16 +101,16 @@ class Decision:
         seed: int = 0,
         format: str | None = None,
     ) -> Self:
-        """Begin, or go on with what is judged already.
+        """Start a decision, or continue one with existing judgments.
 
         runs: {name: run} or a list of runs, which are what `evaluate` takes; the first is the baseline, and each of the
             others is compared with it.
         measure: any measure of ranks and grades whose queries are averaged. Choosing is fastest for nDCG and for sums
             over documents (P, DCG, RBP and the like); for others, each document is tried with two grades.
-        grades: what is judged so far: qrels of any kind; None if nothing is.
+        grades: the judgments so far: qrels of any kind; None if there are none.
         scale: the grades that can be given; by default 0, 1, 2, 3.
         alpha: the level of significance.
-        confidence: how probable a verdict must be before it stands.
+        confidence: how probable a verdict must be before it is final.
         depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
         queries: their ids; by default all that any run has. All of them count in the comparison.
         all_pairs: compare every pair of runs, not only each run with the first: decide the order of all of them.
@@ -159,7 +159,7 @@ class Decision:
         return replace(self, _candidates=self._candidates.with_grades(grades))
 
     def _after(self, last: Sequence[tuple[str, str]]) -> Self:
-        """The same decision, with a look before the last documents were judged: a verdict may have stood there."""
+        """The same decision, with a look before the last documents were judged: there may have been a verdict."""
         if len(last) < BATCH:
             return self
         grades: dict[str, dict[str, float | None]] = {}
@@ -168,20 +168,20 @@ class Decision:
         return replace(self, _candidates=self._candidates.without(last)).with_grades(grades)
 
     def _observed_pairs(self) -> set[tuple[str, str]]:
-        """What is judged of the first documents of all runs."""
+        """The judged ones of the first documents of all runs."""
         return set(map(self._candidates.names_of, np.flatnonzero(self._candidates.observed).tolist()))
 
     def _open_pairs(self) -> list[tuple[str, str]]:
-        """What is not judged and can still change a verdict."""
+        """The unjudged documents that can still change a verdict."""
         matters = np.any([pair.matters for pair in self._pairs], axis=0)
         return list(map(self._candidates.names_of, np.flatnonzero(matters).tolist()))
 
     def next(self, count: int = BATCH) -> list[tuple[str, str]]:
-        """What to judge next.
+        """The documents to judge next.
 
         count: how many documents, at most.
         Returns (query, document) for each, the most telling first; none if all that matter are judged. With several
-        runs, a document is worth as much as it is for the undecided pair that needs it most.
+        runs, the value of a document is that for the undecided pair that needs it most.
         """
         worth: dict[int, float] = {}
         undecided = [place for place, state in enumerate(self._states) if state == OPEN]
@@ -193,9 +193,10 @@ class Decision:
         return [self._candidates.names_of(document) for document in best[:count]]
 
     def look(self) -> Look:
-        """Where the decision stands. A verdict stands if at least 50 documents are judged, and it was probable enough
-        at two looks with 10 judgments between them.
+        """The current state of the decision.
 
+        A verdict is final once at least 50 documents are judged and it was probable enough at two looks, with 10
+        judgments between them.
         Returns a `Look`.
         """
         return self._look
@@ -217,7 +218,7 @@ class Decision:
         return self.judged - standing.judged >= BATCH
 
     def _stands(self, place: int) -> PairStanding:
-        """What this look adds to those before it."""
+        """How this look adds to those before it."""
         before, outlook = self._standing[place], self._pairs[place].outlook
         sure = max(outlook.probabilities) >= self.confidence
         verdict = outlook.verdict if sure else None
@@ -279,7 +280,7 @@ class Decision:
 
 
 def compared_runs(count: int, all_pairs: bool) -> list[tuple[int, int]]:
-    """The pairs of so many runs that are compared: all with the first, or all of them.
+    """The pairs of runs to compare: all with the first, or all pairs.
 
     >>> compared_runs(3, all_pairs=False), compared_runs(3, all_pairs=True)
     ([(0, 1), (0, 2)], [(0, 1), (0, 2), (1, 2)])

@@ -1,10 +1,10 @@
-"""GradeModel: what is known of grades that nobody has given yet. It is for choosing and stopping, never for a store.
+"""GradeModel: estimates of grades that are not given yet. They are for choosing and stopping, never for a store.
 
 The grade of a document that two runs, a and b, rank somewhere:
 
     g = x'β + u + [only in a] v + [only in b] w + e,    x = (1, only in a, only in b, disc(rank in a), disc(rank in b))
 
-with disc(r) = 1 / log2(r + 1), and 0 for a rank there is not; u, v and w are effects of the query, e is noise. All have
+with disc(r) = 1 / log2(r + 1), and 0 if there is no rank; u, v and w are effects of the query, e is noise. All have
 normal distributions. The first three of x are what the effects of a query multiply, so a query has coefficients of its
 own, γ = β + (u, v, w, 0, 0), and the grade is x'γ + e. With judged documents it is a ridge regression with 5 + 3n
 unknowns. The effects of a query are eliminated within it, which leaves five: no matrix grows with the queries.
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from cranfield.ranks.columns import Flags, Integers, Numbers
 
 FIXED, EFFECTS = 5, 3
-TOP = 3.0  # of the scale that the priors are for; on others they are stretched
+TOP = 3.0  # the highest grade of the scale of the priors; for others they are stretched
 PRIOR_MEAN = (1.0, 0.0, 0.0, 0.0, 0.0)
 PRIOR_VARIANCE = (4.0, 0.25, 0.25, 0.5, 0.5)
 STEPS = 10  # of expectation and maximisation
@@ -30,7 +30,7 @@ ENOUGH = 500  # queries to estimate variances from
 
 
 class Variances(NamedTuple):
-    """Of the noise, of the level of a query, and of what only one run returns for a query."""
+    """Of the noise, of the level of a query, and of the documents that only one run returns for a query."""
 
     noise: float
     level: float
@@ -38,11 +38,11 @@ class Variances(NamedTuple):
 
 
 START = Variances(0.9, 0.4, 0.15)
-COUNTS = Variances(5.0, 5.0, 10.0)  # how many observations the start is worth
+COUNTS = Variances(5.0, 5.0, 10.0)  # how many observations the prior counts as
 
 
 class JudgedSums(NamedTuple):
-    """All that the model needs of the judged documents, by query."""
+    """The sums over judged documents that the model needs, by query."""
 
     squares: Numbers  # of x, with x: queries × 5 × 5
     products: Numbers  # of x with the grade: queries × 5
@@ -91,7 +91,7 @@ def of_cells(effects: Numbers, axis: int = -1) -> Numbers:
 
 
 def sums_of(x: Numbers, query: Integers, grade: Numbers, queries: int) -> JudgedSums:
-    """Add up what is judged."""
+    """Add up the judged documents."""
     cells = cells_of(x, query)
 
     def total(each: Numbers) -> Numbers:
@@ -287,7 +287,7 @@ def inverse_of_effects(matrices: npt.NDArray[np.float64]) -> Numbers:
 
 
 def improved(model: GradeModel, sums: JudgedSums, start: Variances) -> Variances:
-    """One step of expectation and maximisation; the start counts like a few observations."""
+    """One step of expectation and maximisation; the prior counts like a few observations."""
     queries = len(model.effects)
     gamma = model.coefficients
     squares = gamma[:, :, None] * gamma[:, None, :] + model.coefficients_covariance

@@ -1,35 +1,36 @@
-"""Look: where a decision stands."""
+"""Look: the state of a decision."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.judging.deciding.verdicts import BETTER, NEITHER, WORSE
 from cranfield.layout import count
 
-OPEN, ALL_JUDGED, NOT_WORTH, DECIDED = "open", "all judged", "not worth judging on", "decided"
-STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a verdict that stands
+OPEN, ALL_JUDGED, NOT_WORTH, DECIDED = "open", "all judged", "not worth judging further", "decided"
+STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a final verdict
 
 
 class PairLook(NamedTuple):
-    """What is known about a run and the baseline, or about two runs if all pairs are compared.
+    """The state of a run and the baseline, or of two runs if all pairs are compared.
 
     baseline, run: their names
     measure: the name of the measure
-    difference: run - baseline, as estimated from what is judged and what the model expects of the rest
-    low, high: its interval, wide enough for both what is not judged and the choice of queries
+    difference: run - baseline, estimated from the judged documents and the expected grades of the others
+    low, high: its interval, which allows for unjudged documents and for the choice of queries
     from_judging, from_queries: the shares of the variance that come from documents not judged, and from having no more
-        queries; judging takes away the first, and only more queries the second
+        queries; judging reduces the first, and only more queries the second
     better, worse, neither: how probable each verdict of the paired t-test is, if everything were judged
     verdict: the most probable of them
     left: unjudged documents whose grade can change the difference
-    likely_needed: about how many of these must be judged before the verdict stands. The estimate is taken to stay where
-        it is, while its uncertainty falls as the model says; it is rough: half of the time within a factor of two.
-    state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
-        no document is left that matters; otherwise "open"
+    likely_needed: about how many of these must be judged before the verdict is final. It assumes that the estimate
+        stays the same while its uncertainty falls as the model expects, and is rough: half of the time within a factor
+        of two.
+    state: "better" or "worse"; "not worth judging further", if neither can be shown with these queries; "all judged",
+        if no document is left that matters; otherwise "open"
     heading: the state in which an open pair is likely to end, once 50 documents are judged; "" if that is not clear
-    reason: why it is so, in a sentence
+    reason: why the pair has this state, in a sentence
 
     >>> from cranfield import Decision
     >>> decision = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["c"]}})
@@ -61,17 +62,17 @@ class PairLook(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Where a decision stands.
+    """The state of a decision.
 
     state: that of the pair; of several pairs "open" while one of them is, and then "decided"
-    judged, left: how many documents of the first ones of all runs are judged, and how many are not and still matter
+    judged, left: how many of the first documents of all runs are judged, and how many unjudged ones still matter
     likely_needed: about how many more must be judged; see `PairLook`
     pairs: each run beside the baseline, or beside each run before it if all pairs are compared
 
     >>> from cranfield import Decision
     >>> look = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["b"]}}).look()
     >>> look.state, look.done
-    ('not worth judging on', True)
+    ('not worth judging further', True)
     >>> print(look.reason)
     new beside old: both rank the same documents in the same order; no judgment can tell them apart.
     >>> look.ranks
@@ -127,7 +128,7 @@ def heading_of(state: str, probability: float, verdict: str, enough: bool) -> st
     """Where an open pair is heading, if enough is judged to say so.
 
     >>> heading_of("open", 0.7, "neither", enough=True)
-    'not worth judging on'
+    'not worth judging further'
     """
     return STATES[verdict] if state == OPEN and enough and probability > 0.5 else ""
 
@@ -139,7 +140,7 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
     """Why a pair has its state."""
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
     lasting = f"the other {left} documents are unlikely to change that ({shown} sure, twice in a row)"
-    told = {
+    sentences = {
         BETTER: f"{pair}: better; {lasting}.",
         WORSE: f"{pair}: worse; {lasting}.",
         NOT_WORTH: f"{pair}: no significant difference, and {lasting}; more queries might.",
@@ -149,7 +150,7 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
         return f"{pair}: both rank the same documents in the same order; no judgment can tell them apart."
     if heading == NOT_WORTH:
         return (
-            f"{pair}: heading for not worth judging on: no significant difference is likely ({shown}), "
+            f"{pair}: heading for not worth judging further: no significant difference is likely ({shown}), "
             "and more queries would help more than more judgments."
         )
-    return told.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")
+    return sentences.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")

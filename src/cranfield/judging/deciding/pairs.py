@@ -1,4 +1,4 @@
-"""ComparedPair: two runs of a decision, with what the grades so far tell about them, each part when it is asked for."""
+"""ComparedPair: two runs of a decision, and what follows from the grades so far, calculated when needed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ComparedPair:
 
     @cached_property
     def model(self) -> GradeModel:
-        """What is known of the grades."""
+        """The model of the grades."""
         known = self.candidates
         baseline, run = self.runs
         x = features(known.rank[run], known.rank[baseline])
@@ -102,8 +102,7 @@ class ComparedPair:
     def _left_after(self) -> Numbers:
         """The share of the variance that is left after 0, 1, 2 … judgments, those with the largest weights first.
 
-        The noise of a judged document is gone. What documents have in common still moves those that are not judged,
-        all by the same.
+        The noise of a judged document is gone. The shared part still moves all unjudged documents together.
         """
         weight = np.append(np.sort(np.abs(self.weights[self.matters]))[::-1], 0.0)
         total = max(float(self.weights @ self.model.covariance_with(self.weights)), 1e-300)

@@ -1,4 +1,4 @@
-"""Going on with a decision: the look before the last batch is taken again, so that nothing is asked twice."""
+"""Continuing a decision: the look before the last batch is repeated, so that nothing is asked twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cranfield.judging.store import Store
 
 
 def resumed(decision: Decision, store: Store, *conditions: Any) -> Decision:
-    """A decision that knows all grades of a store, as if it had looked before the last of them were given.
+    """A decision with all grades of a store, as if it had looked before the last of them were given.
 
     conditions: which events of the store count
     """

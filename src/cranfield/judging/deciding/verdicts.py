@@ -16,13 +16,13 @@ from cranfield.ranks.columns import Numbers
 
 DRAWS, FEWEST_DRAWS = 60, 20
 DRAWN_AT_ONCE = 2_000_000  # grades: with very many documents there are fewer draws
-FARTHEST = 50.0  # t-values beyond it say the same
+FARTHEST = 50.0  # larger t-values change nothing
 BETTER, WORSE, NEITHER = "better", "worse", "neither"
 VERDICTS = (BETTER, WORSE, NEITHER)
 
 
 class Outlook(NamedTuple):
-    """What completions of the judgments make of a difference.
+    """A difference over completions of the judgments.
 
     difference: the mean over queries and completions; low, high: its interval
     from_judging, from_queries: the variance of the mean that comes from documents that are not judged, and the one
@@ -60,17 +60,17 @@ def differences(candidates: Candidates, measure: Measure, pair: tuple[int, int],
 
 
 def drawn(candidates: Candidates, model: GradeModel, seed: int) -> Numbers:
-    """Completions: what is judged keeps its grade, the rest is drawn and rounded to the scale."""
-    # Each number of judged documents has its own draws, so that two looks in a row do not share their luck.
+    """Completions: judged documents keep their grade, the others get one that is drawn and rounded to the scale."""
+    # Each number of judged documents has its own draws, so that two looks in a row are independent.
     generator = np.random.default_rng([seed % 2**64, int(candidates.judged.sum())])
     count = min(DRAWS, max(FEWEST_DRAWS, DRAWN_AT_ONCE // max(len(candidates.query), 1)))
     return candidates.rounded(model.draw(generator, count))
 
 
 def outlook(found: Numbers, alpha: float, lower_is_better: bool = False) -> Outlook:
-    """The verdicts of all completions, whose differences stand in a line each.
+    """The verdicts of all completions, whose differences are a line each.
 
-    The t-values are taken as normally distributed: a few dozen completions then say what a share of them could not.
+    The t-values are taken as normally distributed: then a few dozen completions are enough.
     """
     from scipy.stats import t
 
@@ -97,7 +97,7 @@ def _probabilities(found: Numbers, critical: float, alpha: float) -> tuple[float
     values = np.clip(t_values(found.T), -FARTHEST, FARTHEST)
     centre = float(values.mean())
     width = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    if width == 0:  # no completion differs from another, so that the test itself answers
+    if width == 0:  # all completions are the same, so the test itself answers
         outcome = STUDENT.outcome(found[:1].T, Settings(alpha, 0, 0))
         significant = bool(outcome.p[0] <= alpha)
         above = float(found[0].mean()) > 0

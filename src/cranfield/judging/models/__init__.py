@@ -1,1 +1,1 @@
-"""Models as assessors: prompts, endpoints, replies, budgets, and the checks of how far a model can be trusted."""
+"""Models as assessors: prompts, endpoints, replies, budgets, and checks of how reliable a model is."""

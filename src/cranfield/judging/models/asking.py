@@ -1,4 +1,4 @@
-"""ask_model(store, assessor) → Asked: a model judges what waits in a store."""
+"""ask_model(store, assessor) → ModelReport: a model judges the documents that wait in a store."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ CANARIES = 10
 
 
 class ModelProgress:
-    """What whoever watches is told; here nobody does."""
+    """Receives the progress; this base class ignores it."""
 
     def start(self, estimate: AskingEstimate) -> None:
-        """What is about to be asked."""
+        """The work is about to start."""
 
     def document(self, failed: bool) -> None:
-        """One more document, or canary, or pair."""
+        """One more document, canary or pair is done."""
 
     def stopping(self, under_way: int) -> None:
-        """It was interrupted, and waits for requests that are paid for anyway."""
+        """It was interrupted, and waits for the requests under way, which are paid for anyway."""
 
 
 def ask_model(
@@ -47,15 +47,15 @@ def ask_model(
     jobs: how many requests are sent at a time.
     limit: the most requests to send, failed ones included.
     budget: the most tokens to spend on this assessor in this store, in all; by default that of the assessor. It is
-        never exceeded: before a request is sent, the most that it can take is set aside.
+        never exceeded: before a request is sent, the most that it can cost is set aside.
     canaries: how many documents that answer nothing are planted, to see whether the model falls for them. Their grades
         are never judgments.
-    check_order: about how many pairs of documents it is asked in both orders, which of the two is better.
+    check_order: for how many pairs of documents it is asked which of the two is better, in both orders.
     again: also ask about documents whose reply could not be read before.
     retries: further attempts at a request, if it may succeed later.
     wait: seconds before the second attempt; they double each time. An endpoint may ask for longer.
     Returns what was asked and graded, and what is missing. Every reply is on disk with the grade that it leads to
-    before the next one is asked for, and is never paid for twice: after an interruption, call this again. Ctrl-C
+    before the next request, and is never paid for twice: after an interruption, call this again. Ctrl-C
     waits for the requests under way, and then this returns. A reply that cannot be read leads to no grade.
 
     >>> import tempfile

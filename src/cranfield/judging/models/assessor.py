@@ -18,9 +18,9 @@ from cranfield.judging.models.prompts import GRADED, PromptTemplate, read_prompt
 from cranfield.judging.scale import GradeScale
 from cranfield.read.settings import check_settings
 
-RULE = "lower median"  # by which several replies become one grade; it is always on the scale
+RULE = "lower median"  # how several replies become one grade, which is always on the scale
 MOST_SAMPLES = 100
-CHAT_COMPLETIONS = "/chat/completions"  # where an endpoint takes requests, below its url
+CHAT_COMPLETIONS = "/chat/completions"  # the path of requests, below the url of an endpoint
 
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("url", "model", "key", "api_version", "prompt", "object"), str),
@@ -47,13 +47,13 @@ class ModelAssessor:
     timeout: seconds to wait for a reply.
     samples: how often each document is asked about. The grade is the lower median.
     max_characters: how much of a document's text is shown.
-    json: ask for JSON by `response_format`; where the endpoint does not know it, it is asked without.
+    json: ask for JSON by `response_format`; an endpoint that does not support it is asked without.
     logprobs: also keep the probabilities of the words of a reply.
     body: further fields of the request, such as {"max_completion_tokens": 2000}, which then replaces max_tokens.
     budget: the most tokens that may be spent in one store on this assessor; None: no limit.
     call: a function instead of an endpoint: of a prompt, or of `query` and `document`. It returns the reply as text,
         or a grade. Several threads call it, unless `jobs` is 1.
-    folder: where the prompt's path begins.
+    folder: the folder that the prompt's path is relative to.
 
     >>> ModelAssessor(name="small", model="llama3.2:3b", url="http://localhost:11434/v1").samples
     1
@@ -150,10 +150,10 @@ class ModelAssessor:
         return read_prompt(self.prompt, self.folder)
 
     def _asked(self, prompt: PromptTemplate, scale: GradeScale) -> dict[str, Any]:
-        """All that decides what the model is sent, besides the texts."""
+        """Everything that determines a request, besides the texts."""
         return {
             "model": self.model,
-            "endpoint": self._endpoint,  # the same name may stand for another model elsewhere
+            "endpoint": self._endpoint,  # elsewhere, the same name may be another model
             "prompt_sha256": prompt.sha256,
             "scale": [list(each) for each in scale],
             "temperature": None if self.temperature is None else float(self.temperature),  # 0 is 0.0
@@ -166,15 +166,20 @@ class ModelAssessor:
         prompt = self._template()
         asked = self._asked(prompt, scale)
         judged = {**asked, "samples": self.samples, "rule": RULE, "max_characters": self.max_characters}
-        told = {**judged, "prompt": prompt.name, "prompt_text": prompt.text, "provider": self._host or "this process"}
-        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=told, prompt=prompt)
+        settings = {
+            **judged,
+            "prompt": prompt.name,
+            "prompt_text": prompt.text,
+            "provider": self._host or "this process",
+        }
+        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=settings, prompt=prompt)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """An assessor with a scale: what its grades depend on.
 
-    fingerprint: the hash of all of it, which every grade names
+    fingerprint: the hash of all of it, which is recorded with every grade
     asked: the hash of what one request depends on, so that a reply is found again when `samples` changes
     """
 

@@ -1,4 +1,4 @@
-"""What a run may still ask: so many requests, so many tokens, whatever happens to the requests under way."""
+"""How many requests and tokens a run may still use, whatever happens to the requests under way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def typical_tokens(size: int) -> int:
 
 
 class ExhaustedError(Exception):
-    """Nothing more may be asked: the limit of requests or the budget of tokens is reached."""
+    """The limit of requests or the budget of tokens is reached."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -44,7 +44,7 @@ class Allowance:
         self._stopped = False
 
     def reserve(self, tokens: int) -> int:
-        """Set tokens aside for a request; how many. Waits for requests under way if these may leave enough."""
+        """Set tokens aside for a request; returns how many. Waits for requests under way if these may leave enough."""
         with self._changed:
             while True:
                 if self._stopped:
@@ -61,7 +61,7 @@ class Allowance:
                 self._changed.wait()
 
     def settle(self, aside: int, used: int) -> None:
-        """Say what a request has taken in the end."""
+        """Record what a request has cost."""
         with self._changed:
             self._aside -= aside
             self.spent += used
@@ -69,7 +69,7 @@ class Allowance:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Let nobody wait or begin any more."""
+        """Let no thread wait or start a request any more."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Canaries: documents that answer nothing and try to look relevant. A model that grades them up is easily fooled."""
+"""Canaries: documents that answer nothing and try to look relevant. An easily fooled model gives them high grades."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cranfield.judging.schema import DOCUMENTS, QUERIES, WAITING
 WORDS, CLAIMS = "words of the query in random text", "a claim of relevance in another document"
 _LENGTH = 120  # words of a canary
 _SOURCES = 200  # documents from which words are taken
-# Where a store has hardly any texts: words that belong to no subject.
+# For stores with hardly any texts: words that belong to no subject.
 _PLAIN = re.findall(
     r"\w+",
     """the of and a to in is was it for on with as by at from this that which or an be were are not but had his her they
@@ -39,7 +39,7 @@ class Canary(NamedTuple):
 def make_canaries(
     connection: sa.Connection, count: int, scale: GradeScale, seed: str, max_characters: int
 ) -> list[Canary]:
-    """So many canaries, always the same ones for the same seed; every other one claims to be relevant."""
+    """Make canaries, always the same ones for the same seed; every other one claims to be relevant."""
     columns = [QUERIES.c[name] for name in ("query_id", "text", "narrative")]
     rows = connection.execute(sa.select(*columns).where(QUERIES.c.text != "")).all()
     queries = {row.query_id: row for row in rows if row.text.strip()}

@@ -46,7 +46,7 @@ class Checks:
         self._answers: dict[DocumentPair, tuple[str, str]] = {}
 
     def plant(self, count: int) -> list[int]:
-        """Make those canaries that were not asked about yet; the bytes of their prompts."""
+        """Make the canaries that were not asked about yet; returns the bytes of their prompts."""
         columns = [REPLIES.c[name] for name in ("doc_id", "grade", "details")]
         own = (REPLIES.c.judge == self._judge.fingerprint, REPLIES.c.purpose == "canary")
         with self._store._reading() as connection:
@@ -66,9 +66,9 @@ class Checks:
     def _ask_canary(self, canary: Canary) -> None:
         def save(connection: sa.Connection, raw: RawReply, details: dict[str, Any]) -> None:
             read = read_raw(raw, self._grades)
-            told = {**canary.shown.details(), **details, "canary": canary.kind, "text": canary.shown.document}
+            recorded = {**canary.shown.details(), **details, "canary": canary.kind, "text": canary.shown.document}
             key = hash_of(["canary", canary.shown.key(self._judge.asked)])
-            self._save(connection, raw, read, told, "canary", canary.query_id, _name(canary), key)
+            self._save(connection, raw, read, recorded, "canary", canary.query_id, _name(canary), key)
             self._canary_grades[_name(canary)] = (canary.kind, read.value)
 
         texts = canary.shown
@@ -124,9 +124,9 @@ class Checks:
             read = (
                 read_better(raw.text, raw.finish_reason, raw.refusal) if not raw.failure else ReadReply("", raw.failure)
             )
-            told = {**details, "prompt_sha256": template.sha256, "documents": [pair.one[1], pair.other[1]]}
+            recorded = {**details, "prompt_sha256": template.sha256, "documents": [pair.one[1], pair.other[1]]}
             named = ReadReply(None, read.failure)
-            self._save(connection, raw, named, told, "order", pair.one[0], pair.one[1], key)
+            self._save(connection, raw, named, recorded, "order", pair.one[0], pair.one[1], key)
             return str(read.value or "")
 
         try:
@@ -137,7 +137,7 @@ class Checks:
             return ""
 
     def order_result(self) -> OrderCheck | None:
-        """What came of the pairs; None if there were none."""
+        """The result of the pairs; None if there were none."""
         return summed_up(self._answers) if self._answers else None
 
     def _save(

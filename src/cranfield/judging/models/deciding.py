@@ -22,10 +22,10 @@ from cranfield.judging.store import Store
 def decide_by_model(
     store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
 ) -> tuple[Decision, list[ModelReport]]:
-    """Ask about what can still change the verdict, until it stands or a limit is reached.
+    """Ask about documents that can still change the verdict, until it is final or a limit is reached.
 
     make: makes the decision from the grades that the model gave before, or from None
-    Returns the decision as it stands, and a report of each batch; requests and tokens are those of all up to it.
+    Returns the state of the decision, and a report of each batch, with the requests and tokens of all batches up to it.
     """
     decision = _begun(store, asking, make)
     reports: list[ModelReport] = []
@@ -39,7 +39,7 @@ def decide_by_model(
             break
         grades = _graded(store, asking)
         found: dict[str, dict[str, float | None]] = {}
-        for query, document in chosen:  # a reply that could not be read says nothing, and is not asked for again
+        for query, document in chosen:  # a reply that could not be read has no grade, and is not requested again
             found.setdefault(query, {})[document] = grades.get(query, {}).get(document)
         decision = decision.with_grades(found)
     return decision, reports
@@ -48,7 +48,7 @@ def decide_by_model(
 def most_to_ask(
     store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
 ) -> tuple[Look, AskingEstimate]:
-    """Where the decision stands, and what asking takes if all documents that matter must be judged."""
+    """The state of the decision, and the cost if all documents that matter must be judged."""
     decision = _begun(store, asking, make)
     look = decision.look()
     estimate = asking.plan(0 if look.done else canaries, 0, only=[] if look.done else decision._open_pairs())
@@ -63,7 +63,7 @@ def _begun(store: Store, asking: Asking, make: Callable[[Any], Decision]) -> Dec
 
 
 def _graded(store: Store, asking: Asking) -> dict[str, dict[str, float]]:
-    """What the model says of whole documents, asked in this way."""
+    """The model's grades of whole documents, asked in this way."""
     with store._reading() as connection:
         items = ledger.judged_items(connection, asking.assessor.name, asking.judge.fingerprint)
     found: dict[str, dict[str, float]] = {}

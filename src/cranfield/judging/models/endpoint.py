@@ -28,7 +28,7 @@ class RawReply:
     text: str
     finish_reason: str = ""
     refusal: str = ""
-    failure: str = ""  # the code of one, where there is no reply to read
+    failure: str = ""  # the code of a failure, if there is no reply to read
     tokens: int | None = None  # None: the endpoint does not say
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -36,10 +36,10 @@ class RawReply:
 class NoReplyError(Exception):
     """A request that brought no reply.
 
-    code: of a failure that belongs to the pair, and is kept like a reply; "": of one that may pass
+    code: of a failure that belongs to the pair, and is kept like a reply; "" if it may be temporary
     after: seconds that the endpoint asks to wait
-    final: no other request would fare better
-    unreachable: nobody is there, and waiting long hardly helps
+    final: every other request would fail as well
+    unreachable: no server answers there, and waiting long hardly helps
     charged: the endpoint may have worked on it
     """
 
@@ -98,7 +98,7 @@ class Endpoint:
         started = time.monotonic()
         status, headers, data = self._exchange(self._body(prompt, sample, formatted))
         if status in (400, 422) and formatted and _holds(data, _NO_FORMAT):
-            self._json = False  # for all that follow
+            self._json = False  # for all later requests
             raise NoReplyError("the endpoint does not support response_format.", retry=True)
         if status != 200:
             raise self._refused(status, headers, data)
@@ -180,28 +180,28 @@ class Endpoint:
 
     def _refused(self, status: int, headers: Any, data: bytes) -> NoReplyError:
         key, host = self._assessor.key, self._assessor._host
-        told = f"{host} answered {status}: {self._secrets.excerpt(data)}"
+        message = f"{host} answered {status}: {self._secrets.excerpt(data)}"
         if status in (401, 403):
             hint = f"is the environment variable {key} the right key?" if key else "set key to an environment variable"
-            return NoReplyError(told, hint=hint, final=True)
+            return NoReplyError(message, hint=hint, final=True)
         if status == 404 or 300 <= status < 400:
             hint = f"check url and model; {CHAT_COMPLETIONS} is added to the url, and redirects are not followed"
-            return NoReplyError(told, hint=hint, final=True)
+            return NoReplyError(message, hint=hint, final=True)
         if status in (400, 413, 422):
             for code, signs in (("refused", _FILTERED), ("too long", _TOO_LONG)):
                 if status == 413 or _holds(data, signs):
                     return NoReplyError(
-                        told, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
+                        message, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
                     )
-            return NoReplyError(told, hint="set further fields of a request in body")
+            return NoReplyError(message, hint="set further fields of a request in body")
         if _holds(data, ("insufficient_quota",)):
-            return NoReplyError(told, hint="the account has no credit left", final=True)
+            return NoReplyError(message, hint="the account has no credit left", final=True)
         after = _seconds(headers.get("Retry-After"))
-        return NoReplyError(told, retry=status in _PASSING, after=after, charged=status >= 500)
+        return NoReplyError(message, retry=status in _PASSING, after=after, charged=status >= 500)
 
 
 def _address(assessor: ModelAssessor) -> str:
-    """The address of the chat completions; what follows a "?" stays."""
+    """The address of the chat completions; the part after a "?" stays."""
     url, mark, asked = assessor.url.partition("?")
     scheme = url.partition("://")[0]
     if scheme not in ("http", "https") or not assessor._host or "@" in url:
@@ -227,7 +227,7 @@ def _key_in_environment(assessor: ModelAssessor) -> str:
 
 
 def _tokens(usage: Any) -> int | None:
-    """What a request took, if the endpoint says it."""
+    """The tokens of a request, if the endpoint reports them."""
     if not isinstance(usage, dict):
         return None
     total, prompt, reply = (_count(usage.get(f"{name}_tokens")) for name in ("total", "prompt", "completion"))
@@ -251,7 +251,7 @@ def _text(data: bytes) -> str:
 
 
 def _seconds(after: str | None) -> float:
-    """What Retry-After says: seconds, or a time of day."""
+    """The seconds of Retry-After, which is a number or a time."""
     if not after:
         return 0.0
     try:

@@ -1,4 +1,4 @@
-"""The grade of one text for one query: its samples are asked for, and with the last of them the grade is written."""
+"""The grade of one text for one query: all samples are requested, and the grade is written with the last of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from cranfield.judging.waiting import WaitingItem
 
 
 class QuestionOutcome(NamedTuple):
-    """What came of one question.
+    """The result of one question.
 
-    why: there is no grade; the code of a failure, or what went wrong
-    asked: requests were sent for it
-    failure: the endpoint did not answer
+    why: why there is no grade: the code of a failure, or what went wrong
+    asked: whether requests were sent for it
+    failure: whether the endpoint did not answer
     """
 
     items: tuple[WaitingItem, ...]
@@ -52,7 +52,7 @@ class Grading:
         self._grades = [each.grade for each in scale]
 
     def grade(self, question: Question) -> QuestionOutcome:
-        """Ask for what is missing of a question, and write its grade."""
+        """Request the missing samples of a question, and write its grade."""
         items = tuple(question.items)
         with self._store._reading() as connection:
             texts = shown(ledger.texts_of(connection, items[0]), self._assessor.max_characters)

@@ -12,7 +12,7 @@ from cranfield.judging.models.endpoint import NoReplyError, RawReply
 
 
 class InProcess:
-    """Calls a function of the user's. What it raises is its failure for that document, and asked again next time."""
+    """Calls a function of the user. If it raises, that document has failed and is asked about again next time."""
 
     def __init__(self, assessor: ModelAssessor) -> None:
         assert assessor.call is not None
@@ -27,25 +27,27 @@ class InProcess:
     def reply(self, prompt: str, sample: int = 0, query: str = "", document: str = "") -> RawReply:
         """Call it."""
         try:
-            said = self._call(query=query, document=document) if self.of_texts else self._call(prompt)
+            reply = self._call(query=query, document=document) if self.of_texts else self._call(prompt)
         except Exception as error:
             raise NoReplyError(f"{type(error).__name__}: {error}") from error
         except SystemExit as error:  # a function that ends the program would end the run
             raise NoReplyError(f"SystemExit: {error}") from error
-        return RawReply(_as_text(said, self._name), tokens=0)
+        return RawReply(_as_text(reply, self._name), tokens=0)
 
     def close(self) -> None:
-        """Nothing to close: the function is its owner's."""
+        """Nothing to close: the function belongs to the user."""
 
 
-def _as_text(said: Any, name: str) -> str:
+def _as_text(reply: Any, name: str) -> str:
     """A reply as text; a number is a grade."""
-    if isinstance(said, str):
-        return said
-    if hasattr(said, "item"):  # a number of numpy or torch
-        said = said.item()
-    if said is None:
+    if isinstance(reply, str):
+        return reply
+    if hasattr(reply, "item"):  # a number of numpy or torch
+        reply = reply.item()
+    if reply is None:
         return ""
-    if isinstance(said, int | float) and not isinstance(said, bool):
-        return json.dumps({"grade": said})
-    raise InputError(name, f"the function returned {type(said).__name__}.", hint="return the reply as text, or a grade")
+    if isinstance(reply, int | float) and not isinstance(reply, bool):
+        return json.dumps({"grade": reply})
+    raise InputError(
+        name, f"the function returned {type(reply).__name__}.", hint="return the reply as text, or a grade"
+    )

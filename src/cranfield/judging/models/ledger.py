@@ -1,4 +1,4 @@
-"""What models replied, as rows of a store: a reply and the grade it leads to are written together."""
+"""Replies of models as rows of a store: a reply and its grade are written together."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class StoredReply(NamedTuple):
 
 
 def remember_judge(connection: sa.Connection, judge: Judge) -> None:
-    """Write down what a fingerprint stands for."""
+    """Record the settings behind a fingerprint."""
     row = {"judge": judge.fingerprint, "settings": json.dumps(judge.settings, sort_keys=True)}
     connection.execute(upsert(connection.dialect.name, JUDGES).on_conflict_do_nothing(), [row])
 
 
 def open_request(connection: sa.Connection, assessor: str, tokens: int) -> int:
-    """Write down that a request is about to be sent; its number."""
+    """Record that a request is about to be sent; returns its number."""
     row = {"assessor": assessor, "tokens": tokens, "at": now()}
     return int(connection.execute(UNANSWERED.insert().returning(UNANSWERED.c.number), row).scalar_one())
 
 
 def close_request(connection: sa.Connection, number: int | None) -> None:
-    """A request was answered, or cannot have cost anything."""
+    """Record that a request was answered, or cannot have cost anything."""
     if number is not None:
         connection.execute(UNANSWERED.delete().where(UNANSWERED.c.number == number))
 
@@ -65,7 +65,7 @@ def add_reply(connection: sa.Connection, row: Mapping[str, Any]) -> StoredReply:
 
 
 def copy_reply(connection: sa.Connection, known: StoredReply, item: WaitingItem, row: Mapping[str, Any]) -> None:
-    """Note that a reply to the same texts also stands for another document, or for other settings."""
+    """Record that a reply to the same texts also counts for another document, or for other settings."""
     add_reply(
         connection,
         {
@@ -100,7 +100,7 @@ def _stored(row: Mapping[str, Any]) -> StoredReply:
 
 
 def judged_items(connection: sa.Connection, assessor: str, judge: str) -> dict[WaitingItem, tuple[str, float]]:
-    """What an assessor has judged in one way of asking: the hash of the text it saw, and its grade."""
+    """What an assessor has judged, asked in one way: the hash of the text it saw, and its grade."""
     columns = [EVENTS.c[name] for name in (*ITEM, "text_sha256", "grade")]
     own = (EVENTS.c.assessor == assessor, EVENTS.c.judge == judge, not_undone())
     rows = connection.execute(sa.select(*columns).where(*own).order_by(EVENTS.c.number))
@@ -145,7 +145,7 @@ def _texts() -> tuple[Any, Any]:
 
 
 class ItemTexts(NamedTuple):
-    """What is to be judged, with its texts."""
+    """An item to judge, with its texts."""
 
     query_id: str
     doc_id: str
@@ -158,7 +158,7 @@ class ItemTexts(NamedTuple):
 
 
 def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, str]]) -> Iterator[ItemTexts]:
-    """Whole documents of queries, whether they wait or not; what the store does not know has no text."""
+    """Whole documents of queries, whether they wait or not; those that the store does not know have no text."""
     for pairs in batches(wanted, NAMES):
         queries = sa.select(QUERIES).where(QUERIES.c.query_id.in_({query for query, _ in pairs}))
         documents = sa.select(DOCUMENTS).where(DOCUMENTS.c.doc_id.in_({document for _, document in pairs}))
@@ -170,9 +170,9 @@ def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, 
 
 
 def texts_to_judge(connection: sa.Connection) -> Iterator[Any]:
-    """All that waits for a model, with its texts, query by query in a random order that is always the same.
+    """All items that wait for a model, with their texts, query by query in a fixed random order.
 
-    What a sample of documents did not draw waits for nobody; queries that no person judges wait for models alone.
+    Documents that a sample did not draw wait for nobody; queries that people do not judge wait for models only.
     """
     columns, tables = _texts()
     drawn = sa.or_(WAITING.c.assessors > 0, WAITING.c.stratum.startswith("depth"))

@@ -23,7 +23,7 @@ class DocumentPair(NamedTuple):
 
 
 def choose_pairs(grades: Mapping[WaitingItem, float], count: int, seed: str) -> list[DocumentPair]:
-    """So many pairs of documents of one query at random; those with different grades come first.
+    """Draw pairs of documents of the same query; those with different grades come first.
 
     From every query one pair at a time, so that no query makes up most of them.
     """
@@ -61,7 +61,7 @@ def order_key(first: Shown, second: Shown, asked: str) -> str:
 def summed_up(answers: Mapping[DocumentPair, tuple[str, str]]) -> OrderCheck:
     """By pair, what was preferred with its first document first, and with its second: "A", "B", or "" (not read)."""
     read = {pair: both for pair, both in answers.items() if all(both)}
-    # Whoever prefers one document says A, and B after they changed places.
+    # A consistent model says A, then B after the documents changed places.
     steady = {pair: both for pair, both in read.items() if both[0] != both[1]}
     graded = {pair: both for pair, both in steady.items() if pair.grades[0] != pair.grades[1]}
     wrong = sum((both[0] == "A") != (pair.grades[0] > pair.grades[1]) for pair, both in graded.items())

@@ -1,7 +1,7 @@
-"""What a model replied becomes a grade, or a reason why it cannot be read; never a guess.
+"""From a model's reply to a grade, or to a reason why it cannot be read; never a guess.
 
 A reply is one JSON object with the field "grade". Prose around it is allowed, as long as it has no brace in it: with a
-second object, or half of one, nobody can say which of them is the answer and which is quoted from the document.
+second object, or half of one, it is unclear which is the answer and which is quoted from the document.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-PARSER = 1  # to be raised with every change of what is read as what
+PARSER = 1  # raise this with every change of how replies are read
 
-# Why there is no grade. What a reply says wrong, and what the endpoint says instead of a reply.
+# Why there is no grade: errors in a reply, and errors of the endpoint.
 FAILURES = {
     "empty": "the reply is empty",
     "refused": "the model or a filter of the endpoint refused",
@@ -70,7 +70,7 @@ def _field(text: str, name: str, finish_reason: str, refusal: str) -> ReadReply:
     """A field of the only JSON object in a reply."""
     if refusal or finish_reason == "content_filter":
         return ReadReply(failure="refused")
-    if finish_reason == "length":  # even if there is an object: what would have followed is not known
+    if finish_reason == "length":  # even if there is an object: the rest of the reply is unknown
         return ReadReply(failure="cut short")
     text = _without_thoughts(text).strip()
     if not text:
@@ -91,7 +91,7 @@ def _field(text: str, name: str, finish_reason: str, refusal: str) -> ReadReply:
 
 
 def _without_thoughts(text: str) -> str:
-    """A reply without the reasoning that some servers leave at its beginning. What follows its first end counts."""
+    """A reply without the reasoning that some servers leave at its beginning. The text after its first end counts."""
     if not text.lstrip().startswith("<think>"):
         return text
     return text.partition("</think>")[2]

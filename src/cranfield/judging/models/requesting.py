@@ -1,4 +1,4 @@
-"""One request to a model: allowed by the budget, written down before it is sent, and tried again where that helps."""
+"""One request to a model: allowed by the budget, recorded before it is sent, and retried where that helps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cranfield.judging.models.in_process import InProcess
 from cranfield.judging.store import Store
 
 LONGEST_WAIT = 60.0  # between two attempts, unless the endpoint asks for more
-UNREACHABLE = 2  # further attempts where nobody listens
-LONGEST_ASKED = 600.0  # an endpoint that wants to be left alone for longer ends the run
+UNREACHABLE = 2  # further attempts if no server answers
+LONGEST_ASKED = 600.0  # seconds; an endpoint that asks for a longer wait ends the run
 
 Saved = TypeVar("Saved")
 Save = Callable[[sa.Connection, RawReply, dict[str, Any]], Saved]
@@ -28,7 +28,7 @@ Save = Callable[[sa.Connection, RawReply, dict[str, Any]], Saved]
 class Requests:
     """Sends requests of several threads.
 
-    retries: further attempts after a failure that may pass
+    retries: further attempts after a temporary failure
     wait: seconds before the second attempt; they double each time
     stop: set when nothing more is to be sent
     """
@@ -47,7 +47,7 @@ class Requests:
         self._stop, self._retries, self._wait = stop, retries, wait
         self.endpoint: Endpoint | None = None if assessor.call else Endpoint(assessor)
         self._function = InProcess(assessor) if assessor.call else None
-        self._not_before = 0.0  # an endpoint that wants to be left alone is left alone by all threads
+        self._not_before = 0.0  # if an endpoint asks to wait, all threads wait
 
     def close(self) -> None:
         """Close the connections."""

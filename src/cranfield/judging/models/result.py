@@ -1,4 +1,4 @@
-"""ModelReport: what asking a model led to."""
+"""ModelReport: the result of asking a model."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Steadiness:
 
 @dataclass(frozen=True, slots=True)
 class OrderCheck:
-    """What came of asking about pairs of documents in both orders.
+    """The result of asking about pairs of documents in both orders.
 
-    pairs: that were asked about
+    pairs: how many were asked about
     read: pairs of which both replies could be read
     depend: of these, how many preferred another document when the order was reversed
     consistent: pairs with different grades and one preferred document in both orders
@@ -69,7 +69,7 @@ class ModelReport:
 
     assessor: the name of the model's assessor
     judge: the fingerprint of how it was asked, which its grades name
-    documents: that wait for it or were judged by it
+    documents: how many wait for it or were judged by it
     judged_before, graded: documents it had judged already, and those it has judged now
     reused: of these, those whose texts were paid for under another id
     missing: documents without a grade, and why

@@ -29,7 +29,7 @@ _ONE_OR_MORE = "give a whole number, 1 or more"
 
 
 class Asking:
-    """The work of one call: planned first, so that it can be told what it will take, and then run; one at a time."""
+    """The work of one call: planned first, so that its cost is known, and then run; one at a time."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Asking:
     def __enter__(self) -> Asking:
         store, assessor = self._store, self.assessor
         with ExitStack() as held:
-            # What another process is asking right now is in no store yet: both would pay for it.
+            # Requests of another process are not in the store until they are answered: both would pay for them.
             held.enter_context(store._database.only_one(f"asking {assessor.name}"))
             with store._reading() as connection:
                 self._spent_before = ledger.spent(connection, assessor.name)
@@ -82,7 +82,7 @@ class Asking:
         return self._allowance.spent
 
     def plan(self, canaries: int, check_order: int, only: Collection[tuple[str, str]] | None = None) -> AskingEstimate:
-        """Find out what is to be asked; `only`: about these documents of these queries, not about all that waits."""
+        """Find the questions to ask; `only`: about these documents of these queries, not about all that wait."""
         if check_order and not self._requests.takes_prompts:
             fact = "a function of a query and a document cannot compare two documents."
             raise InputError(self.assessor.name, fact, hint="give a function of a prompt, or leave the check out")
@@ -96,7 +96,7 @@ class Asking:
         return self.estimate
 
     def run(self, progress: ModelProgress) -> ModelReport:
-        """Ask; what came of it."""
+        """Ask, and return the result."""
         with self._store._writing("the assessor") as connection:
             ledger.remember_judge(connection, self.judge)
         progress.start(self.estimate)
@@ -110,7 +110,7 @@ class Asking:
         return self._result()
 
     def _run(self, tasks: Iterable[Callable[[], QuestionOutcome | None]], progress: ModelProgress) -> None:
-        """Run tasks in threads, until they are done or one of them ends it all."""
+        """Run tasks in threads, until they are done or one of them ends the run."""
         waiting: Iterator[Callable[[], QuestionOutcome | None]] = iter(tasks)
         under_way: set[Future[QuestionOutcome | None]] = set()
         pool = ThreadPoolExecutor(self._jobs)
@@ -148,7 +148,7 @@ class Asking:
         progress.document(failed=outcome is not None and bool(outcome.why))
 
     def _count_failure(self, failure: NoReplyError | None) -> None:
-        """End it where we are not let in, and where nothing is answered any more."""
+        """End the run if access is denied, or if nothing is answered any more."""
         self._failed_in_a_row = self._failed_in_a_row + 1 if failure else 0
         if failure is not None and (failure.final or self._failed_in_a_row >= GIVE_UP):
             many = "" if failure.final else f"{self._failed_in_a_row} requests in a row failed; the last: "

@@ -1,4 +1,4 @@
-"""What a model is shown: the texts of a query and a document, cut to a length, as a prompt."""
+"""What a model sees: the texts of a query and a document, cut to a length, as a prompt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shown(NamedTuple):
         }
 
     def key(self, asked: str) -> str:
-        """The hash of all that a reply depends on, but for the number of the sample."""
+        """The hash of everything that a reply depends on, except the number of the sample."""
         return hash_of([asked, self.query, self.narrative, self.document])
 
     def prompt(self, template: PromptTemplate, scale: GradeScale, asked: str) -> str:
@@ -53,7 +53,7 @@ class Shown(NamedTuple):
 
 
 def shown(row: Any, max_characters: int) -> Shown | None:
-    """What of a row with query, narrative, title, text and a part is shown; None where there is no text."""
+    """The visible part of a row with query, narrative, title, text and part; None if there is no text."""
     part = (row.part_start, row.part_end) if row.part_end else None
     title, text = row.title or "", row.text or ""
     body = text[part[0] : part[1]] if part else text

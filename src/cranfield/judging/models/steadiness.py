@@ -9,7 +9,7 @@ from cranfield.judging.schema import ITEM, REPLIES
 
 
 def measure_steadiness(connection: sa.Connection, assessor: str, judge: str) -> Steadiness | None:
-    """From the replies in a store; None where no document has two."""
+    """Measured from the replies in a store; None if no document has two."""
     columns = [REPLIES.c[name] for name in (*ITEM, "sample", "grade")]
     own = (REPLIES.c.assessor == assessor, REPLIES.c.judge == judge, REPLIES.c.purpose == "grade")
     rows = connection.execute(sa.select(*columns).where(*own, REPLIES.c.grade.isnot(None)).order_by(REPLIES.c.number))

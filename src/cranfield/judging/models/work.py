@@ -1,4 +1,4 @@
-"""What a model has still to be asked, and what that will cost."""
+"""What a model must still be asked, and what that will cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Question:
     """A query and a text about which a model is asked. Documents with the same text share it.
 
     size: bytes of the prompt
-    known: replies that the store has already, by sample
+    known: replies that are already in the store, by sample
     """
 
     key: str
@@ -36,12 +36,12 @@ class Question:
         return [each for each in range(samples) if each not in self.known or (again and self.known[each].failure)]
 
     def is_unread(self, samples: int, again: bool) -> bool:
-        """Whether all was asked, and no grade came of it."""
+        """Whether everything was asked without getting a grade."""
         return not self.open_samples(samples, again) and grade_of(self.known, samples)[0] is None
 
 
 def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | None, str]:
-    """The lower median of the replies, if most of them could be read; otherwise why not."""
+    """The lower median of the replies, if most of them could be read; otherwise the reason."""
     found = sorted(reply.grade for reply in known.values() if reply.grade is not None)
     if 2 * len(found) > samples:
         return found[(len(found) - 1) // 2], ""
@@ -50,7 +50,7 @@ def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | No
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """What waits for a model: the questions it has not judged, how many documents it has, and those without text."""
+    """The work for a model: the questions it has not judged, how many it has, and documents without text."""
 
     questions: list[Question]
     judged: int
@@ -69,7 +69,7 @@ def find_work(
     scale: GradeScale,
     only: Collection[tuple[str, str]] | None = None,
 ) -> ModelWork:
-    """What the model has not judged yet, with the replies that are there already; all, or only some documents."""
+    """The documents that the model has not judged yet, all or some of them, with the replies that already exist."""
     questions: dict[str, Question] = {}
     without: list[WaitingItem] = []
     judged = 0
@@ -103,9 +103,9 @@ def _size(texts: Shown) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AskingEstimate:
-    """What asking will take, if no request fails.
+    """The cost of asking, if no request fails.
 
-    documents: that are to be judged; `judged` were before, and of `unread` the replies could not be read
+    documents: how many are to be judged; `judged` were before, and `unread` had replies that could not be read
     requests: with those of canaries and of the check of the order
     tokens: about how many, and `most` at most
     """

@@ -1,9 +1,9 @@
 """Orders of judging: which documents of a pool come first. Each order is one file and one entry in ORDERS.
 
-Most orders treat each query by itself. Such an order is a generator: it asks for a document and is told whether it is
-relevant, so its code reads like its description. Whoever asks for the next documents replays it from the beginning with
-the grades that there are, and takes the first ones without a grade. An order needs no memory of its own, then: given
-the same grades and the same seed, it goes the same way.
+Most orders treat each query by itself. Such an order is a generator: it yields a document and receives whether it is
+relevant, so its code reads like its description. To get the next documents, it is replayed from the beginning with the
+grades so far, and the first ones without a grade are taken. So an order needs no memory of its own: with the same
+grades and the same seed, it takes the same course.
 """
 
 from __future__ import annotations

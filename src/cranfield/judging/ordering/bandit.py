@@ -1,4 +1,4 @@
-"""Runs as the arms of a bandit (Losada, Parapar and Barreiro 2016): what max_mean and max_mean_last have in common."""
+"""Runs as the arms of a bandit (Losada, Parapar and Barreiro 2016): the part that max_mean and max_mean_last share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def best_mean(keep: float) -> Callable[[RankedQuery], Steps]:
     Beta(1 + relevant, 1 + judged − relevant) has the mean (1 + relevant) / (2 + judged). A judgment counts for all runs
     that return the document.
 
-    keep: how much of what was counted before stays at each judgment: all of it (1) or nothing (0)
+    keep: how much of the earlier counts stays at each judgment: all (1) or nothing (0)
     """
 
     def steps(ranked: RankedQuery) -> Steps:
@@ -34,11 +34,11 @@ def best_mean(keep: float) -> Callable[[RankedQuery], Steps]:
             run = chance.choice([each for each, its in means.items() if its == largest])
             document = rest[run].pop()
             asked.add(document)
-            told = yield document
-            if told is not None:
+            judged_relevant = yield document
+            if judged_relevant is not None:
                 for each, its in members.items():
                     if document in its:
-                        relevant[each] = keep * relevant[each] + told
+                        relevant[each] = keep * relevant[each] + judged_relevant
                         judged[each] = keep * judged[each] + 1
 
     return steps

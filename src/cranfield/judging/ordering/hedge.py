@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.columns import Numbers
 
 BETA = 0.1
-LEVEL = 1e-9  # scores that differ by less, in proportion, are equal
+LEVEL = 1e-9  # scores with a smaller relative difference are equal
 
 
 def largest_weight(ranked: RankedQuery) -> Steps:
@@ -32,9 +32,9 @@ def largest_weight(ranked: RankedQuery) -> Steps:
         best = score.max()
         chosen = int(np.argmax(score >= best - LEVEL * max(abs(best), 1.0)))
         left[chosen] = False
-        told = yield documents[chosen]
-        if told is not None:
-            loss = (-0.5 if told else 0.5) * votes[:, chosen]
+        relevant = yield documents[chosen]
+        if relevant is not None:
+            loss = (-0.5 if relevant else 0.5) * votes[:, chosen]
             weights = weights * BETA**loss
             weights /= weights.max()  # only their proportions matter
 

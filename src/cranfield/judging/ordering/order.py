@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure
 
 QueryDocument = tuple[str, str]
-GradesSoFar = Mapping[str, Mapping[str, float | None]]  # None: somebody saw the document and could not judge it
+GradesSoFar = Mapping[str, Mapping[str, float | None]]  # None: seen, but could not be judged
 USUAL_DEPTH = 10
 RELEVANT = 1.0  # the lowest grade that is
 
-# Asks for a document; is told whether it is relevant, or None if that is not known yet.
+# Yields a document; receives whether it is relevant, or None if that is not known yet.
 Steps = Generator[str, bool | None, None]
 
 
@@ -40,7 +40,7 @@ class RankedQuery:
 
     @cached_property
     def best_ranks(self) -> dict[str, int]:
-        """Of each document, over all runs."""
+        """The best rank of each document over all runs."""
         found: dict[str, int] = {}
         for ranking in self.rankings.values():
             for rank, document in enumerate(ranking, 1):
@@ -48,7 +48,7 @@ class RankedQuery:
         return found
 
     def chance(self) -> Random:
-        """What breaks ties: the same at every replay."""
+        """Random numbers to break ties: the same at every replay."""
         return Random(place("order", self.seed, self.query))
 
 
@@ -74,7 +74,7 @@ class OrderedPool(Protocol):
     """A pool with the grades so far, in the order of judging."""
 
     def next(self, count: int) -> list[QueryDocument]:
-        """So many unjudged documents to judge next, at most."""
+        """The unjudged documents to judge next, at most this many."""
 
     def next_of_each(self, count: int | None) -> dict[str, list[str]]:
         """Of each query so many unjudged documents at most, or all of them."""
@@ -117,11 +117,11 @@ class Order:
 
     @property
     def chosen_by(self) -> str:
-        """What a store notes with the documents: the order, if measures have to know that it chose them."""
+        """What a store records with the documents: the order, if its choice affects measures."""
         return self.name if self.follows_grades else ""
 
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
-        """The order of what runs return first, as people judge it in a store."""
+        """Follow the order over the first documents of runs, as people judge them in a store."""
         from cranfield.judging.ordered_pool import pool_of_runs
         from cranfield.judging.ordering.following import FollowedOrder
 
@@ -154,14 +154,14 @@ class QueryByQuery:
         steps = self.steps(ranked)
         document = next(steps, None)
         while document is not None and (count is None or len(found) < count):
-            told = None
+            relevant = None
             if document in known:
                 grade = known[document]
-                told = grade is not None and grade >= RELEVANT
+                relevant = grade is not None and grade >= RELEVANT
             else:
                 found.append(document)
             try:
-                document = steps.send(told)
+                document = steps.send(relevant)
             except StopIteration:
                 break
         return found
@@ -178,5 +178,5 @@ def in_fixed_order(documents: Callable[[RankedQuery], Iterable[str]]) -> Callabl
 
 
 def query_by_query(steps: Callable[[RankedQuery], Steps]) -> Callable[[RankedPool, GradesSoFar], OrderedPool]:
-    """What `Order.begin` is for an order that treats each query by itself."""
+    """`Order.begin` for an order that treats each query by itself."""
     return lambda pool, grades: QueryByQuery(steps, pool, grades)

@@ -1,4 +1,4 @@
-"""decide: what tells most about which run is better (see `cranfield.Decision`)."""
+"""decide: the documents that say most about which run is better (see `cranfield.Decision`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UntilDecided:
     queries: tuple[str, ...]
 
     def next(self, count: int) -> list[QueryDocument]:
-        """The most telling documents; none once the verdict stands."""
+        """The most informative documents; none once the verdict is final."""
         return [] if self.decision.look().done else self.decision.next(count)
 
     def next_of_each(self, count: int | None) -> dict[str, list[str]]:
@@ -63,7 +63,7 @@ class DecidingOrder(Order):
         return FollowedDecision(store, self.beginning(store, runs, asked))
 
     def beginning(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Callable[[Any], Decision]:
-        """What makes the decision from the judgments that there are, or from None."""
+        """A function that makes the decision from the judgments so far, or from None."""
         from cranfield.judging.deciding.decision import Decision
 
         scale = [each.grade for each in store.scale]

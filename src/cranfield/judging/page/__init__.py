@@ -1,1 +1,1 @@
-"""The page on which people judge: a server for this machine, and what the browser shows."""
+"""The page on which people judge: a server for this machine, and its files for the browser."""

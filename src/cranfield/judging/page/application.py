@@ -1,4 +1,4 @@
-"""The page as a web application: its files, and one address for each thing that it asks of the desk."""
+"""The page as a web application: its files, and one address for each call to the desk."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from cranfield.show.look import coloured, css_tokens
 
 FILES = Path(__file__).parent / "static"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-VIEWS = ("", "queries", "judged", "adjudicate")  # addresses of the one page, which shows each in its own way
+VIEWS = ("", "queries", "judged", "adjudicate")  # addresses of the page, each with its own view
 LARGEST = 1_000_000  # bytes that a page may send: a comment, never a document
 
 
 def application(desk: Desk, hosts: Collection[str], token: str | None, pictures: Path) -> ASGIApp:
-    """The web application. `pictures` is the folder beneath which images of documents may lie."""
+    """The web application. `pictures` is the folder that may contain images of documents."""
     files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in TYPES}
     files["look.css"] = css_tokens().encode()
     files["icon.svg"] = coloured(files["icon.svg"].decode()).encode()
@@ -75,14 +75,14 @@ async def _answer(desk: Desk, request: Request) -> Response:
             return _error(413, "the request is too long.")
     try:
         asked = json.loads(body or b"{}")
-    except (ValueError, RecursionError):  # no JSON, or brackets in brackets without end
+    except (ValueError, RecursionError):  # not JSON, or brackets nested too deep
         asked = None
     if not isinstance(asked, dict):
         return _error(400, "a JSON object is needed.")
     try:
         return JSONResponse(await run_in_threadpool(desk.calls[name], asked))
     except TakenError:
-        return _error(409, "somebody else is judging this document.")
+        return _error(409, "someone else is judging this document.")
     except OutputError as error:
         return _error(507, error.fact, error.hint)
     except CranfieldError as error:
@@ -90,5 +90,5 @@ async def _answer(desk: Desk, request: Request) -> Response:
 
 
 def _error(status: int, fact: str, hint: str | None = "") -> Response:
-    told: dict[str, Any] = {"error": fact, "hint": hint or ""}
-    return JSONResponse(told, status)
+    body: dict[str, Any] = {"error": fact, "hint": hint or ""}
+    return JSONResponse(body, status)

@@ -1,4 +1,4 @@
-"""What the page asks for, as plain data in and out: the server knows HTTP, the desk knows judging."""
+"""The calls of the page, as plain data in and out: the server knows HTTP, the desk knows judging."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Told = dict[str, Any]
 
 
 class TakenError(Exception):
-    """Somebody else is judging the document."""
+    """Someone else is judging the document."""
 
 
 class Desk:
-    """A store as the page sees it. Nothing it tells says which system returned a document, or at which rank."""
+    """A store as the page sees it. It never says which system returned a document, or at which rank."""
 
     def __init__(self, store: Store, assessor: str = "", followed: Followed | None = None) -> None:
         self._store, self._assessor, self._followed = store, assessor, followed
@@ -58,7 +58,7 @@ class Desk:
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 
     def next(self, asked: Asked) -> Told:
-        """The next documents for an assessor, and how far all are."""
+        """The next documents for an assessor, and the progress of all."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
         without = [each for each in _list(asked, "without") if _is_number(each)]
         if self._followed is not None and asked.get("all") is not True:
@@ -70,7 +70,7 @@ class Desk:
         return {
             "tasks": [self._task(task) for task in tasks],
             "progress": self._progress(who),
-            "decision": self._followed.told() if self._followed else None,
+            "decision": self._followed.summary() if self._followed else None,
         }
 
     def _in_order(self, followed: Followed, who: str, count: int, without: list[int]) -> list[Task]:
@@ -102,7 +102,7 @@ class Desk:
         return {"event": event.number, "progress": self._progress(event.assessor)}
 
     def undo(self, asked: Asked) -> Told:
-        """Take back what an assessor said or settled last; the document, and what they said of it before that."""
+        """Take back an assessor's last event; returns the document, and their grade before that."""
         who = self._who(asked)
         settled = asked.get("adjudicates") is True
         event = self._store.undo(who, adjudicates=settled, key=_text(asked, "key") or None)
@@ -110,15 +110,15 @@ class Desk:
             return {"task": None, "progress": self._progress(who)}
         with self._store._reading() as connection:
             item = listing.shown_item(connection, listing.item_of(event))
-        task, said = self._take(who, item, even_of_others=True)
-        return {"task": task, "said": said, "progress": self._progress(who)}
+        task, grade = self._take(who, item, even_of_others=True)
+        return {"task": task, "said": grade, "progress": self._progress(who)}
 
     def open(self, asked: Asked) -> Told:
         """A document that an assessor chose, to judge it or to correct a grade."""
-        task, said = self._take(self._who(asked), _item(asked))
+        task, grade = self._take(self._who(asked), _item(asked))
         if task is None:
             raise TakenError
-        return {"task": task, "said": said}
+        return {"task": task, "said": grade}
 
     def passages(self, asked: Asked) -> Told:
         """The passages of a document that an assessor marked, and their grades."""
@@ -128,7 +128,7 @@ class Desk:
         return {"passages": [{"part": list(event.part or ()), "grade": event.grade} for event in found]}
 
     def add(self, asked: Asked) -> Told:
-        """Let a document that somebody knows of wait for a query, though no system returned it; and open it."""
+        """Let a document that an assessor knows wait for a query, though no system returned it, and open it."""
         who, item = self._who(asked), _item(asked)
         with self._store._reading() as connection:
             if not listing.has_query(connection, item[0]):
@@ -142,7 +142,7 @@ class Desk:
         return {}
 
     def query(self, asked: Asked) -> Told:
-        """The documents of a query, with what the assessor said of them."""
+        """The documents of a query, with the assessor's grades."""
         who, query = self._who(asked), _text(asked, "query_id")
         with self._store._reading() as connection:
             rows = listing.list_documents(connection, who, query)
@@ -150,11 +150,11 @@ class Desk:
             queries = listing.totals(connection).queries
             asked_for = assigning.task_of(connection, (query, "", 0, 0), 0)
         documents = [
-            {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _said(row.mine)}
+            {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _grade_of(row.mine)}
             for row in rows
         ]
-        told = {"query": asked_for.query, "narrative": asked_for.narrative}
-        return {**told, "number": number, "queries": queries, "documents": documents}
+        query_texts = {"query": asked_for.query, "narrative": asked_for.narrative}
+        return {**query_texts, "number": number, "queries": queries, "documents": documents}
 
     def queries(self, asked: Asked) -> Told:
         """The queries in the order of an assessor, and those with some words."""
@@ -168,7 +168,7 @@ class Desk:
         }
 
     def judged(self, asked: Asked) -> Told:
-        """What has been judged, the last first."""
+        """The judgments, the last first."""
         who = self._who(asked)
         filters: dict[str, Any] = {
             name: _text(asked, name) for name in ("by", "query_id", "words") if _text(asked, name)
@@ -184,7 +184,7 @@ class Desk:
         }
 
     def conflicts(self, asked: Asked) -> Told:
-        """What assessors see differently, with the document and what each says of it."""
+        """The documents on which assessors disagree, with the grade of each."""
         self._who(asked)
         found = self._store.conflicts()
         with self._store._reading() as connection:
@@ -192,8 +192,8 @@ class Desk:
                 {
                     "task": self._task(assigning.task_of(connection, (each.query_id, each.doc_id, 0, 0), 0)),
                     "said": [
-                        {"assessor": event.assessor, **_said(event)}
-                        for event in listing.said_of(connection, each.query_id, each.doc_id)
+                        {"assessor": event.assessor, **_grade_of(event)}
+                        for event in listing.current_grades(connection, each.query_id, each.doc_id)
                         if event.assessor in each.grades and not event.adjudicates
                     ],
                 }
@@ -207,13 +207,13 @@ class Desk:
             return assigning.task_of(connection, ("", checked_text(doc_id, "the page", "doc_id"), 0, 0), 0).image
 
     def _take(self, who: str, item: WaitingItem, *, even_of_others: bool = False) -> tuple[Told | None, Told | None]:
-        """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""
+        """A document and the assessor's grade; none if others judge it, unless it is shown anyway."""
         with self._store._database.writing("who is working on what", lasting=False) as connection:
             task = assigning.take(connection, who, item)
             if task is None and even_of_others:
                 task = assigning.task_of(connection, item, 0)
-            said = listing.last_said(connection, who, item)
-        return self._task(task) if task else None, _said(said) if said else None
+            grade = listing.current_grade(connection, who, item)
+        return self._task(task) if task else None, _grade_of(grade) if grade else None
 
     def _task(self, task: Task) -> Told:
         text = task.text[slice(*task.part)] if task.part else task.text
@@ -253,7 +253,7 @@ def _named(item: WaitingItem) -> Told:
     return {"query_id": query, "doc_id": document, "part": [start, end] if end else None}
 
 
-def _said(event: Event) -> Told:
+def _grade_of(event: Event) -> Told:
     return {"grade": event.grade, "comment": event.comment}
 
 
@@ -269,7 +269,7 @@ def _judged(row: listing.JudgedDocument, who: str) -> Told:
         "adjudicates": event.adjudicates,
         "mine": event.assessor == who and not event.adjudicates,
         "at": event.at.isoformat(),
-        **_said(event),
+        **_grade_of(event),
     }
 
 

@@ -1,4 +1,4 @@
-"""Who may talk to the page: only this machine or who knows the token, and only pages that came from here."""
+"""Who may use the page: only this machine or holders of the token, and only pages of this server."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses what did not come from the page itself, before anything reads it.
+    """Refuses requests that did not come from the page itself, before anything reads them.
 
     hosts: names and addresses by which the server may be called: a name that another site made to point here is not
         among them
-    token: what a visitor must know; None where only this machine can reach the server
+    token: what a visitor must know; None if only this machine can reach the server
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None = None) -> None:
@@ -41,7 +41,7 @@ class Guard:
         self._cookie = f"{COOKIE}_{hashlib.sha256((token or '').encode()).hexdigest()[:12]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or pass it on."""
+        """Answer the request, or pass it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -65,13 +65,13 @@ class Guard:
         return self._unknown(scope, headers) if self._token else None
 
     def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
-        """The answer to somebody who has not shown the token; who has it in the address gets it as a cookie."""
+        """The answer to a visitor without the cookie: with the token in the address, they get the cookie."""
         if self._knows(_cookie(headers, self._cookie)):
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"))
         if not self._knows(dict(asked).get("token", "")):
-            told = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong.\n"
-            return PlainTextResponse(told, 401)
+            message = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong.\n"
+            return PlainTextResponse(message, 401)
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         # A path of the page only: two slashes would lead elsewhere.
         path = "/" + scope["path"].lstrip("/\\")

@@ -1,4 +1,4 @@
-"""Pictures of documents: files beside the store, or in the store itself. No other machine is asked for one."""
+"""Pictures of documents: files beside the store, or in the store itself. None is fetched from another machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 LARGEST = 20_000_000  # bytes
-# By their first bytes, not by their names; SVG is not among them, because it can hold programs.
+# Recognised by their first bytes, not by their names; SVG is left out, because it can contain scripts.
 _SIGNS = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -33,7 +33,7 @@ def image_link(doc_id: str, image: str) -> dict[str, str] | None:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is an address that a reader may follow, and not a program in disguise."""
+    """Whether a text is a web address that is safe to open."""
     return text.lower().startswith(("http://", "https://"))
 
 

@@ -1,4 +1,4 @@
-"""A server for the page: where it listens, who may come, and how it ends."""
+"""A server for the page: where it listens, who may connect, and how it ends."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def serve(
 ) -> StoreProgress:
     """Serve the page until Ctrl-C.
 
-    assessor: who judges, unless somebody says otherwise on the page.
+    assessor: who judges, unless another name is entered on the page.
     host: the address to listen on; visitors of a page that is shared need a token.
     port: the port; by default 8765, or a free one if that is taken.
     names: further names by which the server may be called.
-    pictures: the folder beneath which images of documents lie; by default that of the store.
+    pictures: the folder of the images of documents; by default that of the store.
     followed: the order in which documents come; otherwise query by query, at random.
-    on_start: is told where the page is, once it can be opened.
-    Returns how far the judging is in the end.
+    on_start: called with the addresses of the page, once it can be opened.
+    Returns the progress of judging at the end.
     """
     need("starlette", purpose="the judging page", extra="judge")
     uvicorn = need("uvicorn", purpose="the judging page", extra="judge")
@@ -82,12 +82,12 @@ def _progress(store: Store) -> StoreProgress:
 
 
 def has_screen() -> bool:
-    """Whether a browser can be opened here; in a bare terminal one for text would take its place."""
+    """Whether a browser with a window can be opened; in a bare terminal, a text browser would start instead."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def is_shared(host: str, names: Collection[str]) -> bool:
-    """Whether others than this machine can come: by its address, or by a name that leads here through a server."""
+    """Whether other machines can connect: by the address, or by a name that leads here through a server."""
     return not all(map(_is_local, (host, *names)))
 
 
@@ -129,7 +129,7 @@ def _own_addresses() -> list[str]:
     found: list[str] = []
     with suppress(OSError):
         found += [str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), None)]
-    # What the machine would call itself to the rest of the world; nothing is sent.
+    # The address by which other machines see this one; nothing is sent.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))
         found.append(probe.getsockname()[0])

@@ -1,1 +1,1 @@
-"""How the judged documents of a run are found and their ranks counted: in C++, and the same in pure Python."""
+"""Finding the judged documents of a run and counting their ranks: in C++, and the same in pure Python."""

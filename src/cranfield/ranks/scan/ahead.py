@@ -1,7 +1,7 @@
-"""Files that are read and scanned before anybody asks for them, in threads, while numpy is imported.
+"""Files that are read and scanned ahead of time, in threads, while numpy is imported.
 
-Only the native part can do that, and only for plain files of TREC's lines and the usual order of ties. Whoever opens
-one of these files finds here what is known of it; in all other cases the file is read as if nothing had been done.
+Only the native part can do that, and only for plain files of TREC's lines and the usual order of ties. Opening one of
+these files uses the results from here; in all other cases the file is read as usual.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from cranfield.ranks.scan.counting import Scanned
     from cranfield.read.shapes import Text
 
-LARGEST = 1 << 30  # bytes; of what takes longer, people want to see how far it is
-_scans: list[_ScanAhead] = []  # the one that was started, if any
+LARGEST = 1 << 30  # bytes; larger files take longer, and need a progress bar
+_scans: list[_ScanAhead] = []  # the scan that was started, if any
 
 
 def scan_ahead(qrels: str, runs: Sequence[str]) -> None:
-    """Start to read judgments and to scan runs."""
+    """Start reading judgments and scanning runs."""
     _scans.clear()
     files = (qrels, *runs)
     if native is not None and runs and all(map(_is_plain, files)) and sum(map(os.path.getsize, files)) <= LARGEST:
@@ -34,7 +34,7 @@ def scan_ahead(qrels: str, runs: Sequence[str]) -> None:
 
 
 def is_scanning() -> bool:
-    """Whether runs are being scanned ahead, in threads that need no others beside them."""
+    """Whether runs are being scanned ahead, in threads of their own."""
     return bool(_scans)
 
 

@@ -1,4 +1,4 @@
-"""Ranks by counting, for one ranking: the rank of a judged document is one more than what stands above it."""
+"""Ranks by counting, for one ranking: the rank of a judged document is one plus the number of documents above it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cranfield.ranks.columns import Integers, Numbers
 
 
 class Places(NamedTuple):
-    """What was counted above the judged documents that were retrieved, as parallel columns; a query's rows by rank."""
+    """The counts above the retrieved judged documents, as parallel columns; a query's rows are sorted by rank."""
 
     row: Integers  # of the judgments
     above: Integers  # documents with a higher score
@@ -20,7 +20,7 @@ class Places(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a block of a run says: its queries, how many documents each retrieved, and the judged ones among them."""
+    """The result of a block of a run: its queries, how many documents each retrieved, and the judged ones."""
 
     queries: Sequence[bytes]
     retrieved: Integers
@@ -28,10 +28,10 @@ class Part(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What a run says about the judged queries."""
+    """The result of a run for the judged queries."""
 
     retrieved: Integers  # documents by judged query; -1 where the run lacks it
-    extra: int  # queries in the run that nobody judged
+    extra: int  # queries in the run that are not judged
     found: Places
 
 
@@ -39,7 +39,7 @@ NOTHING = Places(*(np.empty(0, dtype=np.int64) for _ in range(4)))
 
 
 def join(parts: Sequence[Places]) -> Places:
-    """Many findings as one."""
+    """Join many results into one."""
     if not parts:
         return NOTHING
     return Places(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -55,7 +55,7 @@ def count(
 ) -> Places:
     """Count above the documents `hits`, whose scores are `values` and which are the rows `rows` of the judgments.
 
-    No ranking is made: the scores are sorted once, and a binary search tells how many are higher.
+    No ranking is made: the scores are sorted once, and a binary search counts the higher ones.
     """
     if not hits:
         return NOTHING

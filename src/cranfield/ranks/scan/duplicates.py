@@ -9,7 +9,7 @@ HINT = "keep one, or choose which with duplicates='first', 'last' or 'best'"
 
 
 def first_repeat(documents: Sequence[Any]) -> int:
-    """Where a document stands for the second time; only asked when one does."""
+    """Where a document appears for the second time; only called if one does."""
     seen: set[Any] = set()
     for at, document in enumerate(documents):
         if document in seen:

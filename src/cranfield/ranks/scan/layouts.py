@@ -1,4 +1,4 @@
-"""What the native part is told of lines of text."""
+"""The layout of lines of text for the native part."""
 
 from __future__ import annotations
 

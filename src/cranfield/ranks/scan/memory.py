@@ -1,4 +1,4 @@
-"""Rank the judged documents of a run in memory: frames by column, mappings by asking for the judged documents."""
+"""Rank the judged documents of a run in memory: frames by column, mappings by looking up the judged documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
 def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a mapping of query to documents.
 
-    Dict runs are probed only for judged documents; one that has none of them is counted, and its scores are not read.
+    Dict runs are probed only for judged documents; if a ranking has none of them, its scores are not read.
     """
     rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
     found: list[Places] = []
@@ -60,7 +60,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
         retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
     seen: set[str] = set()
     for query, ranking in rankings:
-        # Texts are taken as they are, as the native scan takes them.
+        # Strings are used unchanged, as in the native scan.
         query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
         number = judgments.number.get(query_id)
         if query_id in seen or (not isinstance(query, str) and query_id in source.by_query):
@@ -85,7 +85,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
 
 
 def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: int) -> bool:
-    """Whether a ranking need only be counted: asked for the judged documents, a dict has none of them."""
+    """Whether a ranking need only be counted, because it contains no judged document."""
     if not isinstance(ranking, Mapping) or type(next(iter(ranking), "")) is not str:
         return False
     for row in range(first, last):
@@ -96,7 +96,7 @@ def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: 
 
 
 def _are_plain(documents: Sequence[Any]) -> bool:
-    """Whether ids can be taken as they are: texts that any file could hold, as nearly always."""
+    """Whether ids can be used unchanged: strings that any file could contain, as nearly always."""
     return set(map(type, documents)) <= {str} and "" not in documents and "".join(documents).isascii()
 
 

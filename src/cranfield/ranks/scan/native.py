@@ -1,4 +1,4 @@
-"""The compiled scan, where there is one."""
+"""The compiled scan, if there is one."""
 
 from __future__ import annotations
 

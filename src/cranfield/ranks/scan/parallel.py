@@ -1,4 +1,4 @@
-"""Work on the pieces of a stream in threads, for work that lets go of the interpreter's lock."""
+"""Work on the pieces of a stream in threads, for work that releases the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, NamedTuple, TypeVar
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
-WAITING = 4  # results for each thread that may wait to be taken
+WAITING = 4  # finished results that may wait for each thread
 _END: Any = object()
-_team = threading.local()  # whose `member` says that this thread belongs to one
+_team = threading.local()  # `member` is set in threads that belong to a team
 
 
 def in_parallel(work: Callable[[Piece], Result], pieces: Iterable[Piece], threads: int) -> Generator[Result]:
     """The results, in the order of the pieces, up to the first that raises. A single piece is not worth a thread.
 
-    Each thread fetches its own next piece, under a lock, so that one reads while another works. Work that is shared out
-    already is not shared out again: of many files each thread scans one, and of a single file a block.
+    Each thread fetches its own next piece, under a lock, so that one reads while another works. Work inside a team is
+    not split again: with many files each thread scans one, with a single file each scans a block.
     """
     rest = iter(pieces)
     started = list(islice(rest, 2))
@@ -85,6 +85,6 @@ class _Team:
                 if piece is _END:
                     break
                 self._done.put((number, self._work(piece)))
-        except BaseException as error:  # the reader of the results raises it in its turn
+        except BaseException as error:  # raised again by the reader of the results
             self._done.put((number, _Raised(error)))
         self._done.put((-1, None))

@@ -1,4 +1,4 @@
-"""The scan of a block of lines in Python: the twin of the native scan, its oracle, and the voice of all its errors."""
+"""The scan of a block of lines in Python: the twin of the native scan, its oracle, and the source of all its errors."""
 
 from __future__ import annotations
 

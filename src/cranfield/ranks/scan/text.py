@@ -1,4 +1,4 @@
-"""Rank the judged documents of a run, whatever shape it has. Text is scanned in blocks, on all cores."""
+"""Rank the judged documents of a run of any shape. Text is scanned in blocks, on all cores."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cranfield.read.layout import Layout
 from cranfield.read.shapes import Text
 from cranfield.read.text import Block, blocks, header_lines, located, partition
 
-BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it
+BLOCK = 1 << 20 if native else 1 << 18  # fits the cache with everything derived from it
 MANY = 100
-PARTS = 64  # a scattered file is shared out into this many
+PARTS = 64  # a scattered file is divided into this many
 
 
 class Scattered(Exception):
-    """The lines of a query stand in more than one block."""
+    """The lines of a query are in more than one block."""
 
 
 @located()
@@ -45,7 +45,7 @@ def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, 
     found = []
     with closing(_natively(pieces, layout, judgments, policy)) as answers:
         for answer in answers:
-            # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
+            # Not a plain block, or no native scan: the twin reads it or reports what is wrong.
             part = _read_by_twin(answer, judgments, policy) if isinstance(answer, Block) else answer
             for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
                 number = judgments._number_of_bytes.get(query)
@@ -68,7 +68,7 @@ def _read_by_twin(block: Block, judgments: Judgments, policy: Policy) -> Part:
 
 
 def _natively(pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy) -> Generator[Part | Block]:
-    """What the native scan found in every block, in order: the block itself where it is not plain."""
+    """The results of the native scan for every block, in order; the block itself if it is not plain."""
     if native is None:
         yield from pieces
         return
@@ -87,7 +87,7 @@ def _natively(pieces: Iterable[Block], layout: Layout, judgments: Judgments, pol
 
 
 def regrouped(source: Text) -> Iterator[Block]:
-    """The lines of a scattered file, brought together by query in temporary files."""
+    """The lines of a scattered file, grouped by query in temporary files."""
     import tempfile
     from contextlib import ExitStack
 

@@ -1,1 +1,1 @@
-"""The tables that measures read; they import nothing that reads files."""
+"""The tables that measures read; nothing here reads files."""

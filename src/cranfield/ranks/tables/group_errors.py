@@ -1,4 +1,4 @@
-"""What can be wrong with the groups of judgments: several grades in one group, or preferences that contradict."""
+"""Errors in the groups of judgments: several grades in one group, or contradictory preferences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def judged_document(grouped: GroupedJudgments, row: int) -> str:
-    """What errors call the document of a row of `flat`."""
+    """The name of the document of a row of `flat` in errors."""
     flat = grouped.flat
     query = flat.query_ids[int(np.searchsorted(flat.first, row, side="right")) - 1]
     return f"document '{flat.document_ids[row]}' of query '{query}'"
@@ -33,7 +33,7 @@ def refuse_subgroups(grouped: GroupedJudgments) -> None:
 
 
 def refuse_other_strata(grouped: GroupedJudgments) -> None:
-    """Refuse what cannot be strata: subgroups, and a document in two of them, whose chance to be drawn is unknown."""
+    """Refuse groups that cannot be strata: subgroups, or a document in two, whose chance to be drawn is unknown."""
     if grouped.subgroup.any():
         fact = "these judgments have subgroups, like preferences, so their groups are not strata."
         raise InputError(grouped.name, fact, hint="a line with a stratum is: query iteration document stratum grade")
@@ -49,7 +49,7 @@ def refuse_other_strata(grouped: GroupedJudgments) -> None:
 
 
 def inconsistent(grouped: GroupedJudgments, group: int, row: int, what: str) -> InputError:
-    """The error for a group whose preferences contradict one another."""
+    """The error for a group with contradictory preferences."""
     return InputError(
         grouped.name,
         f"{judged_document(grouped, row)} {what} of group '{grouped.group_ids[group]}'.",

@@ -1,4 +1,4 @@
-"""Judgment groups: one table in which each group of a query plays the part of a query."""
+"""Judgment groups: one table in which each group of a query takes the role of a query."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class GroupRanks:
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> GroupRanks:
-        """Share the judged ranks of a run out to the groups."""
+        """Distribute the judged ranks of a run over the groups."""
         grades = graded(grouped.grades, policy)
         refuse_subgroups(grouped)
         place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)
         place[judged.row] = np.arange(len(judged.row))
-        place = place[grouped.row]  # where the document of each judgment stands in the table; -1: not retrieved
+        place = place[grouped.row]  # the row of each judgment's document in the table; -1: not retrieved
         found = np.flatnonzero(place >= 0)
         found = found[np.lexsort((place[found], grouped.group[found]))]  # the table is in the order of the ranks
         at = place[found]

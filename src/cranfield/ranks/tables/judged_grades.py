@@ -1,4 +1,4 @@
-"""All judged grades of each query, the highest first: what ideal rankings are made of."""
+"""All judged grades of each query, the highest first: the ideal rankings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class JudgedGrades:
     """Grades first[q] to first[q + 1] are those of query q, the highest first; `row` are their rows of the judgments.
 
-    Tables of several runs share one, and with it all that depends on the judgments alone.
+    Tables of several runs share one, and with it everything that depends only on the judgments.
     """
 
     grades: Numbers
@@ -58,7 +58,7 @@ class JudgedGrades:
 
     @cached_property
     def highest(self) -> Numbers:
-        """The highest grade of each query; 0 where nothing was judged."""
+        """The highest grade of each query; 0 if nothing was judged."""
         return np.append(self.grades, 0.0)[np.where(np.diff(self.first) > 0, self.first[:-1], -1)]
 
     @cached_property
@@ -82,7 +82,7 @@ class JudgedGrades:
         return known.copy()
 
     def kept(self, key: Hashable, calculate: Callable[[], Any]) -> Any:
-        """What is calculated when it is first asked for, and is then the same for every run."""
+        """A value that is calculated once, when first needed, and shared by all runs."""
         if key not in self._known:
             self._known[key] = calculate()
         return self._known[key]

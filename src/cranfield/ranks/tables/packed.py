@@ -1,4 +1,4 @@
-"""A table of ranks that waits to be asked for, in a quarter of its room."""
+"""A table of ranks that is kept for later, in a quarter of its memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SMALL = np.iinfo(np.int32).max
 
 
 class PackedRanks:
-    """What the judgments do not know of a table; queries and grades are those of its rows of the judgments."""
+    """The part of a table that does not follow from the judgments; queries and grades are those of its rows there."""
 
     def __init__(self, table: JudgedRanks) -> None:
         self._row, self._rank, self._tied = packed(table.row), packed(table.rank), table.tied
@@ -42,5 +42,5 @@ class PackedRanks:
 
 
 def packed(column: Integers) -> npt.NDArray[Any]:
-    """Numbers from 0 in half the room, where they are small enough."""
+    """Numbers from 0 in half the memory, if they are small enough."""
     return column.astype(np.int32) if column.max(initial=0) <= SMALL else column

@@ -33,7 +33,7 @@ class Stretches:
 
     @cached_property
     def apart(self) -> Stretches:
-        """The same characters, each in one stretch only."""
+        """The same characters, without overlaps."""
         order = np.lexsort((self.end, self.start))
         start, end = self.start[order], self.end[order]
         before = np.concatenate(([0], np.maximum.accumulate(end)[:-1])) if len(end) else end
@@ -47,7 +47,7 @@ class Stretches:
         return np.bincount(apart.query, weights=apart.end - apart.start, minlength=queries).astype(np.float64)
 
     def inside(self, other: Stretches) -> Integers:
-        """How many characters of each of these are among those of the other."""
+        """How many characters of each of these are also in the other."""
         apart = other.apart
         so_far = np.concatenate(([0], np.cumsum(apart.end - apart.start)))
 
@@ -65,9 +65,8 @@ class PassageRanks:
 
     For each chunk: its place in `chunks`, `rank` (from 1), and its `costs` in each unit that is known.
     For each passage: its place in `passages`, `grade` (below 0: not judged), `whole` (the document is judged as a
-    whole) and `unknown` (so that its end is not known).
-    `ranks` is the table of the chunks' grades, for the measures that read ranks; `cover` the share of a passage that
-    must be seen.
+    whole) and `unknown` (its end is not known). `ranks` is the table of the chunks' grades, for the measures that read
+    ranks; `cover` the share of a passage that must be read.
     """
 
     ranks: JudgedRanks
@@ -117,7 +116,7 @@ class PassageRanks:
         return ReadChunks(Stretches(self.chunks.query, self.chunks.start, end).only(some), len(self))
 
     def judged_text(self, rel: float) -> Stretches:
-        """The passages that were judged relevant; an error where one of them has no end."""
+        """The passages that were judged relevant; an error if one of them has no end."""
         hit = self.relevant(rel)
         if (hit & self.unknown).any():
             raise MeasureError(
@@ -126,7 +125,7 @@ class PassageRanks:
         return self.passages.only(hit)
 
     def found(self, read: ReadChunks) -> Flags:
-        """Passages of which enough is read; of a document judged as a whole, anything."""
+        """Passages of which enough is read; for a document judged as a whole, any part is enough."""
         seen = self.passages.inside(read.chunks)
         share = seen / (self.passages.end - self.passages.start)
         return np.where(self.whole, seen > 0, share >= self.cover)

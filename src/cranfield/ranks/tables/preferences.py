@@ -1,7 +1,7 @@
 """Preferences: which documents the judges prefer to which, and how many of these preferences a ranking fulfils.
 
 In a subgroup, a document is preferred to all documents with a lower grade. The preferences of the subgroups of one
-group are taken together, with all that follows from them; different groups may disagree.
+group are combined, with everything that follows from them; different groups may disagree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GroupCounts(NamedTuple):
 class PairCounts(NamedTuple):
     """Columns of counts, one for each query: pairs of documents between which some group has a preference.
 
-    A pair agrees by the share of its preferences that are for the document that stands above.
+    A pair agrees by the share of its preferences that are for the higher document.
     """
 
     agreeing_ret: Numbers  # both retrieved
@@ -84,7 +84,7 @@ class PreferenceRanks:
         pairs: list[tuple[float, ...]] = []
         for query in range(len(judged)):
             first, last = grouped.flat.first[query : query + 2].tolist()
-            # Documents that were not retrieved stand below all others, in the order of their ids.
+            # Documents that were not retrieved are below all others, in the order of their ids.
             place = np.argsort(np.argsort(rank[first:last], kind="stable"))
             retrieved = int(np.count_nonzero(rank[first:last] < NOT_RETRIEVED))
             preferring = np.zeros((len(place), len(place)), dtype=np.int64)
@@ -126,7 +126,7 @@ class _GroupPreferences(NamedTuple):
                 raise inconsistent(
                     grouped, group, rows[document[mixed[0]]], "is relevant in one subgroup and not in another"
                 )
-            for middle in range(len(rows)):  # what is preferred to it is preferred to all it is preferred to
+            for middle in range(len(rows)):  # preferences are transitive
                 better |= np.outer(better[:, middle], better[middle])
             circle = np.flatnonzero(better.diagonal())
             if len(circle):
@@ -151,9 +151,9 @@ class _GroupPreferences(NamedTuple):
     def _balanced(self, k: int, n: int) -> tuple[int, int]:
         """Preferences fulfilled and possible among the first n documents, k of them retrieved, in trec_eval's balance.
 
-        With R relevant documents, R - N others are added that stand below all, or the R that stand highest are kept.
+        With R relevant documents, R - N others are added below all, or the R highest are kept.
         trec_eval, where there are no subgroups, then also compares those that are not relevant with each other, and
-        counts none of these comparisons as fulfilled unless one stands above; its values are to be had here.
+        counts none of these comparisons as fulfilled unless one is above; this gives the same values.
         """
         relevant = self.grade > 0
         better = self.better[:n, :n]
@@ -175,7 +175,7 @@ class _GroupPreferences(NamedTuple):
 
 
 def _above(better: Flags) -> int:
-    """Preferences for a document that stands above the other."""
+    """Preferences for the higher of two documents."""
     return int(np.triu(better, 1).sum())
 
 

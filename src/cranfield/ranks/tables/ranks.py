@@ -33,7 +33,7 @@ class JudgedRanks:
     A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them. Where the
     judgments are `complete`, nothing is unjudged: `completed` has a row for every document.
 
-    What measures are written with, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
+    The methods that measures use, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
 
     >>> judged = JudgedRanks.of_grades([2, 0, None, 1], missed=[1])
     >>> judged.rank.tolist(), judged.grade.tolist(), judged.retrieved.tolist(), len(judged)
@@ -73,7 +73,7 @@ class JudgedRanks:
     retrieved: Integers
     missing: Flags
     all_judged: JudgedGrades
-    extra: int = field(default=0)  # queries of the run that nobody judged
+    extra: int = field(default=0)  # queries of the run that are not judged
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
     complete: bool = False  # a document without a judgment is judged, and not relevant
 
@@ -83,7 +83,7 @@ class JudgedRanks:
     def __len__(self) -> int:
         return len(self.query_ids)
 
-    # The verbs that measures are written with.
+    # The methods that measures use.
 
     def relevant(self, rel: float) -> Flags:
         """Rows whose grade makes them relevant.
@@ -252,7 +252,7 @@ class JudgedRanks:
             row=self.judged_row[kept],
             retrieved=np.bincount(query, minlength=len(self)),
             missing=np.zeros(len(self), dtype=np.bool_),
-            all_judged=JudgedGrades(self.judged_grades, self.judged_first, self.judged_row),  # not what keeps this one
+            all_judged=JudgedGrades(self.judged_grades, self.judged_first, self.judged_row),  # a new one: no cycle
             complete=self.complete,
         )
 
@@ -278,7 +278,7 @@ class JudgedRanks:
 
     @property
     def highest_grade(self) -> Numbers:
-        """The highest grade of each query; 0 where nothing was judged."""
+        """The highest grade of each query; 0 if nothing was judged."""
         return self.all_judged.highest
 
     @property
@@ -317,7 +317,7 @@ class JudgedRanks:
     @property
     def completed(self) -> JudgedRanks:
         """Where the judgments are complete, the table with a row for every document retrieved; otherwise this one."""
-        # A table that keeps itself would stay until somebody looks for garbage.
+        # A table that refers to itself would stay until the next garbage collection.
         return self._filled if self.complete and len(self.rank) < self.retrieved.sum() else self
 
     @cached_property
@@ -363,7 +363,7 @@ class JudgedRanks:
         )
 
     def rows(self, kept: Flags) -> JudgedRanks:
-        """The table with some of its rows; what is known of each query stays.
+        """The table with some of its rows; the facts of each query stay.
 
         kept: a flag for each row.
         Returns a new table.

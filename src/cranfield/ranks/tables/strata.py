@@ -1,4 +1,4 @@
-"""Strata: pooled documents of which some were judged, drawn at random, in each stratum at a rate of its own."""
+"""Strata: pooled documents of which a random sample was judged, at a different rate in each stratum."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class StratumRanks:
 
     @cached_property
     def weight(self) -> Numbers:
-        """How many documents of its stratum a judged one stands for, itself included; 0 where none was judged."""
+        """How many documents of its stratum a judged one represents, itself included; 0 if none was judged."""
         return np.divide(self.pooled, self.sampled, out=np.zeros(len(self.pooled)), where=self.sampled > 0)
 
     def n_relevant(self, rel: float) -> Numbers:
@@ -97,7 +97,7 @@ class StratumRanks:
 
     def _estimated(self, hit: Flags) -> Numbers:
         stratum = self.grouped.group[hit]
-        # Counted before they are multiplied, so that a whole number stays one where it can.
+        # Counted before multiplying, so that whole numbers stay whole where possible.
         count = np.bincount(stratum, minlength=len(self.pooled)) * self.pooled
         by_stratum = np.divide(count, self.sampled, out=np.zeros(len(self.pooled)), where=self.sampled > 0)
         return np.bincount(self.grouped.group_query, weights=by_stratum, minlength=len(self)).astype(np.float64)

@@ -70,11 +70,11 @@ class SubtopicRanks:
         return SubtopicRanks.of(self.grouped, self.judged.condensed)
 
     def ideal(self, rel: float, alpha: float, cutoff: int | None = None) -> SubtopicRanks:
-        """The table of rankings that take, at every rank, the document that adds the most to what stands above it.
+        """The table of rankings that take, at every rank, the document that adds the most to those above it.
 
         A document adds (1 - alpha)ⁿ for each subtopic it is relevant to, where n documents above it are too. Finding
-        the best ranking of all is NP-hard; this one is what everybody takes for it. Of documents that add the same,
-        the one with the larger id comes first.
+        the best ranking of all is NP-hard; this one is the usual substitute. Of documents that add the same, the one
+        with the larger id comes first.
         """
         grouped = self.grouped
         relevant = np.flatnonzero(reaches(grouped.grades, rel))

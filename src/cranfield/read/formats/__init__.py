@@ -75,14 +75,16 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
         raise InputError(stream.name, "this file is empty.")
     if name is not None:
         return FORMATS[name]
-    said = by_extension(stream.name)
-    if said is not None and role in said.reads and not isinstance(said, WordFormat):  # .run and .txt may be anything
-        return said
+    by_name = by_extension(stream.name)
+    if (
+        by_name is not None and role in by_name.reads and not isinstance(by_name, WordFormat)
+    ):  # .run and .txt may be anything
+        return by_name
     return _by_content(stream, head, role)
 
 
 def _able(format: Format, stream: Stream, role: Role) -> Format:
-    """A format that a file surely has; an error where that cannot hold what is wanted."""
+    """A format that a file certainly has; an error if that cannot contain what is wanted."""
     if role not in format.reads:
         held, wanted = ("a run", "judgments") if role == "qrels" else ("judgments", "a run")
         raise InputError(stream.name, f"a {format.name} contains {held}, not {wanted}.")
@@ -94,7 +96,7 @@ def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
         if format.begins(head, role):
             return _able(format, stream, role)
     first = data_line(stream)
-    for kind in (DelimitedFormat, WordFormat):  # what a header says comes before what a width suggests
+    for kind in (DelimitedFormat, WordFormat):  # a header takes precedence over the number of columns
         for format in FORMATS.values():
             if isinstance(format, kind) and role in format.reads and format.fits(first, role):
                 return format
@@ -102,7 +104,7 @@ def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
 
 
 def fitting_roles(stream: Stream, name: str | None = None) -> dict[Role, InputError | None]:
-    """For judgments and for a run: why a file cannot be that, or None where it can."""
+    """For judgments and for a run: why a file cannot be that, or None if it can."""
     found: dict[Role, InputError | None] = {}
     for role in ROLES:
         try:
@@ -121,7 +123,7 @@ def open_records(source: Any, role: Role, name: str | None = None) -> RecordFile
 
 
 def extension_of(name: str) -> str:
-    """The extension of a file's name, that of a compression left out.
+    """The extension of a file's name, without that of a compression.
 
     >>> extension_of("runs/BM25.RUN.gz"), extension_of("qrels")
     ('.run', '')
@@ -131,13 +133,13 @@ def extension_of(name: str) -> str:
 
 
 def by_extension(name: str) -> Format | None:
-    """The format that a file's name says, whether it is compressed or not."""
+    """The format by a file's extension, compressed or not."""
     extension = extension_of(name)
     return next((format for format in FORMATS.values() if extension in format.extensions), None)
 
 
 def format_to_write(path: str) -> Format:
-    """The format that the name of a file asks for."""
+    """The format to write, by the extension."""
     from cranfield.read.target import STANDARD_OUTPUT
 
     names = "|".join(writable())

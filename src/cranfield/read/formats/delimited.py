@@ -1,4 +1,4 @@
-"""Tables as text: what csv, tsv and beir share."""
+"""Tables as text: the part that csv, tsv and beir share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DelimitedFormat(TextFormat):
-    """A header and lines of columns, quoted where they must be."""
+    """A header and lines of columns, quoted where necessary."""
 
     ids = "cells"
     separators: ClassVar[tuple[str, ...]]  # those a file may have, the one that is written first
@@ -54,7 +54,7 @@ class DelimitedFormat(TextFormat):
         return None
 
     def without_header(self, stream: Stream, line: str, role: Role, *, named: bool) -> Layout:
-        """The layout of lines with no header that we know: three columns of a format that is named have a meaning."""
+        """The layout of lines without a known header: if the format was named, three columns have a meaning."""
         separator, value = self.separators[0], "grade" if role == "qrels" else "score"
         fields = split(line, separator)
         if named and len(fields) == 3 and _is_number(fields[2]):

@@ -16,12 +16,12 @@ ROLES: tuple[Role, ...] = ("qrels", "run")
 
 
 class Format:
-    """One format of judgments and runs. A subclass says what it can do; an instance stands in the registry."""
+    """One format of judgments and runs. A subclass defines what it can do; an instance is in the registry."""
 
     name: ClassVar[str]
     meaning: ClassVar[str]  # in a few words, for help and documentation
     extensions: ClassVar[tuple[str, ...]] = ()
-    addresses: ClassVar[tuple[str, ...]] = ()  # how the URLs begin, where it is no file
+    addresses: ClassVar[tuple[str, ...]] = ()  # how the URLs begin, if it is not a file
     reads: ClassVar[tuple[Role, ...]] = ROLES
     writes: ClassVar[tuple[Role, ...]] = ROLES
     ids: ClassVar[str] = "lines"  # which ids it can hold; see read/ids.py
@@ -37,7 +37,7 @@ class Format:
         return False
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Source:
-        """The content, to be measured. named: the format was given, and not found out."""
+        """The content, to be measured. named: the format was given, not detected."""
         raise NotImplementedError
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Grouped:
@@ -53,7 +53,7 @@ class Format:
         raise NotImplementedError
 
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
-        """An error where the content cannot have this role."""
+        """Raise an error if the content cannot have this role."""
 
     def by_query(self, role: Role) -> bool:
         """Whether all rows of a query must be written together."""
@@ -65,12 +65,12 @@ class Format:
         return ("query_id", *(["iteration"] if plan.groups else []), "doc_id", value)
 
     def writer(self, plan: Plan, file: Any) -> Writer:
-        """What writes rows to an open file."""
+        """A writer of rows to an open file."""
         raise NotImplementedError
 
 
 class Plan(NamedTuple):
-    """What is to be written."""
+    """What to write."""
 
     source: str  # for errors
     role: Role
@@ -90,7 +90,7 @@ class Plan(NamedTuple):
         return [records.query, *([self.groups_of(records)] if self.groups else []), records.document, records.text]
 
     def check(self, records: Records, groups: Sequence[str] = ()) -> None:
-        """Refuse ids that would not be read as they are."""
+        """Refuse ids that would not be read back unchanged."""
         from cranfield.read.ids import check_ids
 
         check_ids(records.query, self.format, self.source, records.line, first=True)

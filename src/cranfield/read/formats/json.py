@@ -69,7 +69,7 @@ def first_marks(head: bytes) -> bytes:
 
 
 def is_row(head: bytes, role: Role) -> bool:
-    """Whether the first line is a row; if it is too long to be read here, by what its first member is."""
+    """Whether the first line is a row; decided by its first member if it is too long to read here."""
     import json
 
     from cranfield.read.contexts import has_contexts
@@ -100,7 +100,7 @@ def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
 
 
 def has_halves(text: bytes | bytearray) -> bool:
-    """Whether JSON may escape half of a character, the one way in which text can hold what has no bytes."""
+    """Whether JSON may escape a lone surrogate, the one way in which it can contain text that has no UTF-8 bytes."""
     return re.search(rb"\\u[dD][89a-fA-F]", text) is not None
 
 

@@ -47,7 +47,7 @@ class Parquet(Format):
         names = _names(stream)
         if role == "run":
             return FrameRecords(stream, role, names, _columns(stream, role).frame)
-        # With the groups; there are never so many judgments that it would take long.
+        # With the groups; there are never so many judgments that this is slow.
         return RowRecords(stream, role, names, list(frame_rows(_table(stream, role, grouped=True), stream.name)))
 
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
@@ -127,7 +127,7 @@ class _ParquetWriter:
 
 
 class _CountingFile:
-    """A file that knows how much was written to it, which those that compress do not."""
+    """A file that counts the bytes written, which compressing files do not."""
 
     closed = False
 
@@ -135,7 +135,7 @@ class _CountingFile:
         self._file, self._size = file, 0
 
     def write(self, data: bytes) -> int:
-        if not self._file.closed:  # it was given up: Arrow's writer writes its end even then, when it is taken apart
+        if not self._file.closed:  # writing was aborted: Arrow's writer writes its end even then, when it is deleted
             self._file.write(data)
         self._size += len(data)
         return len(data)

@@ -1,4 +1,4 @@
-"""prefs: trec_eval's judgments of preferences, which say for a group of judges which document is better."""
+"""prefs: trec_eval's judgments of preferences: which document is better, for each group of judges."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Preferences(WordFormat):
         return super().layout(stream, first, role, named=named)
 
     def open_strata(self, stream: Stream, *, named: bool) -> Text:
-        self.open(stream, "qrels", named=named)  # an error where this is not even clear
+        self.open(stream, "qrels", named=named)  # raises an error if it is ambiguous
         fact = f"its lines are read as preferences: {PREFERENCES.shape}."
         raise InputError(stream.name, fact, hint=f"for strata, give the format 'strata': {STRATA.shape}")
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from cranfield.read.records import RecordFile
 
 HEAD = b"SQLite format 3\0"
-STORE = "judgments.db"  # where people judge, if nothing else is said
+STORE = "judgments.db"  # the default store
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
 STRATA = "cranfield.judging.strata"
 PASSAGES = "cranfield.judging.passages"
 
 
 class JudgmentView(NamedTuple):
-    """What is wanted of a store: which assessors, of which kinds, merged by which rule; see `Store.view`.
+    """A choice from a store: which assessors, of which kinds, merged by which rule; see `Store.view`.
 
-    None stands for what a store takes by itself.
+    None means the default of the store.
     """
 
     assessors: tuple[str, ...] | None = None
@@ -34,7 +34,7 @@ class JudgmentView(NamedTuple):
     pooled: bool = False
 
     def of(self, qrels: Any) -> Stream:
-        """Judgments that are read from a store in this way; an error follows where they are not in a store."""
+        """Judgments that are read from a store in this way; reading raises an error if they are not in a store."""
         if not isinstance(qrels, str | os.PathLike):
             raise not_a_store("the judgments")
         stream = Stream(qrels)
@@ -43,7 +43,7 @@ class JudgmentView(NamedTuple):
 
 
 def names_store(path: str) -> bool:
-    """Whether a name is that of a store, to be written or read: of a database, or of a file that is one or ends so."""
+    """Whether a name is that of a store: a database, or a file that is one or has its extension."""
     if path.startswith(StoreFormat.addresses):
         return True
     if not os.path.isfile(path):
@@ -53,11 +53,11 @@ def names_store(path: str) -> bool:
 
 
 def not_a_store(name: str) -> InputError:
-    """The error where assessors are chosen and there is nothing to choose from."""
+    """The error if assessors are chosen and there is nothing to choose from."""
     return InputError(
         name,
-        "these judgments are not in a store, so there are no assessors to choose from.",
-        hint="leave out what chooses assessors, or bring the file into a store: cranfield convert FILE judgments.db",
+        "these judgments are not in a store, so assessors cannot be chosen.",
+        hint="leave out the choice of assessors, or import the file into a store: cranfield convert FILE judgments.db",
     )
 
 
@@ -106,6 +106,6 @@ def _path(stream: Stream) -> str:
 
 
 def is_store(stream: Stream) -> StoreFormat | None:
-    """The format of a stream that is a store; None where it is something else."""
+    """The format of a stream that is a store; None if it is something else."""
     named = stream.name.startswith(StoreFormat.addresses)
     return StoreFormat() if named or stream.head(len(HEAD)).startswith(HEAD) else None

@@ -27,7 +27,7 @@ class Strata(WordFormat):
         return role == "qrels" and repeated_column(head) == STRATA.groups[0]
 
     def by_width(self, fields: Sequence[str], role: Role) -> Layout | None:
-        return None  # preferences have as many columns: it takes several lines to tell
+        return None  # preferences have as many columns: it takes several lines to decide
 
 
 def repeated_column(head: bytes) -> int | None:
@@ -60,7 +60,7 @@ def all_fives(head: bytes) -> bool:
 
 
 def _first_lines(head: bytes) -> Iterator[list[bytes]]:
-    """The columns of the first lines, less one that is cut off. Between tabs, a blank belongs to an id."""
+    """The columns of the first lines, except one that is cut off. Between tabs, a blank belongs to an id."""
     for line in io.BytesIO(head.removeprefix(BYTE_ORDER_MARK)):
         fields = line.split(b"\t") if line.count(b"\t") == 4 else line.split()
         whole = line.endswith(b"\n") or len(head) < LOOK

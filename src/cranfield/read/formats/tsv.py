@@ -20,5 +20,5 @@ class Tsv(DelimitedFormat):
     def without_header(self, stream: Stream, line: str, role: Role, *, named: bool) -> Layout:
         if named:
             return super().without_header(stream, line, role, named=named)
-        # Tabs alone part the columns: a blank may belong to an id.
+        # Only tabs separate the columns: a blank may belong to an id.
         return layout_by_width(stream, split(line, "\t"), role)._replace(separator="\t")

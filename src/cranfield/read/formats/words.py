@@ -1,4 +1,4 @@
-"""Lines whose columns are separated by white space and have no header: what trec, msmarco, strata and prefs share."""
+"""Lines without a header, separated by white space: the part that trec, msmarco, strata and prefs share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TextFormat(Format):
     """A format of lines."""
 
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
-        """What the columns of a line are, by the first line that holds data."""
+        """The columns of a line, by the first line with data."""
         raise NotImplementedError
 
     def fits(self, first: bytes, role: Role) -> bool:
@@ -46,13 +46,13 @@ class TextFormat(Format):
 
 
 class WordFormat(TextFormat):
-    """Lines without a header, told apart by how many columns they have."""
+    """Lines without a header, recognised by their number of columns."""
 
     ids = "words"
     layouts: ClassVar[Mapping[Role, Layout]]  # of the lines of judgments and of a run
 
     def by_width(self, fields: Sequence[str], role: Role) -> Layout | None:
-        """The layout of lines like this one, where their width says that they have this format."""
+        """The layout of lines like this one, if their number of columns fits this format."""
         raise NotImplementedError
 
     def fits(self, first: bytes, role: Role) -> bool:
@@ -63,7 +63,7 @@ class WordFormat(TextFormat):
         return found or self.layouts[role]
 
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
-        # A format that is named is taken at its word; how many columns there are still tells the roles apart.
+        # A named format is trusted; the number of columns still distinguishes judgments from a run.
         fields, layout = words(data_line(stream)), self.layouts[role]
         if not layout.least <= len(fields) <= (layout.most or len(fields)):
             raise unknown_width(stream, fields, role)
@@ -84,7 +84,7 @@ class WordFormat(TextFormat):
 
 
 def data_line(stream: Stream) -> bytes:
-    """The first line that holds data."""
+    """The first line with data."""
     line = first_line(stream)
     if not line:
         raise InputError(stream.name, "it contains only blank lines and comments.")
@@ -92,12 +92,12 @@ def data_line(stream: Stream) -> bytes:
 
 
 def words(line: bytes) -> list[str]:
-    """The columns of a line without separators; only white space of ASCII parts them."""
+    """The columns of a line; only white space of ASCII separates them."""
     return [word.decode(errors="replace") for word in line.split()]
 
 
 def layout_by_width(stream: Stream, fields: Sequence[str], role: Role) -> Layout:
-    """The layout of lines without a header, by the format that their width tells."""
+    """The layout of lines without a header, by their number of columns."""
     formats = [format for format in _word_formats() if role in format.reads]
     for format in formats:
         if format.begins(stream.head(LOOK), role):
@@ -109,7 +109,7 @@ def layout_by_width(stream: Stream, fields: Sequence[str], role: Role) -> Layout
 
 
 def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputError:
-    """The error for lines that no format of words has."""
+    """The error for lines that fit no format of words."""
     width = len(fields)
     other: Role = "run" if role == "qrels" else "qrels"
     if width != 3 and any(format.by_width(fields, other) for format in _word_formats() if other in format.reads):
@@ -148,7 +148,7 @@ def _word_formats() -> list[WordFormat]:
 
 
 class _Lines:
-    """Lines without a header; the first one must say by itself what they are."""
+    """Lines without a header; their first line must show the format."""
 
     def __init__(self, format: WordFormat, plan: Plan, file: Any) -> None:
         self._format, self._plan, self._file, self._started = format, plan, file, False
@@ -194,7 +194,7 @@ class _RunLines(_Lines):
 
 
 def rank_order(records: Records) -> list[int] | None:
-    """The rows of a query by score, equal ones by document id, the larger first; None where they are in this order."""
+    """The rows of a query by score, ties by document id, the larger first; None if they are in this order."""
     scores = records.value
     if bool((scores[1:] < scores[:-1]).all()):
         return None
@@ -204,7 +204,7 @@ def rank_order(records: Records) -> list[int] | None:
 
 
 def _check_first_line(line: bytes, plan: Plan, meant: Layout, place: int | None) -> None:
-    """An error where a file without a header that begins so would be taken for another kind of file."""
+    """Raise an error if a file without a header that begins like this would be read as another format."""
     from cranfield.read.formats import recognise
     from cranfield.read.ids import short
 

@@ -1,8 +1,8 @@
 """All charts, as Vega-Lite specifications: plain data in, a plain dict out.
 
-The same specification becomes a part of a page or a picture. Colours are those of `look`, in light; what depends on a
-colour is also said by dashes, by shapes or by words, for people with any kind of colour vision. Every chart describes
-itself in words. A new chart is one file beside this one and one entry below; the command line, its help and the
+The same specification becomes a part of a page or a picture. Colours are those of `look`, in light; anything shown by
+colour is also shown by dashes, shapes or words, for people with any kind of colour vision. Every chart has a
+description in words. A new chart is one file beside this one and one entry below; the command line, its help and the
 documentation follow.
 """
 

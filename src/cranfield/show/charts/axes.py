@@ -1,4 +1,4 @@
-"""Where axes start and end, and which of their places are marked."""
+"""The ends and the ticks of axes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from math import ceil, floor, inf, isfinite, log10, sqrt
 
 TICKS = 5  # about
-EVERY = 12  # whole numbers that are all marked
+EVERY = 12  # up to this many whole numbers, all are marked
 
 
 def step(length: float, ticks: int = TICKS) -> float:
-    """A round distance between ticks, 1, 2 or 5 times a power of ten: the one that Vega takes for so many ticks.
+    """A round distance between ticks, 1, 2 or 5 times a power of ten: the one that Vega takes for this many ticks.
 
     >>> step(1.0), step(0.15), step(37)
     (0.2, 0.02, 10.0)

@@ -20,10 +20,10 @@ class Chart:
 
     name: str
     meaning: str  # in a few words, for help and documentation
-    draw: Callable[..., Spec]  # from what `of` says
+    draw: Callable[..., Spec]  # from what `of` names
     # Evaluations and a measure, what `rank_curves` or `stability` found, or nothing.
     of: Literal["evaluations", "curves", "stability", "nothing"] = "evaluations"
-    usual: tuple[str, ...] = ("nDCG@10",)  # the measures it shows unless told otherwise
+    usual: tuple[str, ...] = ("nDCG@10",)  # the measures it shows by default
     only: str | None = None  # the name of the one measure it can show
     needed: Callable[[Measure], Sequence[Measure]] | None = None  # what is evaluated to show a measure, if not itself
     runs: int | None = None  # how many it takes, where that matters

@@ -1,4 +1,4 @@
-"""A measure at one cutoff after the other."""
+"""A measure at each cutoff."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cutoff_chart(
     lower_is_better: bool = False,
     ends: Sequence[float] | None = None,
 ) -> Spec:
-    """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}.
+    """The mean of a measure at each cutoff, a line for each run: {run: {cutoff: value}}.
 
     ends: of the axis of values; by default round numbers around them.
     """
@@ -49,8 +49,8 @@ def cutoff_chart(
         tooltip=["run:N", "cutoff:Q", channel("value:Q", format=".4f")],
     )
     deepest = {run: list(values.items())[-1] for run, values in curves.items() if values}
-    told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
-    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.")
+    description = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
+    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {description}.")
 
 
 def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:

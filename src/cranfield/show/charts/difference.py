@@ -64,9 +64,11 @@ def difference_chart(
         layers = [_band(mean, sign), *layers, *_mean(mean, lower_is_better)]
     up, down = (sum(way * value > SAME for value in differences.values()) for way in (1, -1))
     gained = count(up, "query", "queries")
-    told = f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {len(rows) - up - down}."
-    told += "" if mean is None else f" The mean difference is {mean}."
-    return specification({**data(rows), "layer": layers}, f"{measure} by query: {run} against {baseline}", told)
+    description = (
+        f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {len(rows) - up - down}."
+    )
+    description += "" if mean is None else f" The mean difference is {mean}."
+    return specification({**data(rows), "layer": layers}, f"{measure} by query: {run} against {baseline}", description)
 
 
 def _bars(queries: Sequence[str], measure: str, sign: int) -> ChartPart:
@@ -108,7 +110,7 @@ def _zero(first: float, mean: float) -> list[ChartPart]:
 
 
 def _room(values: Sequence[float]) -> ChartPart:
-    """Nothing to see: makes the axis long enough for words above and below its zero."""
+    """An invisible mark that makes the axis long enough for words above and below its zero."""
     length = max([0.0, *values]) - min([0.0, *values])
     ends = [min([-ROOM * length, *values]), max([ROOM * length, *values])]
     rows = [{"difference": end} for end in ends]

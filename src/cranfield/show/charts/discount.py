@@ -1,4 +1,4 @@
-"""What is left of a gain at each rank."""
+"""How much of a gain counts at each rank."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cranfield.show.charts.runs import lines
 
 
 def discount_chart(depth: int = 10) -> Spec:
-    """What is left of a gain at each rank: of DCG 1/log2(i+1), of RR 1/i, of RBP with persistence 0.8 0.8^(i-1)."""
+    """How much of a gain counts at rank i: 1/log2(i+1) in DCG, 1/i in RR, 0.8^(i-1) in RBP with persistence 0.8."""
     curves = {
         "DCG: 1/log2(i+1)": [1 / float(np.log2(i + 1)) for i in range(1, depth + 1)],
         "RR: 1/i": [1 / i for i in range(1, depth + 1)],

@@ -64,12 +64,12 @@ def distribution_chart(
         single = [{"run": run, "value": float(value)} for run, column in values.items() for value in column]
         ticks = {"size": 7, "opacity": 0.45, "thickness": 1.2, "yOffset": _of_row(0.33)}
         layers.append(layer("tick", ticks, rows=single, x="value:Q", y=y, color=colour))
-    told = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
+    description = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
     row_height = ROW + NAME_LINE * long if not many else THIN if len(values) <= VERY_MANY else THINNEST
     return specification(
         {**data(rows), "layer": layers, "height": {"step": row_height}},
         f"{measure} of the queries",
-        f"How {measure} is spread over the queries. {told}.",
+        f"How {measure} is spread over the queries. {description}.",
     )
 
 
@@ -87,7 +87,7 @@ def _ends(values: Sequence[float]) -> list[float]:
 
 
 def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
-    """What is drawn, below the axis."""
+    """The legend below the axis."""
     n = f"n = {count(max(sizes, default=0), 'query', 'queries')}"
     marks = f"box: middle half, whiskers: {WHISKERS[0]}–{WHISKERS[1]}%"
     return [f"{measure}, {n}", marks, *(["line: median, ◊: mean"] if many else [])]

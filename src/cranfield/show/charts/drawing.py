@@ -74,10 +74,10 @@ def remark(text: str) -> ChartPart:
 
 
 def specification(chart: ChartPart, title: str, description: str) -> Spec:
-    """A chart as a dict that holds its own data, with its title and what it says in words."""
+    """A chart as a dict that holds its own data, with its title and its description in words."""
     whole = {"$schema": SCHEMA, "title": title, "description": description, "width": WIDTH, "height": HEIGHT}
     spec = {**whole, **chart, "config": CONFIG}
-    # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
+    # Names become part of Vega's expressions, where these two characters would end a line inside a string.
     try:
         text = json.dumps(spec, ensure_ascii=False, allow_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which chart of evaluations is wanted, and what must have been measured for it."""
+"""Requests for charts of evaluations, and the measures that a chart needs."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def measure_of(chart: Chart, measures: Measures | None) -> Measure:
 
 
 def needed_for(chart: Chart, measure: Measure) -> Sequence[Measure]:
-    """What must have been measured to draw a chart of a measure."""
+    """The measures that are needed to draw a chart of a measure."""
     return [measure] if chart.needed is None else chart.needed(measure)
 
 
 class ChartRequest(NamedTuple):
-    """What is to be drawn: a chart, of a measure, from what was measured, with options of its own."""
+    """A chart to draw: of a measure, from evaluations, with options of its own."""
 
     chart: Chart
     measure: Measure

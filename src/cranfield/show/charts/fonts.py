@@ -1,12 +1,12 @@
-"""Which fonts a chart asks for: those that have its letters come first, since a picture is not drawn with several."""
+"""The fonts of a chart: those that have its letters come first, since a picture is drawn with only one."""
 
 from __future__ import annotations
 
 import re
 
-# Arial's widths are those of Helvetica and Liberation Sans: what is measured here fits wherever it is shown.
+# Helvetica and Liberation Sans have Arial's widths, so text measured here fits wherever it is shown.
 LATIN = "Helvetica, Arial, Liberation Sans, sans-serif"
-# By letters that only one script has; what Japanese and Chinese share is Chinese if nothing else is there.
+# By letters that only one script has; letters shared by Japanese and Chinese count as Chinese if they are alone.
 EAST_ASIAN = (
     (re.compile("[\u3040-\u30ff\uff66-\uff9f]"), "Hiragino Sans, Yu Gothic, Noto Sans CJK JP, Noto Sans JP"),
     (re.compile("[\u1100-\u11ff\uac00-\ud7af]"), "Apple SD Gothic Neo, Malgun Gothic, Noto Sans CJK KR, Noto Sans KR"),

@@ -35,8 +35,8 @@ def gain_chart(highest: int = 4) -> Spec:
         y=channel("gain:Q", title="gain", axis={"tickCount": TICKS}, scale=scale(ends)),
         tooltip=["formula:N", "grade:Q", "gain:Q"],
     )
-    told = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
-    return specification(chart, "What a grade is worth", told)
+    description = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
+    return specification(chart, "What a grade is worth", description)
 
 
 CHART = Chart(name="gain", meaning="what a grade is worth (without QRELS and RUN)", of="nothing", draw=gain_chart)

@@ -11,7 +11,7 @@ TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 
 
 def channel(field: str, **options: Any) -> ChartPart:
-    """What is shown by a place, a colour or words: a field of the rows, and of what type its values are.
+    """What a position, a colour or a text shows: a field of the rows, and the type of its values.
 
     >>> channel("run:N", title=None)
     {'field': 'run', 'type': 'nominal', 'title': None}

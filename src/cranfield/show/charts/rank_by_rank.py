@@ -84,10 +84,10 @@ def rank_by_rank_chart(
     if len(order) > len(shown):
         layers.append(remark(f"in grey: {count(len(order) - len(shown), 'other run')}"))
     title = f"Precision and recall{'' if query is None else f' of query {query}'}, rank by rank"
-    told = "; ".join(f"{run} {_ends(curve)}" for run, curve in curves.items())
+    description = "; ".join(f"{run} {_ends(curve)}" for run, curve in curves.items())
     height = HEIGHT + LINE * bool(points) + legend_height(shown if named is not None else ())
-    told = f"A point for each rank, and steps where it is interpolated: {told}."
-    return specification({"layer": layers, "height": height}, title, told)
+    description = f"A point for each rank, and steps where it is interpolated: {description}."
+    return specification({"layer": layers, "height": height}, title, description)
 
 
 def _area(curve: Curve) -> float:

@@ -1,4 +1,4 @@
-"""How lines are told apart: runs by hue and dashes, all else without hues; and all by names at their ends."""
+"""How lines are distinguished: runs by hue and dashes, everything else without hue, and all by names at their ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond")  # of the points of lines without hues
 LONG = 22  # columns of a name for which there is no room beside a chart
 GAP = 0.068  # of the height, between the names at the ends of lines: what the smallest picture needs
-FAR = 2 * GAP  # from the end of its line, a name says nothing about it
+FAR = 2 * GAP  # a name farther than this from the end of its line would be confusing
 POINTS = 4  # lines whose points are marked
 
 
@@ -41,7 +41,7 @@ def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
 
 
 def hue_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    """The colour of each name; grey for those that are not to be seen one by one."""
+    """The colour of each name; grey for those that are not highlighted."""
     hues = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(shown)}
     return {"domain": list(names), "range": [hues.get(name, OTHERS) for name in names]}
 
@@ -62,18 +62,18 @@ def dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
 
 
 def neutral_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    """The shade of each name that is no run's, since hues are: ink, and another where dashes are used again."""
+    """The shade of each name that is not a run, since hues are for runs: ink, or another shade where dashes repeat."""
     shades = (LIGHT["ink"], LIGHT["faint"])
     return {"domain": list(names), "range": [shades[at // len(DASHES) % len(shades)] for at in range(len(names))]}
 
 
 def neutral_dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    """The dashes of each name that is no run's."""
+    """The dashes of each name that is not a run."""
     return {"domain": list(names), "range": [list(DASHES[at % len(DASHES)]) for at in range(len(names))]}
 
 
 def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend: ChartPart | None) -> ChartPart:
-    """Thin lines for those that are not to be seen one by one.
+    """Thin lines for those that are not highlighted.
 
     Ordinal, and with the legend of the dashes: Vega-Lite warns of widths without an order and of legends that differ.
     """
@@ -93,7 +93,7 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def legend_height(names: Sequence[str]) -> int:
-    """How much higher a chart is for the names below it."""
+    """The extra height of a chart for the names below it."""
     return LINE * (-(-len(names) // _legend_columns(names)) + 1) if names else 0
 
 
@@ -108,7 +108,7 @@ def lines(
     shown: Sequence[str] | None = None,
     **channels: Any,
 ) -> ChartPart:
-    """A line for each name, named at its end, or below the chart where names are long; what is not `shown` is grey.
+    """A line for each name, named at its end, or below the chart if names are long; lines not `shown` are grey.
 
     field: what the lines are of; only runs have hues
     across, up: the fields of the rows; ends: of the vertical axis, whose length the places of the names depend on
@@ -161,7 +161,7 @@ def _named_ends(
 
 
 def _written(named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[ChartPart]:
-    """The names at their places, and what leads to them from the ends of the lines."""
+    """The names at their places, and the lines that connect them to the ends."""
     layers = []
     for part, colour in (
         ([each for each in named if each["name"] in shown], {}),

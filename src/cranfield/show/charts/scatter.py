@@ -41,8 +41,10 @@ def scatter_chart(
         *(counts(gain, rows) if rows else ()),
     ]
     higher = count(above, "query", "queries")
-    told = f"{other} has a higher {measure} than {one} for {higher}, a lower one for {below}."
-    return specification({"layer": layers, "height": round(0.8 * WIDTH)}, f"{measure}: {other} against {one}", told)
+    description = f"{other} has a higher {measure} than {one} for {higher}, a lower one for {below}."
+    return specification(
+        {"layer": layers, "height": round(0.8 * WIDTH)}, f"{measure}: {other} against {one}", description
+    )
 
 
 def _points(rows: ChartRows, gain: str, **channels: Any) -> ChartPart:

@@ -37,9 +37,9 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     chart = lines(plain, names, "removed", "mean", ends, field="measure", x=x, y=y, tooltip=shown)
     bands = layer("area", {"opacity": 0.14}, y="low:Q", y2="high")
     chart["layer"] = [bands, *chart["layer"], remark("bands: ± 1 standard deviation")]
-    told = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
-    told = f"A share of {what} is removed at random. {told}. Bands are one standard deviation."
-    return specification(chart, "Measures as judgments are removed", told)
+    description = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
+    description = f"A share of {what} is removed at random. {description}. Bands are one standard deviation."
+    return specification(chart, "Measures as judgments are removed", description)
 
 
 def of_stability(found: Stability) -> Spec:

@@ -38,12 +38,12 @@ def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint =
 def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
     [difference] = found.comparison
     yield paint.strong("Is tuned better than plain?")
-    said = (
+    verdict = (
         f"{difference.sentence} (paired t-test); {difference.better} queries better, {difference.same} the same, "
         f"{difference.worse} worse."
     )
     headline = f"{difference.headline}:"
-    first, *more = wrapped(said, "  ", width=width)
+    first, *more = wrapped(verdict, "  ", width=width)
     yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
     yield from more
     yield from wrapped(
@@ -55,8 +55,8 @@ def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterato
     for change in difference.changed[:2]:
         text = found.collection.queries[change.query_id]
         number = f"{change.difference:+.4f}"
-        told = cut(f"{change.query_id}: {text}", width - len(number) - 4)
-        yield f"  {paint.signed(change.difference, number)}  {told}"
+        shown = cut(f"{change.query_id}: {text}", width - len(number) - 4)
+        yield f"  {paint.signed(change.difference, number)}  {shown}"
 
 
 def _next_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:

@@ -26,8 +26,8 @@ def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAIN
         yield from map(paint.dim, wrapped(points, "  latency  ", width=width))
     if recorded.unknown:
         listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
-        told = f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
-        first, *rest = _wrapped(told, width, "  warning: ")
+        note = f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
+        first, *rest = _wrapped(note, width, "  warning: ")
         yield from (first.replace("warning:", paint.close("warning:"), 1), *rest)
     yield from order_lines(recorded, width)
     yield from failure_lines(recorded, width, paint)
@@ -35,8 +35,8 @@ def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAIN
 
 def order_lines(recorded: Recorded, width: int = WIDTH) -> Iterator[str]:
     """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
-    for told in (*_empty(recorded), *_chunks(recorded), *_scores(recorded)):
-        yield from _wrapped(told, width)
+    for note in (*_empty(recorded), *_chunks(recorded), *_scores(recorded)):
+        yield from _wrapped(note, width)
 
 
 def _empty(recorded: Recorded) -> Iterator[str]:

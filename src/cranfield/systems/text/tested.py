@@ -19,9 +19,9 @@ def tested_lines(found: ProjectTest, worst: int, width: int, paint: Paint) -> It
     yield from _unjudged_queries(found, width)
     for tested in found.systems:
         yield ""
-        word, _, said = _verdict(tested).partition(", ")
+        word, _, details = _verdict(tested).partition(", ")
         name = f"{visible(tested.system)}: "
-        first, *rest = wrapped(f"{name}{word}, {said}", hang=2, width=width)
+        first, *rest = wrapped(f"{name}{word}, {details}", hang=2, width=width)
         yield first.replace(f"{name}{word}", f"{name}{(paint.good if tested.passed else paint.bad)(word)}", 1)
         yield from rest
         yield from failure_lines(tested.recorded, width, paint)
@@ -39,14 +39,14 @@ def tested_lines(found: ProjectTest, worst: int, width: int, paint: Paint) -> It
 
 
 def _unjudged_queries(found: ProjectTest, width: int) -> Iterator[str]:
-    """The queries that nobody has judged: they were not asked, and a value that looks good says nothing about them."""
+    """The queries without judgments: they were not asked, and no value says anything about them."""
     judged = Judgments.read(found.collection.qrels).number
     lacking = [query for query in found.collection.queries if query not in judged]
     if lacking:
         listed = ", ".join(map(visible, lacking[:5])) + (", …" if len(lacking) > 5 else "")
-        told = count(len(lacking), "query has no judgments and was", "queries have no judgments and were")
+        queries = count(len(lacking), "query has no judgments and was", "queries have no judgments and were")
         yield ""
-        yield from wrapped(f"{told} not asked: {listed}", hang=2, width=width)
+        yield from wrapped(f"{queries} not asked: {listed}", hang=2, width=width)
 
 
 def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]:
@@ -106,8 +106,8 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
         yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
         for query in measure.worse_queries[: max(shown, 1)]:
             change = f"{query.baseline:.4f} → {query.candidate:.4f}"
-            told = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
-            yield f"    {paint.bad(change)}  {told}"
+            line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
+            yield f"    {paint.bad(change)}  {line}"
             yield from map(paint.dim, wrapped(query.moved, " " * (len(change) + 6), width=width))
 
 

@@ -36,7 +36,7 @@ class PromptTemplate:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """The prompt with its places filled, all at once: braces in a document are left as they are.
+        """The prompt with its places filled in, all at once: braces in a document stay as they are.
 
         >>> PromptTemplate("own", '{query}: {document} {"grade": 1}').filled({"query": "cats", "document": "{query}"})
         'cats: {query} {"grade": 1}'
@@ -66,7 +66,7 @@ def read_prompt(name: str | os.PathLike[str], folder: Path | None = None, kind: 
 
 
 def fence_of(text: str, secret: str) -> str:
-    """A mark that the text cannot hold: whoever writes it would have to know the hash of what they are writing.
+    """A mark that the text cannot contain: its author would have to know the hash of the text.
 
     It is the same each time, so that a request that was paid for is recognised.
     """

@@ -1,4 +1,4 @@
-// A document that somebody knows of, though no system returned it.
+// Adding a document that an assessor knows, although no system returned it.
 
 import { make } from "./elements.js";
 

@@ -1,4 +1,4 @@
-// What assessors saw differently, side by side, to be settled.
+// Disagreements of assessors, side by side, to be settled.
 
 import { documentCard } from "./document.js";
 import { counted, fill, fillFinished, make, notice } from "./elements.js";

@@ -1,4 +1,4 @@
-// What is being decided: each pair of runs with its difference and interval, and how far it is.
+// The decision: each pair of runs with its difference, its interval and its progress.
 
 import { make } from "./elements.js";
 

@@ -1,4 +1,4 @@
-// Elements of the page. Texts only ever become text nodes: nothing a document says is read as HTML.
+// Elements of the page. Texts only become text nodes: no text of a document is read as HTML.
 
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -10,7 +10,7 @@ export function make(tag, attributes = {}, ...children) {
   return fill(element, children);
 }
 
-// Put children into an element in the place of those it has; lists are taken apart, and what is not there is left out.
+// Replace the children of an element; lists are flattened, and missing ones left out.
 export function fill(element, ...children) {
   const there = (child) => child !== null && child !== undefined && child !== false && child !== "";
   element.replaceChildren(...children.flat(Infinity).filter(there));

@@ -25,10 +25,10 @@ class Judging {
     this.seen = []; // { task, said, seconds }: what was shown, in order
     this.at = -1;
     this.queue = [];
-    this.later = []; // numbers of tasks that were passed over
+    this.later = []; // numbers of tasks that were skipped
     this.list = { query_id: null, documents: [] };
     this.busy = false;
-    this.all = false; // also what is not needed for a decision
+    this.all = false; // also documents that are not needed for a decision
     this.decision = null;
     this.saved = 0; // how often something was saved
     this.state = "";
@@ -47,7 +47,7 @@ class Judging {
       { keys: ["?"], told: "these keys", run: () => this.help() },
     ];
     listen(this.commands, (key) => {
-      this.passages.look(); // the browser tells of a selection a little later
+      this.passages.look(); // the browser reports a selection a little later
       const grade = gradeOfKey(session.scale, key);
       if (grade !== undefined) this.grade(grade);
     });
@@ -74,10 +74,10 @@ class Judging {
       if (query && this.queue[0]?.query_id !== query) await this.chosen(query);
       else await this.advance();
     }
-    history.replaceState(null, "", "/"); // a reload goes on with what is next
+    history.replaceState(null, "", "/"); // a reload continues with the next document
   }
 
-  // A query of which nothing is left: its first document is shown; if it has none, one can be added.
+  // A query with nothing left: its first document is shown; if it has none, one can be added.
   async chosen(query) {
     await this.load(query);
     const first = this.list.documents.find((each) => each.said || each.open);
@@ -106,13 +106,13 @@ class Judging {
     );
   }
 
-  // Fetch what comes next, in the order of the server.
+  // Fetch the next documents, in the order of the server.
   async refill(query = this.entry?.task.query_id ?? "") {
     const saved = this.saved;
     const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query, all: this.all });
     this.decision = told.decision;
-    if (saved === this.saved) this.progress = told.progress; // an answer that a grade has overtaken would turn the count back
-    // Since it was asked, documents may have been judged or left for later.
+    if (saved === this.saved) this.progress = told.progress; // an answer older than a grade would turn the count back
+    // In the meantime, documents may have been judged or left for later.
     const judged = this.seen.filter((each) => each.said).map((each) => each.task.number);
     const known = new Set([...judged, ...this.later, this.entry?.task.number]);
     this.queue = told.tasks.filter((task) => !known.has(task.number));
@@ -177,7 +177,7 @@ class Judging {
     });
   }
 
-  // What is selected is graded, and the document stays: it may hold more, and wants a grade of its own.
+  // The selection is graded, and the document stays: it may contain more, and needs a grade of its own.
   async gradePassage(selected, grade) {
     await this.hold(async () => {
       await this.savePart([selected.start, selected.end], grade);
@@ -242,7 +242,7 @@ class Judging {
       this.put(told.task, told.said);
     } catch (error) {
       if (error.status !== 409) throw error;
-      notice("Somebody else is judging this document.");
+      notice("Someone else is judging this document.");
     }
     if (!this.progress) await this.refill(item.query_id);
     if (this.entry) await this.draw();
@@ -267,7 +267,7 @@ class Judging {
     }
   }
 
-  // Time counts while the page is in sight.
+  // Time counts while the page is visible.
   watch() {
     const now = performance.now();
     if (this.entry && !this.away) this.entry.seconds += now - this.since;
@@ -280,7 +280,7 @@ class Judging {
     fetch("/api/leave", { method: "POST", keepalive: true, headers: { "Content-Type": "application/json" }, body }).catch(() => {});
   }
 
-  // How far it is: with a decision, what is judged and what is likely still needed.
+  // The progress: with a decision, how many are judged and how many are likely still needed.
   far() {
     const { decision, progress } = this;
     if (!decision || decision.done || this.all) return progress;
@@ -317,7 +317,7 @@ class Judging {
         this.beside(task),
       ),
     );
-    this.passages.show(task, card).catch(() => {}); // without them the document can be judged as well
+    this.passages.show(task, card).catch(() => {}); // the document can be judged without them
     scrollTo(0, 0);
   }
 
@@ -359,7 +359,7 @@ class Judging {
         event.target.blur();
       }
     };
-    // A grade that is there already is saved again, with the comment; else it goes with the grade.
+    // An existing grade is saved again with the comment; otherwise the comment goes with the next grade.
     const left = () => {
       if (entry.said && entry.comment.trim() !== (entry.said.comment ?? "")) {
         this.hold(async () => {
@@ -399,7 +399,7 @@ class Judging {
     const { left, documents } = this.progress;
     head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing to judge", progress: this.progress, state: this.state });
     const told = left
-      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} left for others: somebody has them open, or they need a second assessor. Reload the page to look again.`
+      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} left for others: someone has them open, or they need a second assessor. Reload the page to look again.`
       : documents
         ? "Thank you. You can now settle differences between assessors, and look through and correct the judgments."
         : "No documents are waiting to be judged. Fill the store with: cranfield pool";

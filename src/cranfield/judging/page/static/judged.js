@@ -1,4 +1,4 @@
-// What has been judged, with filters; an assessor's own grades can be corrected.
+// The judgments, with filters; assessors can correct their own grades.
 
 import { fill, make } from "./elements.js";
 import { chip } from "./grades.js";

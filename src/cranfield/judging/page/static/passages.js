@@ -1,4 +1,4 @@
-// Passages: whoever selects text grades that part of the document; places count characters, as the store does.
+// Passages: selected text is graded as a part of the document; places count characters, as the store does.
 
 import { fill, make } from "./elements.js";
 import { chip } from "./grades.js";
@@ -15,7 +15,7 @@ export class Passages {
     document.addEventListener("selectionchange", () => this.look());
   }
 
-  // A document is shown: what was marked in it comes from the server.
+  // When a document is shown, its marked passages come from the server.
   async show(task, card) {
     Object.assign(this, { task, card, of: task.number, marked: [] });
     this.clear();
@@ -82,7 +82,7 @@ export class Passages {
     );
   }
 
-  // A grade was saved for what was selected.
+  // A grade was saved for the selection.
   add(selected, grade) {
     const part = [selected.start, selected.end];
     this.marked = [...this.marked.filter((each) => String(each.part) !== String(part)), { part, grade }];
@@ -148,7 +148,7 @@ export class Passages {
 }
 
 function characters(text) {
-  return [...text].length; // not the halves of pairs that JavaScript counts
+  return [...text].length; // code points, not the surrogates that JavaScript counts
 }
 
 function shortened(text) {

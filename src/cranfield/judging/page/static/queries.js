@@ -1,4 +1,4 @@
-// All queries, and those with some words: which are done, and where to go on.
+// All queries, or those with some words: which are done, and where to continue.
 
 import { counted, fill, make } from "./elements.js";
 import { listen } from "./keys.js";

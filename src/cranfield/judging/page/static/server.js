@@ -1,4 +1,4 @@
-// Questions to the server. What is saved carries a key, so that it can be sent again when the answer was lost.
+// Requests to the server. Every change has a key, so that it can be sent again if the answer was lost.
 
 import { notice } from "./elements.js";
 
@@ -21,13 +21,13 @@ export async function ask(name, body) {
   try {
     told = JSON.parse(text);
   } catch {
-    // No JSON: whoever refused it says why in plain text, or the status says it.
+    // Not JSON: the reason is in the text, or in the status.
   }
   if (!answer.ok) throw new Refused(answer.status, told);
   return told;
 }
 
-// Ask until the server has answered: it may have been stopped and started again in between.
+// Ask until the server answers: it may have been restarted in between.
 export async function insist(name, body, waiting) {
   for (let pause = 250; ; pause = Math.min(pause * 2, 4000)) {
     try {

@@ -3,7 +3,7 @@
 import { counted, fill, make } from "./elements.js";
 import { ask, insist } from "./server.js";
 
-// A name that somebody chose stays, until the server is started for somebody else.
+// A chosen name stays until the server is started for someone else.
 const NAME = "cranfield.assessor";
 let given = "";
 const VIEWS = { "/": "Judge", "/queries": "Queries", "/judged": "Judged", "/adjudicate": "Adjudicate" };
@@ -21,7 +21,7 @@ function remembered() {
   try {
     return localStorage.getItem(`${NAME} ${given}`) ?? "";
   } catch {
-    return ""; // a browser that keeps nothing
+    return ""; // the browser stores nothing
   }
 }
 
@@ -63,7 +63,7 @@ function askName(session) {
   });
 }
 
-// The head: what is asked for, and how far all are. `told` has title, narrative, place, progress, state.
+// The head: the query, and the progress of all. `told` has title, narrative, place, progress, state.
 export function head(session, told) {
   document.title = told.title ? `${told.title} · Judge` : "Judge";
   const change = async () => {

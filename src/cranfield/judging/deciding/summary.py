@@ -1,4 +1,4 @@
-"""What the page says of a decision: the difference, its interval, where the uncertainty comes from, when to stop."""
+"""A decision as the page shows it: the difference, its interval, where the uncertainty comes from, when to stop."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from cranfield.judging.deciding.looks import NOT_WORTH, OPEN, Look, PairLook
 from cranfield.layout import count
 
 
-def decision_told(look: Look, measure: str) -> dict[str, Any]:
-    """A look as the page shows it: one entry for each pair, and what to say once judging may stop."""
+def decision_summary(look: Look, measure: str) -> dict[str, Any]:
+    """A look as the page shows it: one entry for each pair, and a message once judging may stop."""
     return {
         "done": look.done,
         "measure": measure,

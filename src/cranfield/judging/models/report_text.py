@@ -1,4 +1,4 @@
-"""What asking a model will take, and what came of it, as text."""
+"""The cost of asking a model, and the result, as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STOPPED = {
 
 
 def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
-    """What asking will take. counted: whether the model counts tokens."""
+    """The cost of asking. counted: whether the model counts tokens."""
     before = f", {estimate.judged:,} judged before" if estimate.judged else ""
     before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
     yield f"{name}: {count(estimate.documents, 'document')} to judge{before}"
@@ -33,7 +33,7 @@ def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spen
 def most_lines(
     name: str, look: Look, most: AskingEstimate, budget: int | None, spent: int, counted: bool
 ) -> Iterator[str]:
-    """What asking until it is decided takes at most: all documents that can still change the verdict."""
+    """The highest cost of asking until it is decided: all documents that can still change the verdict."""
     if look.done:
         yield f"{name}: nothing to ask; the verdict is final."
         return
@@ -42,29 +42,29 @@ def most_lines(
     yield from others
 
 
-def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
-    """What came of it: grades, what is missing and why, and what the checks found."""
-    tokens = f", {count(asked.tokens, 'token')}" if asked.tokens else ""
-    reused = f", {asked.reused:,} of them from replies to the same text" if asked.reused else ""
+def report_lines(report: ModelReport, width: int) -> Iterator[str]:
+    """The result: grades, what is missing and why, and what the checks found."""
+    tokens = f", {count(report.tokens, 'token')}" if report.tokens else ""
+    reused = f", {report.reused:,} of them from replies to the same text" if report.reused else ""
     yield (
-        f"{asked.assessor}: {count(asked.graded, 'document')} graded{reused}; "
-        f"{count(asked.requests, 'request')}{tokens}"
+        f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; "
+        f"{count(report.requests, 'request')}{tokens}"
     )
-    yield f"  judge {asked.judge[:8]}: {asked.judged_before + asked.graded:,} of {asked.documents:,} graded"
-    if asked.missing:
-        yield f"  {count(len(asked.missing), 'document')} without a grade:"
-        for why, number in Counter(each.why for each in asked.missing).most_common():
-            yield cut(f"    {number:,}  {_told(why)}", width)
-    yield from check_lines(asked)
-    if asked.stopped:
-        yield stopped_line(asked)
+    yield f"  judge {report.judge[:8]}: {report.judged_before + report.graded:,} of {report.documents:,} graded"
+    if report.missing:
+        yield f"  {count(len(report.missing), 'document')} without a grade:"
+        for why, number in Counter(each.why for each in report.missing).most_common():
+            yield cut(f"    {number:,}  {_reason_text(why)}", width)
+    yield from check_lines(report)
+    if report.stopped:
+        yield stopped_line(report)
 
 
-def stopped_line(asked: ModelReport) -> str:
-    """Why it ended early, and how to go on."""
-    left = f" {count(asked.left, 'document')} left;" if asked.left else ""
-    onwards = "a larger budget" if asked.stopped == "budget" else "the same command"
-    return f"{_STOPPED[asked.stopped]}{left} {onwards} continues from here."
+def stopped_line(report: ModelReport) -> str:
+    """Why it ended early, and how to continue."""
+    left = f" {count(report.left, 'document')} left;" if report.left else ""
+    onwards = "a larger budget" if report.stopped == "budget" else "the same command"
+    return f"{_STOPPED[report.stopped]}{left} {onwards} continues from here."
 
 
 def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
@@ -72,19 +72,19 @@ def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
     rows = [["query", "document", "why it has no grade"]]
     for each in missing:
         part = f"[{each.part[0]}:{each.part[1]}]" if each.part else ""
-        rows.append([each.query_id, f"{each.doc_id}{part}", _told(each.why)])
+        rows.append([each.query_id, f"{each.doc_id}{part}", _reason_text(each.why)])
     yield from aligned(rows, left=(0, 1, 2)) if missing else ()
 
 
-def _told(why: str) -> str:
+def _reason_text(why: str) -> str:
     if why == "no text":
         return "no text: the store has no text for the document or the query"
     return f"{why}: {FAILURES[why]}" if why in FAILURES else why
 
 
-def check_lines(asked: ModelReport) -> Iterator[str]:
+def check_lines(report: ModelReport) -> Iterator[str]:
     """What canaries, samples and pairs showed."""
-    found = asked.canaries
+    found = report.canaries
     if found is not None:
         unread = f" ({found.asked - found.read:,} more could not be read)" if found.asked > found.read else ""
         were = "was" if found.raised == 1 else "were"
@@ -92,13 +92,13 @@ def check_lines(asked: ModelReport) -> Iterator[str]:
         for kind, (raised, read) in sorted(found.by_kind.items()):
             if raised:
                 yield f"    {raised:,} of {read:,} with {kind}"
-    steady = asked.steadiness
+    steady = report.steadiness
     if steady is not None:
         yield (
             f"  {steady.same:.0%} of {count(steady.documents, 'document')} got the same grade in all samples; "
             f"mean spread {steady.spread:.2f}"
         )
-    order = asked.order
+    order = report.order
     if order is not None:
         if order.pairs > order.read:
             silent, pairs = order.pairs - order.read, count(order.pairs, "pair")

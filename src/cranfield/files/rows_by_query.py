@@ -10,11 +10,11 @@ from cranfield.read.records import Bad, RecordFile, Records, joined
 from cranfield.read.shapes import Text
 
 
-def together(file: RecordFile, bad: Bad, *, scattered: bool = False) -> Iterator[Records]:
+def rows_by_query(file: RecordFile, bad: Bad, *, scattered: bool = False) -> Iterator[Records]:
     """All rows of every query. Memory is a block and the largest query, and the ids of all queries.
 
-    Where the rows of a query do not stand together, it raises `Scattered`; asked again with `scattered`, it brings
-    them together first: lines of text in temporary files, other rows in memory.
+    If the rows of a query are not together, it raises `Scattered`; called again with `scattered`, it groups them first:
+    lines of text in temporary files, other rows in memory.
     """
     if not scattered:
         yield from _in_order(_whole_queries(file.batches(bad)))

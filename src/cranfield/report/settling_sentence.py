@@ -6,7 +6,7 @@ import shlex
 
 from cranfield.report.pair import VerdictPair
 from cranfield.report.request import Request
-from cranfield.systems.settling import ADVICE, settling_commands
+from cranfield.systems.settling_commands import ADVICE, settling_commands
 
 UNKNOWN = (
     f"{ADVICE}, with cranfield judge --decide. It needs a store of judgments, which cranfield pool fills, and the "
@@ -15,7 +15,7 @@ UNKNOWN = (
 
 
 def settling_sentence(request: Request, pair: VerdictPair) -> str:
-    """How to settle a difference: on lines of its own the commands, where all that they need is known."""
+    """How to settle a difference, with the commands on lines of their own if everything for them is known."""
     runs = [request.rankings.get(name) for name in (pair.baseline, pair.run)]
     commands = settling_commands(request.qrels, runs, pair.measure.canonical)
     if not commands:

@@ -1,4 +1,4 @@
-"""How results get to what draws them in notebooks."""
+"""How notebooks draw results."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 def notebook_html(kind: str, result: Any) -> str:
     """A result as HTML; kind: the function that makes it, in show/notebook.py.
 
-    Notebooks ask the results themselves, but drawing belongs to a room that knows all results, so it is found by its
-    name at that moment.
+    Notebooks ask the results themselves, but drawing belongs to a room that knows all results, so the function is
+    imported by name when needed.
     """
     html: str = getattr(import_module("cranfield.show.notebook"), kind)(result)
     return html

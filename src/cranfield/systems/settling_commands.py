@@ -1,4 +1,4 @@
-"""The command that lets people judge what would settle a difference, as it can be pasted into a shell."""
+"""Commands with which people settle a difference by judging, ready to paste into a shell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADVICE = "To settle it, judge the most informative documents first"
 
 def readable_name(source: Any) -> str | None:
     """The name under which a command can read a source again; None where it has none, or one with a password."""
-    if getattr(source, "view", None) is not None:  # what some assessors lack, others may have judged
+    if getattr(source, "view", None) is not None:  # others may have judged what these assessors have not
         return None
     named = source if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
     if not isinstance(named, str | os.PathLike):
@@ -27,9 +27,9 @@ def readable_name(source: Any) -> str | None:
 
 
 def settling_commands(qrels: Any, runs: Sequence[Any], measure: str) -> list[list[str]]:
-    """The calls that settle which of two runs is better, the baseline first; none where they cannot be known.
+    """The commands that settle which of two runs is better, the baseline first; none if they are not known.
 
-    Judgments in a file first go into a store, with what waits to be judged.
+    Judgments in a file are first imported into a store, with the documents to judge.
 
     >>> for words in settling_commands("builtin", ["builtin:plain", "builtin:tuned"], "nDCG@10"):
     ...     print(*words)
