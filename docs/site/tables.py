@@ -20,7 +20,7 @@ from cranfield.engines.registry import ENGINES
 from cranfield.judging.ordering import ORDERS
 from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.ranks.policy import Policy, Setting, settings_of
-from cranfield.read import names
+from cranfield.read import column_names as names
 from cranfield.read import settings as declared
 from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from cranfield import open_collection, open_store
-from cranfield.systems.topics import read_queries
+from cranfield.systems.query_files import read_queries
 from tests.cli.test_judge import Served
 from tests.program import run, shims
 

@@ -52,7 +52,7 @@ def decide_with_model(
     store: Store, name: str, options: ModelOptions, config: Path, make: Callable[[Any], Decision]
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
-    from cranfield.judging.models.deciding import decide_by_model, most_to_ask
+    from cranfield.judging.models.deciding_by_model import decide_by_model, most_to_ask
     from cranfield.judging.models.report_text import check_lines, most_lines, stopped_line
 
     if options.check_order or options.show_missing:

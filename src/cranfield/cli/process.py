@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from cranfield.cli import output, standard
+from cranfield.cli import output
+from cranfield.cli import standard_streams as standard
 from cranfield.errors import CranfieldError
 
 INTERRUPTED = 130  # as shells report Ctrl-C

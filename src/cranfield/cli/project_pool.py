@@ -55,7 +55,7 @@ def _first_of(
     project: Project, collection: Collection, name: str, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], FirstAnswers | None]:
     """The first documents of a system by query, and its answers to the queries that were asked now."""
-    from cranfield.ranks.first import first_documents
+    from cranfield.ranks.first_documents import first_documents
     from cranfield.ranks.policy import Policy
     from cranfield.read.source import open_source
 

@@ -63,7 +63,7 @@ def only(run: str) -> str:
 
 def tag(run: Any) -> str:
     """The tag on the lines of a TREC run."""
-    from cranfield.read.layout import TREC_RUN
+    from cranfield.read.line_layout import TREC_RUN
     from cranfield.read.text import last_fields
 
     run = getattr(run, "run", run)  # of a run with its chunks

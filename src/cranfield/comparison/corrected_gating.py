@@ -7,12 +7,12 @@ from math import sqrt
 
 import numpy as np
 
-from cranfield.comparison.checks import GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis, columns_of, corrected_evaluation
 from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
-from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Difference
+from cranfield.comparison.gate_checks import GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.gating import GateResult, check_settings, detectable_drop, level_left, tolerances_of
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_measured, check_same_inputs
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure

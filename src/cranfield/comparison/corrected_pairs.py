@@ -19,15 +19,15 @@ from cranfield.comparison.corrected import (
     corrected_values,
     drawn_rows,
 )
-from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
-from cranfield.comparison.corrections import CORRECTIONS, MAX_T
+from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
 from cranfield.comparison.differences import Difference, Within
 from cranfield.comparison.families import Pair, PairOutcomes, compared_pairs, decided
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin, movements, within_margin
 from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.notebook_html import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.measures import Measure, known_measure
 
 CORRECTED_MEAN = "corrected mean"

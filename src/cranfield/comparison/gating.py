@@ -11,12 +11,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
 from cranfield.comparison.corrected import CorrectionBasis
 from cranfield.comparison.corrected_saving import is_saved_corrected
-from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Difference
+from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
@@ -24,7 +24,7 @@ from cranfield.errors import ComparisonError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
-from cranfield.evaluation.notebook_html import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures

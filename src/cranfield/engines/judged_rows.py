@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cranfield.engines import lazy
-from cranfield.engines.frames import EngineRows
+from cranfield.engines import lazy_run as lazy
+from cranfield.engines.engine_rows import EngineRows
 from cranfield.engines.protocol import Engine
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError

@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging import assigning, recording, waiting
+from cranfield.judging import assigning, waiting
+from cranfield.judging import event_log as recording
 from cranfield.judging.events import Event
 from cranfield.judging.schema import EVENTS, ITEM
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.read.formats.prefs import are_preferences
-from cranfield.read.layout import TREC_QRELS
+from cranfield.read.line_layout import TREC_QRELS
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.text import blocks, decoded, located

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
-from cranfield.ranks.first import first_documents
+from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.source import open_source
 from cranfield.report.encoding import DataWriter
