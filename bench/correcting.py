@@ -100,7 +100,7 @@ def _tried(
     people: np.ndarray, model: np.ndarray, n: int, every: int, count: int, differences: bool
 ) -> dict[str, float]:
     """Experiments that draw queries from all there are, whose mean is the truth."""
-    from cranfield.comparison.correcting import corrected_columns
+    from cranfield.comparison.corrected_means import corrected_columns
 
     chance, truth = np.random.default_rng([n, every]), people.mean()
     held, alone, widths = [], [], []

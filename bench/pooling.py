@@ -30,7 +30,7 @@ def make() -> None:
 def main(job: str) -> float:
     from cranfield.judging.pooling import pool
     from cranfield.ranks.policy import Policy
-    from cranfield.ranks.rankings import rankings_of
+    from cranfield.ranks.whole_rankings import rankings_of
     from cranfield.read.source import open_source
 
     if len(list(FOLDER.glob("*.run"))) < RUNS:

@@ -7,7 +7,7 @@ import random
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from cranfield.ranks import first
+from cranfield.ranks import first_documents as first
 from cranfield.ranks.scan import memory
 from cranfield.ranks.scan import text as scan
 

@@ -60,8 +60,8 @@ def test_only_promised_names(path):
     "code",
     [
         "from cranfield.measures.arithmetic import ratio",
-        "import cranfield.engines.lazy",
-        "cranfield.engines.lazy.collected()",
+        "import cranfield.engines.lazy_run",
+        "cranfield.engines.lazy_run.collected()",
         "from cranfield import evaluate, nothing",
         "from cranfield.torch import (\n    FullCorpus,\n    Nothing,\n)",
     ],

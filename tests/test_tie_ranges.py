@@ -149,7 +149,9 @@ def test_further_measures_have_a_range_too():
 
 def test_where_it_is_shown(tmp_path):
     from cranfield.evaluation.overview import overview
-    from cranfield.show import data, markup, text
+    from cranfield.show import evaluation_data as data
+    from cranfield.show import evaluation_markup as markup
+    from cranfield.show import evaluation_text as text
     from cranfield.show.view import View
 
     tied, untied = (cranfield.evaluate(QRELS, run, "RR", name=name) for run, name in ((TIED, "t"), (UNTIED, "u")))

@@ -20,7 +20,7 @@ from cranfield.engines.registry import ENGINES
 from cranfield.judging.ordering import ORDERS
 from cranfield.measures.rag_names import SPOKEN
 from cranfield.ranks.policy import Policy, Setting, settings_of
-from cranfield.read import names
+from cranfield.read import column_names
 from cranfield.read import settings as declared
 from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS
@@ -181,13 +181,13 @@ def columns() -> Iterator[Row]:
     """The names under which a column is found."""
     yield "column", "names"
     spelled = {
-        "query": names.QUERY,
-        "document": names.DOCUMENT,
-        "grade": names.GRADE,
-        "score": names.SCORE,
-        "rank": names.RANK,
-        "group of a judgment": names.GROUP,
-        "subgroup": names.SUBGROUP,
+        "query": column_names.QUERY,
+        "document": column_names.DOCUMENT,
+        "grade": column_names.GRADE,
+        "score": column_names.SCORE,
+        "rank": column_names.RANK,
+        "group of a judgment": column_names.GROUP,
+        "subgroup": column_names.SUBGROUP,
     }
     for column, spellings in spelled.items():
         yield column, ", ".join(f"`{each}`" for each in spellings)

@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from cranfield.evaluation.explaining import Explanation, explain
     from cranfield.evaluation.lazily import LazyEvaluation, evaluate_lazily
     from cranfield.evaluation.result import Evaluation
+    from cranfield.files.chart_files import save_chart
     from cranfield.files.checking import CheckReport, Problem, check_files
     from cranfield.files.converting import Conversion, convert_file
-    from cranfield.files.pictures import save_chart
     from cranfield.judging.agreeing import Agreement, agreement
     from cranfield.judging.correcting import compare_corrected, evaluate_corrected, gate_corrected
     from cranfield.judging.deciding.deciding import decide
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from cranfield.judging.deciding.looks import Look, PairLook
     from cranfield.judging.models.asking import ask_model
     from cranfield.judging.models.assessor import ModelAssessor
-    from cranfield.judging.models.result import ModelReport
+    from cranfield.judging.models.model_report import ModelReport
     from cranfield.judging.pooling import Pooled, pool
     from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, save_sheet
     from cranfield.judging.store import Store, open_store
@@ -129,7 +129,7 @@ _HOMES = {
     "judging.deciding.looks": ("Look", "PairLook"),
     "judging.models.asking": ("ask_model",),
     "judging.models.assessor": ("ModelAssessor",),
-    "judging.models.result": ("ModelReport",),
+    "judging.models.model_report": ("ModelReport",),
     "judging.pooling": ("Pooled", "pool"),
     "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
     "judging.store": ("Store", "open_store"),
@@ -143,7 +143,7 @@ _HOMES = {
     "measures.arithmetic": ("ratio",),
     "measures.references": ("bibtex",),
     "report.plotting": ("draw_chart",),
-    "files.pictures": ("save_chart",),
+    "files.chart_files": ("save_chart",),
     "report": ("ReportFile", "write_comparison", "write_report"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),
@@ -255,7 +255,7 @@ def __getattr__(name: str) -> Any:
             found = getattr(import_module(f"cranfield.{home}"), name)
             globals()[name] = found
             return found
-    from cranfield.others import hint_for
+    from cranfield.names_of_other_tools import hint_for
 
     hint = hint_for(name)
     raise AttributeError(f"module 'cranfield' has no attribute '{name}'" + (f"\nHint: {hint}" if hint else ""))

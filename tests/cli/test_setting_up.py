@@ -11,7 +11,7 @@ import pytest
 
 from cranfield import open_collection, open_store
 from cranfield.errors import InputError
-from cranfield.systems.topics import read_queries
+from cranfield.systems.query_files import read_queries
 from tests.cli.test_judge import Served
 from tests.program import run, shims
 

@@ -60,7 +60,7 @@ NEEDLESS = {
     *("cranfield.comparison", "cranfield.files", "cranfield.report", "cranfield.torch", "cranfield.trec_eval"),
     *(
         "cranfield.engines.registry",
-        "cranfield.evaluation.facts",
+        "cranfield.evaluation.query_facts",
         "cranfield.evaluation.saving",
         "cranfield.judging.store",
     ),

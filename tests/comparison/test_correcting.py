@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import t
 
 from cranfield import ComparisonError
-from cranfield.comparison import correcting
-from cranfield.comparison.correcting import corrected_columns
+from cranfield.comparison import corrected_means as correcting
+from cranfield.comparison.corrected_means import corrected_columns
 from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 
 # Ten sampled queries of twenty: what people and the model say of each. By hand:

@@ -20,7 +20,7 @@ from cranfield import (
     write_report,
 )
 from cranfield.comparison import significance
-from cranfield.comparison.checks import floor_check
+from cranfield.comparison.gate_checks import floor_check
 from cranfield.measures import parse_measure
 
 QRELS = {str(q): {"a": 1, "b": 1} for q in range(6)}

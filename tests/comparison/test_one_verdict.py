@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cranfield import compare, evaluate, gate, open_collection, open_system, record, write_comparison
-from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.families import family_outcomes
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.measures import parse_measure

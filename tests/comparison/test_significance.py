@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS as ALL
 from cranfield.comparison.significance import Settings
 from cranfield.comparison.significance import hedges as effect_size

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cranfield import detectable_difference, power_of, queries_needed
-from cranfield.comparison import corrections
+from cranfield.comparison import multiple_testing as corrections
 
 multitest = pytest.importorskip("statsmodels.stats.multitest")
 power = pytest.importorskip("statsmodels.stats.power")

@@ -12,7 +12,8 @@ import pytest
 
 import cranfield
 from cranfield import InputError, Judgments, Policy, PolicyError
-from cranfield.engines import frames, lazy
+from cranfield.engines import engine_rows as frames
+from cranfield.engines import lazy_run as lazy
 from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.ranks.ranking import rank_scanned

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, MeasureError, Policy, PolicyError, evaluate_lazily
-from cranfield.engines import lazy, measuring
+from cranfield.engines import lazy_run as lazy
+from cranfield.engines import measuring
 from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark

@@ -10,7 +10,7 @@ import random
 import numpy as np
 
 from cranfield import CranfieldError, Judgments, Policy
-from cranfield.ranks.first import first_of_block
+from cranfield.ranks.first_documents import first_of_block
 from cranfield.ranks.judgments import laid_out, read_lines
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan import pure

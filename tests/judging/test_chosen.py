@@ -19,7 +19,7 @@ from cranfield import (
     pool,
 )
 from cranfield.judging.schema import WAITING
-from cranfield.ranks.chosen import chosen_counts, chosen_part, chosen_sentence
+from cranfield.ranks.chosen_warning import chosen_counts, chosen_part, chosen_sentence
 from tests.program import run as run_program
 
 DOCUMENTS = [f"d{n}" for n in range(10)]

@@ -20,7 +20,7 @@ from cranfield import (
     open_store,
     pool,
 )
-from cranfield.comparison.correcting import corrected_columns
+from cranfield.comparison.corrected_means import corrected_columns
 from cranfield.judging.schema import EVENTS
 from cranfield.judging.waiting import pooled_documents
 from cranfield.show.corrected_text import corrected_comparison_text, corrected_text

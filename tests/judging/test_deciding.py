@@ -13,7 +13,7 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.judging.deciding.deciding import decide
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.looks import ALL_JUDGED, NOT_WORTH, OPEN
-from cranfield.judging.deciding.told import decision_told
+from cranfield.judging.deciding.page_data import decision_told
 from cranfield.judging.schema import WAITING
 
 Qrels = dict[str, dict[str, float]]

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from cranfield.judging.deciding.decision import Decision
-from cranfield.judging.deciding.following import FollowedDecision
+from cranfield.judging.deciding.followed_decision import FollowedDecision
 from cranfield.judging.ordered_pool import pool_of_runs
 from cranfield.judging.ordering import find_order
-from cranfield.judging.ordering.following import TURN
+from cranfield.judging.ordering.followed_order import TURN
 from cranfield.judging.ordering.order import FollowPlan
 from cranfield.judging.page.desk import Desk
 

@@ -9,7 +9,7 @@ import pytest
 from cranfield import Judgments, Policy, evaluate
 from cranfield.ranks.codes import codes_of
 from cranfield.ranks.documents import Documents
-from cranfield.ranks.first import all_codes
+from cranfield.ranks.first_documents import all_codes
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan import text
 from cranfield.read.source import open_source

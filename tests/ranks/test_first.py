@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cranfield import Judgments, Policy
 from cranfield.errors import DuplicateError
-from cranfield.ranks.first import first_documents
+from cranfield.ranks.first_documents import first_documents
 from cranfield.read.source import open_source
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_run

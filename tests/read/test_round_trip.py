@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, Judgments, OutputError, Policy, convert_file
 from cranfield.files.writing import write_run
-from cranfield.ranks.first import first_documents
+from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.scan.native import native
 from cranfield.read.formats import FORMATS as FORMAT
 from cranfield.read.formats import open_records, writable

@@ -18,7 +18,9 @@ from cranfield.comparison.reliability import reliability
 from cranfield.evaluation.explaining import explanation_text
 from cranfield.evaluation.overview import overview
 from cranfield.layout import columns, visible
-from cranfield.show import data, markup, text
+from cranfield.show import evaluation_data as data
+from cranfield.show import evaluation_markup as markup
+from cranfield.show import evaluation_text as text
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text, markdown_text

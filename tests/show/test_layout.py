@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cranfield import evaluate
 from cranfield.evaluation.overview import overview
 from cranfield.layout import aligned, columns, count, cut, fitted, shortened, visible, wrapped
-from cranfield.show import text
+from cranfield.show import evaluation_text as text
 from cranfield.show.view import View
 from cranfield.systems.text.recorded import recorded_lines
 

@@ -13,7 +13,7 @@ from cranfield import Judgments
 from cranfield.errors import InputError
 from cranfield.systems.collection import Collection, Document, kept_in_memory, open_collection
 from cranfield.systems.collection_files import folder_of_queries
-from cranfield.systems.topics import read_queries
+from cranfield.systems.query_files import read_queries
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
+from cranfield.cli.judging_hints import say_settling
 from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_reading
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, only
-from cranfield.cli.to_judge import say_settling
 from cranfield.cli.view_options import view_options
-from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 from cranfield.errors import ComparisonError
 from cranfield.layout import count

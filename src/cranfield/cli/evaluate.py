@@ -162,7 +162,7 @@ def command(
     texts = query_texts(qrels, collection) if worst or collection else {}
     output.write(_lines(view, form, file, verbose=verbose, texts=texts), file, data=form in DATA)
     if form == "text" and file is None and engine is None and judged is qrels:
-        from cranfield.cli.to_judge import pool_command, say_unjudged
+        from cranfield.cli.judging_hints import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
 
@@ -234,17 +234,21 @@ def _ranked_by(found: Overview, sort: str | None, measures: MeasureOptions, form
 
 def _lines(view: Any, form: str, file: str | None, *, verbose: bool, texts: Mapping[str, str]) -> Iterable[str]:
     if form == "text":
-        from cranfield.show.text import table
+        from cranfield.show.evaluation_text import table
 
         # What is kept says what it rests on.
         signatures = verbose or file not in (None, "-")
         return [table(view, output.width(file), output.paint(file), signatures=signatures, texts=texts)]
     if form in ("markdown", "latex"):
-        from cranfield.show import markup
+        from cranfield.show import evaluation_markup
 
-        return [getattr(markup, form)(view)]
-    from cranfield.show import data
+        return [getattr(evaluation_markup, form)(view)]
+    from cranfield.show import evaluation_data
 
     if form == "json":
-        return [data.as_json(view)]
-    return data.json_lines(view) if form == "jsonl" else data.separated(view, "," if form == "csv" else "\t")
+        return [evaluation_data.as_json(view)]
+    return (
+        evaluation_data.json_lines(view)
+        if form == "jsonl"
+        else evaluation_data.separated(view, "," if form == "csv" else "\t")
+    )

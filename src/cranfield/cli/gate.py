@@ -18,8 +18,8 @@ from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
-from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.significance import TESTS
 from cranfield.ranks.policy import settings_of
 from cranfield.read.formats.store import JudgmentView, names_store

@@ -18,7 +18,7 @@ from cranfield.judging.ordering.order import FollowPlan
 from cranfield.layout import count
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.following import Followed
+    from cranfield.judging.ordering.followed_order import Followed
     from cranfield.judging.store import Store
 
 

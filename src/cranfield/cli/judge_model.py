@@ -53,7 +53,7 @@ def decide_with_model(
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
     from cranfield.judging.models.asked_text import check_lines, most_lines, stopped_line
-    from cranfield.judging.models.deciding import decide_by_model, most_to_ask
+    from cranfield.judging.models.deciding_by_model import decide_by_model, most_to_ask
 
     if options.check_order or options.show_missing:
         raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")

@@ -15,7 +15,7 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
     Nobody asked for what is beside them, so nothing is said where that cannot be read.
     """
     from cranfield.systems.collection import collection_beside, open_collection
-    from cranfield.systems.topics import read_queries
+    from cranfield.systems.query_files import read_queries
 
     if collection is not None:
         return read_queries(collection) if os.path.isfile(collection) else open_collection(collection).queries

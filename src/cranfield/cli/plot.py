@@ -61,7 +61,7 @@ def command(
       cranfield plot precision-recall builtin builtin:plain builtin:tuned -o curve.svg
       cranfield plot difference builtin builtin:plain builtin:tuned -m nDCG@5 --columns 1 -o figure.pdf
     """
-    from cranfield.files.pictures import save_chart
+    from cranfield.files.chart_files import save_chart
     from cranfield.report.plotting import draw_chart
 
     if len(query_ids) > 1:

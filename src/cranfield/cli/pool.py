@@ -192,7 +192,7 @@ options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    "
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
     """The texts and narratives of the queries, and the collection that has the documents."""
     from cranfield.systems.collection import open_collection
-    from cranfield.systems.topics import read_topics
+    from cranfield.systems.query_files import read_topics
 
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):

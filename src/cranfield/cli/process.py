@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from cranfield.cli import output, standard
+from cranfield.cli import output, standard_streams
 from cranfield.errors import CranfieldError
 
 INTERRUPTED = 130  # as a shell says it of Ctrl-C
@@ -22,13 +22,13 @@ def start() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
     sys.setswitchinterval(0.0005)
-    standard.reopen_closed()
+    standard_streams.reopen_closed()
 
 
 def run(name: str, program: Callable[[], int]) -> NoReturn:
     """Run a program to its end: an error is a message and the exit code 2, Ctrl-C is 130, and neither a traceback."""
     try:
-        standard.guard()
+        standard_streams.guard()
         code = _ended(name, program)
         code = max(code, _ended(name, _flush))
     except KeyboardInterrupt:  # also while the last of the output waits for somebody to read it

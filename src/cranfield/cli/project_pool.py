@@ -53,7 +53,7 @@ def _first_of(
     project: Project, collection: Collection, name: str, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], FirstAnswers | None]:
     """The first documents of a system by query, and what it was asked for them."""
-    from cranfield.ranks.first import first_documents
+    from cranfield.ranks.first_documents import first_documents
     from cranfield.ranks.policy import Policy
     from cranfield.read.source import open_source
 

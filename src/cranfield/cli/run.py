@@ -59,8 +59,8 @@ def command(
     from cranfield.systems.collapse import collapse_by
     from cranfield.systems.collection import open_collection
     from cranfield.systems.opening import open_system
+    from cranfield.systems.query_files import read_queries
     from cranfield.systems.recording import record
-    from cranfield.systems.topics import read_queries
 
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
     collection = open_collection(corpus) if corpus else None

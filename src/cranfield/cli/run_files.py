@@ -63,7 +63,7 @@ def only(run: str) -> str:
 
 def tag(run: Any) -> str:
     """What a TREC run calls itself on its lines."""
-    from cranfield.read.layout import TREC_RUN
+    from cranfield.read.line_layout import TREC_RUN
     from cranfield.read.text import last_fields
 
     run = getattr(run, "run", run)  # of a run with its chunks

@@ -31,7 +31,7 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.asking_progress import shown_asking
-    from cranfield.cli.to_judge import say_unjudged
+    from cranfield.cli.judging_hints import say_unjudged
     from cranfield.read.settings import SETTINGS_FILE
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import run_test

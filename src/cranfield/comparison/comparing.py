@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
-from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.families import family_outcomes, usual_correction
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import PairFindings, margin_tests
 from cranfield.comparison.pairing import judged_beside, paired
 from cranfield.comparison.significance import TESTS, Settings

@@ -9,15 +9,15 @@ from itertools import combinations
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
 from cranfield.comparison.differences import Difference
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.charting import plotted
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
+from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.scope import Scope

@@ -7,7 +7,10 @@ from math import sqrt
 
 import numpy as np
 
-from cranfield.comparison.checks import (
+from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis, columns_of, corrected_evaluation
+from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
+from cranfield.comparison.differences import Difference
+from cranfield.comparison.gate_checks import (
     Check,
     GatedMeasure,
     WorseQuery,
@@ -18,11 +21,8 @@ from cranfield.comparison.checks import (
     what_moved,
     worse_check,
 )
-from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis, columns_of, corrected_evaluation
-from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
-from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.differences import Difference
 from cranfield.comparison.gating import LISTED, GateResult, detectable_drop, level_left, tolerances_of
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_measured, check_same_inputs
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure

@@ -20,15 +20,15 @@ from cranfield.comparison.corrected import (
     corrected_values,
     drawn_rows,
 )
-from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
-from cranfield.comparison.corrections import CORRECTIONS, MAX_T
+from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
 from cranfield.comparison.differences import Change, Difference, Within
 from cranfield.comparison.families import Pair, PairOutcomes, decided
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import CHANGED
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Numbers
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 
 UNDECIDED = "unjudged documents could reverse this"
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.corrections import CORRECTIONS, MAX_T
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pairing import Paired, check_finite
 from cranfield.comparison.significance import SAME, TESTS, Settings, Test, hedges
 from cranfield.comparison.significance.test import deviation, t_values

@@ -11,7 +11,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.checks import (
+from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
+from cranfield.comparison.corrected import CorrectionBasis
+from cranfield.comparison.corrected_saving import is_saved_corrected
+from cranfield.comparison.differences import Difference
+from cranfield.comparison.gate_checks import (
     Check,
     GatedMeasure,
     WorseQuery,
@@ -22,19 +26,15 @@ from cranfield.comparison.checks import (
     what_moved,
     worse_check,
 )
-from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
-from cranfield.comparison.corrected import CorrectionBasis
-from cranfield.comparison.corrected_saving import is_saved_corrected
-from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.differences import Difference
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
-from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.naming import UNNAMED, own_name
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures

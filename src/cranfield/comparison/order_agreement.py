@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError
 from cranfield.layout import count
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.rankings import scores_of
+from cranfield.ranks.whole_rankings import scores_of
 from cranfield.read.mappings import finite, id_text
 from cranfield.read.source import open_source
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Change, Difference, Within
 from cranfield.comparison.families import Pair, PairOutcomes
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation

@@ -14,7 +14,7 @@ from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope

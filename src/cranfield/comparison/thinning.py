@@ -16,7 +16,7 @@ from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.contributions import mean_of
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.measures.completion import cutoff_of

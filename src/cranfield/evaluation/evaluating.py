@@ -17,7 +17,7 @@ from cranfield.evaluation.result import Evaluation, Evaluations
 from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
-from cranfield.ranks.chosen import chosen_warning
+from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.chunk_runs import ChunkRun, are_of_passages, passages_for
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
@@ -99,7 +99,7 @@ def evaluate(
     read = read_judgments(qrels, qrels_format, wanted, engine)
     judgments = read if isinstance(read, Judgments) else read.flat
     if stays_in_engine(run, engine):
-        from cranfield.engines.lazy import LazyRun
+        from cranfield.engines.lazy_run import LazyRun
 
         source: Source | Lazy = (lazy := open_run(run, engine, format))
         ids: RunIds = (lazy_run := LazyRun.of(lazy, judgments, policy))
@@ -115,7 +115,7 @@ def evaluate(
     if lengths is not None:
         if isinstance(source, Lazy):
             raise InputError(source.name, _LENGTHS, hint=_EAGER)
-        from cranfield.ranks.rankings import with_lengths
+        from cranfield.ranks.whole_rankings import with_lengths
 
         judged = with_lengths(judged, judgments, source, policy, lengths)
         orders = None  # in another order of ties, other lengths stand above a document
@@ -232,7 +232,7 @@ def read_judgments(
 
         qrels = open_parquet(qrels, engine) if is_many(qrels) else qrels
     if is_lazy(qrels):
-        from cranfield.engines.lazy import collected
+        from cranfield.engines.lazy_run import collected
 
         qrels = collected(qrels, "the judgments")
     tables = {measure.definition.table for measure in wanted}

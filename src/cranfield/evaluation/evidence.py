@@ -18,7 +18,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 
 if TYPE_CHECKING:
-    from cranfield.evaluation.facts import FactColumns
+    from cranfield.evaluation.query_facts import FactColumns
 
 
 class RankedEvidence:
@@ -49,7 +49,7 @@ class RankedEvidence:
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, counted for each query."""
         if scope not in self._facts:
-            from cranfield.evaluation.facts import FactColumns
+            from cranfield.evaluation.query_facts import FactColumns
 
             self._facts[scope] = FactColumns.of(self.ranks, scope, self.kept)
         return self._facts[scope]

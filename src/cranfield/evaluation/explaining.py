@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import UNPAINTED, Paint, aligned, columns, count, fitted, listed, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
@@ -19,8 +19,8 @@ from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.rankings import rankings_of
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.whole_rankings import rankings_of
 from cranfield.read.source import open_source
 
 

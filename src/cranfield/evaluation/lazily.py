@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cranfield.engines.frames import EngineRows
+from cranfield.engines.engine_rows import EngineRows
 from cranfield.engines.judged_rows import JudgedRows
-from cranfield.engines.lazy import collected
+from cranfield.engines.lazy_run import collected
 from cranfield.engines.measuring import Measuring
 from cranfield.engines.registry import engine_of, frames_taken, listed, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_run, stays_in_engine
@@ -26,7 +26,7 @@ from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
-from cranfield.ranks.chosen import chosen_warning
+from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import (
     least_queries,

@@ -15,7 +15,7 @@ from cranfield.measures.aggregates import aggregate, combined
 from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
-    from cranfield.evaluation.facts import QueryFacts
+    from cranfield.evaluation.query_facts import QueryFacts
 
 Means = Mapping[str, Mapping[str, float]]  # of each run, by measure
 

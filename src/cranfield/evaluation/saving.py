@@ -15,8 +15,8 @@ import numpy as np
 
 from cranfield.errors import InputError, MeasureError, OutputError, PolicyError
 from cranfield.evaluation.evidence import SavedEvidence
-from cranfield.evaluation.facts import FactColumns
 from cranfield.evaluation.hashes import InputHashes
+from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts
 from cranfield.measures import parse_measure

@@ -9,7 +9,7 @@ from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.evaluation.hashes import InputHashes
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.values import Counts
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, known_measure

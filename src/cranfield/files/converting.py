@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import together
 from cranfield.layout import count
 from cranfield.ranks.scan.text import Scattered
+from cranfield.read.column_names import Role
 from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.ids import check_name, name_from
-from cranfield.read.names import Role
 from cranfield.read.records import RecordFile, Records
 from cranfield.read.streams import Stream
 from cranfield.read.target import STANDARD_OUTPUT, Target, open_target

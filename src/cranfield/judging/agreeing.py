@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.evaluation.in_notebooks import notebook_html
-from cranfield.judging.checking import checked_grade
-from cranfield.judging.counting import CountedGrades, Grid, JudgedItem
-from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
+from cranfield.evaluation.notebook_display import notebook_html
+from cranfield.judging.agreement_intervals import STATISTICS, Estimate, by_grade, estimate
+from cranfield.judging.checked_input import checked_grade
+from cranfield.judging.grade_counts import CountedGrades, Grid, JudgedItem
 from cranfield.judging.kinds import BY_PEOPLE
-from cranfield.judging.orders import RunOrder, order_of_runs
+from cranfield.judging.run_orders import RunOrder, order_of_runs
 from cranfield.judging.store import Store, open_store
 from cranfield.layout import count
 from cranfield.read.mappings import id_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cranfield.judging.agreeing import Agreement, PairAgreement
-from cranfield.judging.estimating import Estimate
+from cranfield.judging.agreement_intervals import Estimate
 from cranfield.layout import UNPAINTED, WIDTH, Paint, Style, aligned, count, fitted, wrapped
 
 SHOWN = 10  # queries and pairs of which people read the details

@@ -15,9 +15,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cranfield.judging.event_log import found_by_item, not_undone
 from cranfield.judging.events import Task
-from cranfield.judging.places import ENDS, place
-from cranfield.judging.recording import found_by_item, not_undone
+from cranfield.judging.random_orders import ENDS, place
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING, is_open
 from cranfield.judging.waiting import WaitingItem, upsert
 

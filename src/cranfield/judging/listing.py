@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from cranfield.judging.assigning import free_for, said_by
+from cranfield.judging.event_log import event_of, found_by_item, not_undone
 from cranfield.judging.events import Event, StoreProgress
-from cranfield.judging.places import place
-from cranfield.judging.recording import event_of, found_by_item, not_undone
+from cranfield.judging.random_orders import place
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
 from cranfield.judging.waiting import WaitingItem
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.judging.checking import checked_kind
+from cranfield.judging.checked_input import checked_kind
 from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.merging import find_rule
 
 if TYPE_CHECKING:
-    from cranfield.judging.recording import Said
+    from cranfield.judging.event_log import Said
     from cranfield.judging.store import Store
     from cranfield.read.formats.store import JudgmentView
 
@@ -53,7 +53,7 @@ def _read(
     store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
 ) -> tuple[list[MarkedPassage], set[str]]:
     """All grades of parts, and of documents of which no part has one; and who gave them."""
-    from cranfield.judging.recording import standing
+    from cranfield.judging.event_log import standing
     from cranfield.judging.schema import EVENTS
     from cranfield.judging.views import chosen_assessors
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.judging.ordering import find_order
-from cranfield.judging.places import ENDS, SAMPLE, drawn, place
+from cranfield.judging.random_orders import ENDS, SAMPLE, drawn, place
 
 DEPTH = "depth"  # what the strata begin with that are to be judged completely
 NAMED = 3  # runs that the reason of a document names

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
-from cranfield.judging.checking import checked_id, text_rows
+from cranfield.judging.checked_input import checked_id, text_rows
 from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.ordered_pool import choose_all
 from cranfield.judging.ordering import find_order
 from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, assessors_of
 from cranfield.judging.store import DOCUMENT_FIELDS, QUERY_FIELDS, Store, open_store
 from cranfield.layout import count
-from cranfield.ranks.first import first_documents
+from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SHOWN, SourceIds
 from cranfield.ranks.policy import Policy
@@ -278,7 +278,7 @@ def _write(
 ) -> tuple[int, tuple[str, ...]]:
     """Everything at once, or nothing; how many documents did not wait before, and which have no text."""
     from cranfield.judging.sampling import write_sample
-    from cranfield.judging.texts import add_documents, add_queries, without_text
+    from cranfield.judging.store_contents import add_documents, add_queries, without_text
     from cranfield.judging.waiting import WaitingRow, add_waiting
 
     def to_be_judged() -> Iterator[WaitingRow]:

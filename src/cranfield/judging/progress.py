@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from cranfield.judging.event_log import not_undone
 from cranfield.judging.events import StoreProgress, Work
-from cranfield.judging.recording import not_undone
 from cranfield.judging.schema import EVENTS, ITEM, QUERIES
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cranfield.judging.event_log import Said, StandingEvents, not_undone, standing
 from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.pool_choice import DEPTH
-from cranfield.judging.recording import Said, StandingEvents, not_undone, standing
 from cranfield.judging.sampled_views import MODEL
 from cranfield.judging.sampling import QuerySample, drawn_queries
 from cranfield.judging.schema import EVENTS, WAITING

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.comparison.corrected import CorrectionBasis
-from cranfield.comparison.correcting import FEWEST
+from cranfield.comparison.corrected_means import FEWEST
 from cranfield.errors import InputError
 from cranfield.judging.kinds import BY_PEOPLE, KINDS
 from cranfield.judging.merging import find_rule

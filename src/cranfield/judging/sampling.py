@@ -12,8 +12,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging.places import drawn
-from cranfield.judging.recording import now
+from cranfield.judging.event_log import now
+from cranfield.judging.random_orders import drawn
 from cranfield.judging.schema import QUERY_SAMPLES, SAMPLED_QUERIES
 from cranfield.layout import count
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.judging.checking import checked_id, checked_text
+from cranfield.judging.checked_input import checked_id, checked_text
 from cranfield.judging.events import seen_sha256
 from cranfield.judging.scale import GradeScale
 from cranfield.judging.store import Store
@@ -163,8 +163,8 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
     ...     found.new, found.blank, store.view().by_query
     (1, 1, {'q1': {'d1': 3.0}})
     """
-    from cranfield.judging.recording import now
-    from cranfield.judging.texts import import_rows, known_pairs
+    from cranfield.judging.event_log import now
+    from cranfield.judging.store_contents import import_rows, known_pairs
 
     name, who = os.fspath(path), checked_id(assessor, store.name, "the assessor")
     cells = list(_cells(name))

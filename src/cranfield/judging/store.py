@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cranfield.errors import InputError, need
-from cranfield.judging.checking import (
+from cranfield.judging.checked_input import (
     checked_grade,
     checked_id,
     checked_if_given,
@@ -123,7 +123,7 @@ class Store:
         ...     store.add_queries([("q1", "cats", "Anything on pet cats is relevant."), ("q2", "dogs")])
         2
         """
-        from cranfield.judging.texts import add_queries
+        from cranfield.judging.store_contents import add_queries
 
         rows = list(text_rows(queries, QUERY_FIELDS, "query_id", self.name))
         with self._database.writing("the queries") as connection:
@@ -142,7 +142,7 @@ class Store:
         ...     store.add_documents([("d1", "Cats", "Cats sleep a lot.")])
         1
         """
-        from cranfield.judging.texts import add_documents
+        from cranfield.judging.store_contents import add_documents
 
         with self._database.writing("the documents") as connection:
             return add_documents(connection, text_rows(documents, DOCUMENT_FIELDS, "doc_id", self.name))
@@ -296,7 +296,7 @@ class Store:
         after: only those after the event with this number.
         Returns an iterator, which reads from the store as it goes.
         """
-        from cranfield.judging.recording import read_events
+        from cranfield.judging.event_log import read_events
         from cranfield.judging.schema import EVENTS
 
         wanted = {"assessor": assessor, "query_id": query_id, "doc_id": doc_id}
@@ -313,7 +313,7 @@ class Store:
         ...     store.scale.names[3]
         'Perfect'
         """
-        from cranfield.judging.texts import read_scale
+        from cranfield.judging.store_contents import read_scale
 
         with self._database.reading() as connection:
             return read_scale(connection)
@@ -329,7 +329,7 @@ class Store:
         ...     store.scale.names
         {0.0: 'Off topic', 1.0: 'On topic'}
         """
-        from cranfield.judging.texts import write_scale
+        from cranfield.judging.store_contents import write_scale
 
         chosen = GradeScale.of(scale, self.name)
         with self._database.writing("the scale") as connection:
@@ -360,7 +360,7 @@ class Store:
         ...     store.import_qrels({"q1": {"d1": 1, "d2": 0}}, "trec"), store.import_qrels({"q1": {"d1": 2}}, "trec")
         (2, 1)
         """
-        from cranfield.judging.texts import import_judgments
+        from cranfield.judging.store_contents import import_judgments
         from cranfield.ranks.judgments import Judgments
 
         judgments = Judgments.read(qrels, format)

@@ -11,15 +11,15 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.judging.checking import checked_kind
+from cranfield.judging.checked_input import checked_kind
 from cranfield.judging.kinds import BY_PEOPLE, KINDS
 from cranfield.judging.merging import find_rule
 from cranfield.judging.store import Store, open_store
-from cranfield.ranks.chosen import chosen_part
+from cranfield.ranks.chosen_warning import chosen_part
 from cranfield.ranks.judgments import Judgments
 
 if TYPE_CHECKING:
-    from cranfield.judging.recording import Said
+    from cranfield.judging.event_log import Said
     from cranfield.read.formats.store import JudgmentView
 
 
@@ -113,7 +113,7 @@ def merged_grades(
 
 def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:
     """How many of the documents orders of judging chose, as a signature says it."""
-    from cranfield.judging.chosen import count_chosen
+    from cranfield.judging.chosen_judgments import count_chosen
 
     with store._reading() as connection:
         counts = count_chosen(connection, by_query)
@@ -138,7 +138,7 @@ def graded_documents(
     store: Store, assessors: Iterable[str] | None, kinds: Sequence[str], *, differently: bool = False
 ) -> Generator[GradedEvent]:
     """All documents that chosen assessors judged, query by query; `differently`: at least those with several grades."""
-    from cranfield.judging.recording import standing
+    from cranfield.judging.event_log import standing
     from cranfield.judging.schema import EVENTS
 
     for kind in kinds:

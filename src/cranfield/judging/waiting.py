@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from cranfield.judging.event_log import NAMES, Said, StandingEvents, batches
 from cranfield.judging.kinds import KINDS
-from cranfield.judging.places import ORDERED, place
-from cranfield.judging.recording import NAMES, Said, StandingEvents, batches
+from cranfield.judging.random_orders import ORDERED, place
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, PASSED, QUERIES, WAITING, is_open
 
 WaitingItem = tuple[str, str, int, int]

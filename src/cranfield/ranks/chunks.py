@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.passages import checked_place
 from cranfield.ranks.quotes import QuotedTexts, Span
-from cranfield.read.names import CHUNK_ID, CHUNK_OF, END, START, TEXT, TOKENS
+from cranfield.read.column_names import CHUNK_ID, CHUNK_OF, END, START, TEXT, TOKENS
 from cranfield.read.placed_rows import PlacedRow, placed_rows
 from cranfield.read.stored_texts import read_texts
 from cranfield.read.streams import stream_name

@@ -52,8 +52,8 @@ class Documents:
         """
         if self._read_from is None:
             return None
-        from cranfield.ranks.first import all_codes
-        from cranfield.ranks.rankings import rankings_of
+        from cranfield.ranks.first_documents import all_codes
+        from cranfield.ranks.whole_rankings import rankings_of
 
         run, format, judgments, policy = self._read_from
         source = run if isinstance(run, Rankings) else open_source(run, "run", format)

@@ -19,7 +19,7 @@ from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.read.formats.prefs import PREFERENCES
-from cranfield.read.layout import TREC_QRELS, Layout
+from cranfield.read.line_layout import TREC_QRELS, Layout
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.source import open_source

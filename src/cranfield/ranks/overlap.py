@@ -67,7 +67,7 @@ class SourceIds(NamedTuple):
 
     def documents(self, query: str, n: int) -> list[str]:
         """The first documents of a query."""
-        from cranfield.ranks.first import first_documents
+        from cranfield.ranks.first_documents import first_documents
 
         grades = {query: self.judgments.by_query[query]}
         return first_documents(self.source, grades, n, self.policy).get(query, [])

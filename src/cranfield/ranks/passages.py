@@ -13,9 +13,9 @@ from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order
 from cranfield.ranks.quotes import QuotedTexts, Span
+from cranfield.read.column_names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
 from cranfield.read.first_lines import is_table
 from cranfield.read.formats.store import is_store
-from cranfield.read.names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
 from cranfield.read.placed_rows import PlacedRow, placed_rows
 from cranfield.read.stored_texts import read_texts
 from cranfield.read.streams import Stream

@@ -19,10 +19,10 @@ from cranfield.ranks.grades import graded
 from cranfield.ranks.overlap import HINT, SHOWN, no_common_query
 from cranfield.ranks.passages import WHOLE, PassageJudgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.rankings import ordered, scores_of
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.passages import PassageRanks, Stretches
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.whole_rankings import ordered, scores_of
 from cranfield.read.source import open_source
 
 

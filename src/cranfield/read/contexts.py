@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.read.names import Role
+from cranfield.read.column_names import Role
 
 QUESTION_IDS = ("query_id", "question_id", "id", "_id")
 QUESTIONS = ("user_input", "question", "query")

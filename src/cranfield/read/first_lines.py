@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cranfield.errors import InputError
-from cranfield.read.names import QUERY, plain_name
+from cranfield.read.column_names import QUERY, plain_name
 from cranfield.read.streams import BYTE_ORDER_MARK, LOOK, Stream
 
 

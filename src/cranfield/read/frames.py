@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
+from cranfield.read.column_names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.contexts import column_names
 from cranfield.read.mappings import id_text
-from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
 # Frames that can be asked for their columns by name; of others, narwhals knows how.
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cranfield.read.names import Role, unused_columns
+from cranfield.read.column_names import Role, unused_columns
 from cranfield.read.records import Bad, Records
 from cranfield.read.shapes import Text
 from cranfield.read.text import BadLine, Block, Line, blocks, decoded, header_lines

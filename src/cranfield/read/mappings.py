@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.contexts import plain_rows
-from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
 
 def id_text(value: object, source: str, what: str) -> str:

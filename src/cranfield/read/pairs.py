@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import DOCUMENT, QUERY
 from cranfield.read.formats.json import has_halves, parse_json
 from cranfield.read.mappings import id_text
-from cranfield.read.names import DOCUMENT, QUERY
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 
 _END = re.compile(r"\r\n|\r|\n")  # of a line

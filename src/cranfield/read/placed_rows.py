@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import plain_name
 from cranfield.read.first_lines import is_json
 from cranfield.read.mappings import id_text
-from cranfield.read.names import plain_name
 from cranfield.read.streams import Stream
 
 Spellings = Sequence[str]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.read.layout import Layout
-from cranfield.read.names import Role
+from cranfield.read.column_names import Role
+from cranfield.read.line_layout import Layout
 from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role, find_columns, unused_columns
 from cranfield.read.formats.json_lines import full_lines, json_row
 from cranfield.read.frames import Frame
 from cranfield.read.mappings import Row, finite, id_text, read_rows
-from cranfield.read.names import Role, find_columns, unused_columns
 from cranfield.read.numbers import number_text
 from cranfield.read.records import Bad, Records
 from cranfield.read.streams import Stream

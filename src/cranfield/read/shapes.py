@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.read.layout import Layout
+from cranfield.read.line_layout import Layout
 from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:

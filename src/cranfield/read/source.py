@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role
 from cranfield.read.formats import recognise, without_extensions
-from cranfield.read.names import Role
 from cranfield.read.shapes import Rankings, Source, Table
 from cranfield.read.streams import Stream
 

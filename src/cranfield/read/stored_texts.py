@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import DOCUMENT, TEXT
 from cranfield.read.mappings import id_text
-from cranfield.read.names import DOCUMENT, TEXT
 from cranfield.read.placed_rows import placed_rows
 
 CORPUS = "corpus.jsonl"

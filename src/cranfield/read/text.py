@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.read.layout import BadQuoting, Layout
+from cranfield.read.line_layout import BadQuoting, Layout
 from cranfield.read.numbers import parse_numbers
 from cranfield.read.streams import Stream, mark_length
 

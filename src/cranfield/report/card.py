@@ -15,7 +15,7 @@ from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import rounded, signed
 from cranfield.report.pair import VerdictPair
 from cranfield.report.sentences import sentences_of_one, sentences_of_two
-from cranfield.report.settling import settling_sentence
+from cranfield.report.settling_sentence import settling_sentence
 
 WORST = 3  # queries named of a single run
 NAMED = 5  # runs that are not compared

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
-from cranfield.ranks.first import first_documents
+from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.source import open_source
 from cranfield.report.encoding import DataWriter
@@ -17,7 +17,7 @@ from cranfield.report.numbers import listed
 from cranfield.report.rankings import ShownRankings, TopDocuments
 from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
-from cranfield.systems.settling import readable_name
+from cranfield.systems.settling_commands import readable_name
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.evaluation.facts import QueryFacts, fact_rows, query_facts
+from cranfield.evaluation.query_facts import QueryFacts, fact_rows, query_facts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope

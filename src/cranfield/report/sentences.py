@@ -10,7 +10,7 @@ import numpy as np
 from cranfield.comparison.power import USUAL, about, queries_needed
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.facts import FactColumns
+from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import count
 from cranfield.measures import Measure

@@ -26,7 +26,7 @@ from cranfield.report.content import add_program_data, page
 from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import gather
 from cranfield.report.library import library
-from cranfield.report.look import chart_colours, icon, paper_colours
+from cranfield.report.page_colours import chart_colours, icon, paper_colours
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
 from cranfield.report.security import content_policy
 from cranfield.show.look import css_tokens

@@ -11,7 +11,7 @@ from cranfield.comparison.differences import Difference
 from cranfield.layout import UNPAINTED, WIDTH, Paint, fitted, folded, wrapped
 from cranfield.show import corrected_words as words
 from cranfield.show.comparison_words import within_text
-from cranfield.show.data import separated_rows
+from cranfield.show.evaluation_data import separated_rows
 
 VALUE_FIELDS = (
     *("value", "low", "high", "model", "correction", "weight"),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.corrected import ROUGH, CorrectedEvaluation, CorrectedValue, CorrectionBasis
 from cranfield.comparison.corrected_pairs import CorrectedComparison, CorrectedDifference
-from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import signed, span_text
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope

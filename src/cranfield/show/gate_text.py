@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cranfield.comparison.checks import Check, GatedMeasure
-from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.gate_checks import Check, GatedMeasure
 from cranfield.comparison.gating import GateResult
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.layout import UNPAINTED, WIDTH, Paint, columns, count, cut, padded, visible, wrapped

@@ -13,7 +13,7 @@ from cranfield.comparison.means import means_table
 from cranfield.comparison.reuse import Reusability
 from cranfield.comparison.thinning import Stability
 from cranfield.evaluation.explaining import Explanation
-from cranfield.evaluation.facts import QueryList
+from cranfield.evaluation.query_facts import QueryList
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.summary import Summary
 from cranfield.layout import count

@@ -12,7 +12,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds, QueryValue
 
 if TYPE_CHECKING:
-    from cranfield.evaluation.facts import QueryFacts
+    from cranfield.evaluation.query_facts import QueryFacts
 
 ALL = "all"  # stands for all queries where a row is about a query
 

@@ -60,7 +60,7 @@ def collapse_run(run: Any, rule: str | Mapping[str, str] | Collapse, *, format: 
     {'q': {'a': 3.0, 'b': 2.0}}
     """
     from cranfield.ranks.policy import Policy
-    from cranfield.ranks.rankings import scores_of
+    from cranfield.ranks.whole_rankings import scores_of
     from cranfield.read.source import open_source
 
     to_document = collapse_by(rule)

@@ -12,8 +12,8 @@ from cranfield.errors import InputError, need
 from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.collection_files import QUERY_FILES, first_file, folder_of_queries
+from cranfield.systems.query_files import read_topics
 from cranfield.systems.record_lines import id_of, record_of, text_lines
-from cranfield.systems.topics import read_topics
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"

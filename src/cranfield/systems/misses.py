@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.overview import below_perfect
+from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.rankings import rankings_of
+from cranfield.ranks.whole_rankings import rankings_of
 from cranfield.read.source import open_source
 from cranfield.systems.collection import Collection, Document
 from cranfield.systems.sqlite import STOPWORDS

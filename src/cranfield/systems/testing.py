@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.comparison import GateResult
-from cranfield.comparison.checks import Check, floor_check
+from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
 from cranfield.files.locking import locked

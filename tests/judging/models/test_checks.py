@@ -8,8 +8,8 @@ import pytest
 from cranfield import InputError, ModelAssessor, ask_model
 from cranfield.judging.models.asked_text import check_lines
 from cranfield.judging.models.canaries import CLAIMS, WORDS, make_canaries
+from cranfield.judging.models.model_report import CanaryResult, OrderCheck
 from cranfield.judging.models.order_check import DocumentPair, choose_pairs, summed_up
-from cranfield.judging.models.result import CanaryResult, OrderCheck
 from cranfield.judging.scale import DEFAULT_SCALE
 from cranfield.judging.schema import REPLIES
 from tests.judging.models.server import ModelServer

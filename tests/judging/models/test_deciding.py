@@ -4,7 +4,7 @@ import pytest
 
 from cranfield import InputError, ModelAssessor, open_store
 from cranfield.judging.deciding.decision import Decision
-from cranfield.judging.models.deciding import decide_by_model
+from cranfield.judging.models.deciding_by_model import decide_by_model
 from cranfield.judging.models.session import Asking
 from tests.program import run
 

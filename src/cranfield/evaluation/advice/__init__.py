@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
-from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
+from cranfield.evaluation.advice.collection_facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import count, listed, wrapped
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.evaluation.advice.facts import ENOUGH_JUDGED, LEFT_OUT_BY, Facts
+from cranfield.evaluation.advice.collection_facts import ENOUGH_JUDGED, LEFT_OUT_BY, Facts
 from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope, chosen_parameters
-from cranfield.ranks.chosen import chosen_warning
+from cranfield.ranks.chosen_warning import chosen_warning
 
 ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries decides more than the systems do
 SEVERAL = 3  # relevant documents: from here on the first one is a small part of the answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from cranfield.evaluation.advice.facts import Facts
+from cranfield.evaluation.advice.collection_facts import Facts
 from cranfield.layout import shortened
 
 DEEP = 100  # documents in a ranking: nobody reads so many, but another ranker may

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from cranfield.errors import InputError
 from cranfield.evaluation.advice import Advice, advise
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.files.checking.retrieved import RunCheck, RunFacts

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cranfield.files.checking.problems import Problems
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import together
 from cranfield.layout import count
 from cranfield.ranks.judgments import duplicate_message
 from cranfield.read.numbers import number_text

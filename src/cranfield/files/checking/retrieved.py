@@ -14,7 +14,7 @@ from cranfield.files.checking.judged import Spread
 from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
 from cranfield.files.checking.similar import difference, similar
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import together
 from cranfield.layout import count
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged

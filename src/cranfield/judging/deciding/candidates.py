@@ -15,7 +15,7 @@ from cranfield.errors import InputError
 from cranfield.judging.pooling import returned_first
 from cranfield.measures.registry import Measure
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
-from cranfield.ranks.first import Grades
+from cranfield.ranks.first_documents import Grades
 from cranfield.ranks.grades import NOT_RELEVANT
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SourceIds

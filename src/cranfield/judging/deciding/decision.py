@@ -30,7 +30,7 @@ from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.measures.registry import require_ranks
-from cranfield.ranks.first import Grades
+from cranfield.ranks.first_documents import Grades
 from cranfield.ranks.judgments import Judgments
 
 LEAST = 50  # judged documents, before any verdict stands

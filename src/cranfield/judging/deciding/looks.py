@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.judging.deciding.verdicts import BETTER, NEITHER, WORSE
 from cranfield.layout import count
 

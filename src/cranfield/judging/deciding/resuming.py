@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.judging.deciding.decision import BATCH, Decision
+from cranfield.judging.event_log import BATCH as ROWS
+from cranfield.judging.event_log import not_undone
 from cranfield.judging.ordering.order import QueryDocument
-from cranfield.judging.recording import BATCH as ROWS
-from cranfield.judging.recording import not_undone
 from cranfield.judging.schema import EVENTS
 from cranfield.judging.store import Store
 

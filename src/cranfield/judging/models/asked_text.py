@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cranfield.judging.deciding.looks import Look
+from cranfield.judging.models.model_report import MissingGrade, ModelReport
 from cranfield.judging.models.replies import FAILURES
-from cranfield.judging.models.result import MissingGrade, ModelReport
 from cranfield.judging.models.work import AskingEstimate
 from cranfield.layout import aligned, count, cut
 

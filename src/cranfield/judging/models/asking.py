@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cranfield.judging.models.assessor import ModelAssessor
-from cranfield.judging.models.result import ModelReport
+from cranfield.judging.models.model_report import ModelReport
 from cranfield.judging.store import Store
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cranfield.errors import InputError
-from cranfield.judging.checking import checked_id
+from cranfield.judging.checked_input import checked_id
 from cranfield.judging.models.prompts import GRADED, PromptTemplate, read_prompt
 from cranfield.judging.scale import GradeScale
 from cranfield.read.settings import check_settings

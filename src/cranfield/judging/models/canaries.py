@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from cranfield.judging.event_log import NAMES
 from cranfield.judging.models.showing import Shown
-from cranfield.judging.places import drawn
-from cranfield.judging.recording import NAMES
+from cranfield.judging.random_orders import drawn
 from cranfield.judging.scale import GradeScale
 from cranfield.judging.schema import DOCUMENTS, QUERIES, WAITING
 

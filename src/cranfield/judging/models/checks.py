@@ -14,6 +14,7 @@ from cranfield.judging.models.assessor import Judge, ModelAssessor, hash_of
 from cranfield.judging.models.canaries import Canary, make_canaries
 from cranfield.judging.models.endpoint import NoReplyError, RawReply
 from cranfield.judging.models.grading import read_raw
+from cranfield.judging.models.model_report import CanaryResult, OrderCheck
 from cranfield.judging.models.order_check import (
     DocumentPair,
     choose_pairs,
@@ -24,7 +25,6 @@ from cranfield.judging.models.order_check import (
 from cranfield.judging.models.prompts import PAIRWISE, read_prompt
 from cranfield.judging.models.replies import PARSER, ReadReply, read_better
 from cranfield.judging.models.requesting import Requests
-from cranfield.judging.models.result import CanaryResult, OrderCheck
 from cranfield.judging.models.showing import Shown, sample_key, shown
 from cranfield.judging.models.work import ModelWork
 from cranfield.judging.scale import GradeScale

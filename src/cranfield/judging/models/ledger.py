@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from cranfield.judging.appending import say
-from cranfield.judging.checking import checked_text
+from cranfield.judging.checked_input import checked_text
+from cranfield.judging.event_log import NAMES, batches, not_undone, now
 from cranfield.judging.models.assessor import Judge
-from cranfield.judging.recording import NAMES, batches, not_undone, now
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, JUDGES, QUERIES, REPLIES, UNANSWERED, WAITING
 from cranfield.judging.waiting import WaitingItem, upsert
 

@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from cranfield.judging.models.assessor import hash_of
+from cranfield.judging.models.model_report import OrderCheck
 from cranfield.judging.models.prompts import NO_NARRATIVE, PromptTemplate, fence_of, fenced
-from cranfield.judging.models.result import OrderCheck
 from cranfield.judging.models.showing import Shown
-from cranfield.judging.places import place
+from cranfield.judging.random_orders import place
 from cranfield.judging.waiting import WaitingItem
 
 

@@ -18,8 +18,8 @@ from cranfield.judging.models.budget import Allowance, ExhaustedError
 from cranfield.judging.models.checks import Checks
 from cranfield.judging.models.endpoint import NoReplyError
 from cranfield.judging.models.grading import Grading, QuestionOutcome
+from cranfield.judging.models.model_report import MissingGrade, ModelReport
 from cranfield.judging.models.requesting import Requests
-from cranfield.judging.models.result import MissingGrade, ModelReport
 from cranfield.judging.models.steadiness import measure_steadiness
 from cranfield.judging.models.work import AskingEstimate, estimate, find_work
 from cranfield.judging.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cranfield.judging.models.result import Steadiness
+from cranfield.judging.models.model_report import Steadiness
 from cranfield.judging.schema import ITEM, REPLIES
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.judging.ordering.order import Order, RankedQuery, in_fixed_order, query_by_query
-from cranfield.judging.places import place
+from cranfield.judging.random_orders import place
 
 
 def best_rank_first(ranked: RankedQuery) -> list[str]:

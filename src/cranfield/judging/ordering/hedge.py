@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cranfield.judging.ordering.order import Order, RankedQuery, Steps, query_by_query
-from cranfield.judging.places import place
+from cranfield.judging.random_orders import place
 
 if TYPE_CHECKING:
     from cranfield.ranks.columns import Numbers

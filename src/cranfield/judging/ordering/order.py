@@ -9,10 +9,10 @@ from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cranfield.judging.places import place
+from cranfield.judging.random_orders import place
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.following import Followed
+    from cranfield.judging.ordering.followed_order import Followed
     from cranfield.judging.store import Store
     from cranfield.measures import Measure
 
@@ -123,7 +123,7 @@ class Order:
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
         """The order of what runs return first, as people judge it in a store."""
         from cranfield.judging.ordered_pool import pool_of_runs
-        from cranfield.judging.ordering.following import FollowedOrder
+        from cranfield.judging.ordering.followed_order import FollowedOrder
 
         return FollowedOrder(
             store, self, pool_of_runs(runs, USUAL_DEPTH if asked.depth is None else asked.depth, asked.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.judging.ordering.order import Order, RankedQuery, in_fixed_order, query_by_query
-from cranfield.judging.places import SAMPLE, drawn
+from cranfield.judging.random_orders import SAMPLE, drawn
 
 
 def at_random(ranked: RankedQuery) -> list[str]:

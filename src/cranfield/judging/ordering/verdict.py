@@ -10,7 +10,7 @@ from cranfield.judging.ordering.order import FollowPlan, GradesSoFar, Order, Ord
 
 if TYPE_CHECKING:
     from cranfield.judging.deciding.decision import Decision
-    from cranfield.judging.ordering.following import Followed
+    from cranfield.judging.ordering.followed_order import Followed
     from cranfield.judging.store import Store
 
 
@@ -58,7 +58,7 @@ class DecidingOrder(Order):
 
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
         """The decision, as people judge in a store."""
-        from cranfield.judging.deciding.following import FollowedDecision
+        from cranfield.judging.deciding.followed_decision import FollowedDecision
 
         return FollowedDecision(store, self.beginning(store, runs, asked))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from cranfield.errors import InputError
 from cranfield.judging import assigning, listing
-from cranfield.judging.checking import checked_grade, checked_id, checked_item, checked_text
+from cranfield.judging.checked_input import checked_grade, checked_id, checked_item, checked_text
 from cranfield.judging.events import Event, Task
 from cranfield.judging.page.images import image_link, is_web_address
 from cranfield.judging.store import Store
@@ -20,7 +20,7 @@ JUDGED = 50  # judgments at a time
 CONFLICTS = 100
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.following import Followed
+    from cranfield.judging.ordering.followed_order import Followed
 
 Asked = Mapping[str, Any]
 Told = dict[str, Any]

@@ -19,7 +19,7 @@ from cranfield.judging.events import StoreProgress
 from cranfield.judging.store import Store
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.following import Followed
+    from cranfield.judging.ordering.followed_order import Followed
 
 PORT = 8765
 LOCAL = ("127.0.0.1", "localhost", "::1")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.read.compression import compression
-from cranfield.read.layout import TREC_QRELS, TREC_RUN
+from cranfield.read.line_layout import TREC_QRELS, TREC_RUN
 
 if TYPE_CHECKING:
     from cranfield.ranks.judgments import Judgments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.ranks.scan.native import native
-from cranfield.read.layout import Layout
+from cranfield.read.line_layout import Layout
 
 
 def native_layout(layout: Layout) -> native.Layout:

@@ -14,7 +14,7 @@ from cranfield.ranks.scan.counting import Part, Places, Scanned, join
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
-from cranfield.read.layout import Layout
+from cranfield.read.line_layout import Layout
 from cranfield.read.shapes import Text
 from cranfield.read.text import Block, blocks, header_lines, located, partition
 

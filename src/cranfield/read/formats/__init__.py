@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError, OutputError
+from cranfield.read.column_names import Role
 from cranfield.read.formats.beir import Beir
 from cranfield.read.formats.csv import Csv
 from cranfield.read.formats.delimited import DelimitedFormat
@@ -25,7 +26,6 @@ from cranfield.read.formats.strata import Strata
 from cranfield.read.formats.trec import Trec
 from cranfield.read.formats.tsv import Tsv
 from cranfield.read.formats.words import WordFormat, data_line, unknown_width, words
-from cranfield.read.names import Role
 from cranfield.read.streams import BYTE_ORDER_MARK, LOOK, Stream
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import io
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.formats.format import Plan
 from cranfield.read.formats.words import TextFormat, words
-from cranfield.read.layout import Layout
-from cranfield.read.names import Role, find_columns, refuse_passages, wanted
+from cranfield.read.line_layout import Layout
 from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from cranfield.read.names import Role
+from cranfield.read.column_names import Role
 from cranfield.read.shapes import Grouped, Source
 from cranfield.read.streams import Stream
 

@@ -9,9 +9,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role, find_columns
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.mappings import from_rows, id_text, read_rows
-from cranfield.read.names import Role, find_columns
 from cranfield.read.shapes import Rankings, Rows
 from cranfield.read.streams import LOOK, Stream
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
 from cranfield.read.mappings import from_rows, read_rows
-from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.shapes import Rankings, Rows
 from cranfield.read.streams import CHUNK, Stream, end_of_lines, mark_length
 from cranfield.read.text import FULL_LINE, numbered_lines

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from cranfield.read.column_names import Role
 from cranfield.read.formats.format import Plan
 from cranfield.read.formats.words import WordFormat
-from cranfield.read.layout import TREC_QRELS, Layout
-from cranfield.read.names import Role
+from cranfield.read.line_layout import TREC_QRELS, Layout
 
 if TYPE_CHECKING:
     from cranfield.read.records import Records

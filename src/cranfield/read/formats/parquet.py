@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import CranfieldError, InputError, need
+from cranfield.read.column_names import Role, find_columns, wanted
 from cranfield.read.formats.format import Format, Plan
-from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.shapes import Rows, Table
 from cranfield.read.streams import Stream
 

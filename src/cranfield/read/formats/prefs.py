@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role
 from cranfield.read.formats.strata import STRATA, all_fives, repeated_column
 from cranfield.read.formats.words import WordFormat
-from cranfield.read.layout import Layout
-from cranfield.read.names import Role
+from cranfield.read.line_layout import Layout
 from cranfield.read.shapes import Text
 from cranfield.read.streams import LOOK, Stream
 

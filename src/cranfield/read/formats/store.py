@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role
 from cranfield.read.formats.format import Format
-from cranfield.read.names import Role
 from cranfield.read.shapes import Rankings
 from cranfield.read.streams import Stream
 

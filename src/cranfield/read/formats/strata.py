@@ -6,9 +6,9 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from cranfield.read.column_names import Role
 from cranfield.read.formats.words import WordFormat
-from cranfield.read.layout import Layout
-from cranfield.read.names import Role
+from cranfield.read.line_layout import Layout
 from cranfield.read.streams import BYTE_ORDER_MARK, LOOK
 
 STRATA = Layout("query iteration document stratum grade", 0, 2, 4, 5, 5, value_name="grade", groups=(3,))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cranfield.read.column_names import Role
 from cranfield.read.formats.delimited import DelimitedFormat, split
 from cranfield.read.formats.words import layout_by_width
-from cranfield.read.layout import Layout
-from cranfield.read.names import Role
+from cranfield.read.line_layout import Layout
 from cranfield.read.streams import Stream
 
 

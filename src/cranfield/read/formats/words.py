@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cranfield.errors import InputError
+from cranfield.read.column_names import Role
 from cranfield.read.formats.format import Format, Plan, Writer
-from cranfield.read.layout import Layout
-from cranfield.read.names import Role
+from cranfield.read.line_layout import Layout
 from cranfield.read.shapes import Text
 from cranfield.read.streams import LOOK, Stream
 from cranfield.read.text import first_line
@@ -129,8 +129,8 @@ def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputErr
             hint=f"add a header line such as 'query_id doc_id {value}', or give the format: "
             f"'tsv' for query, document, {value}{ranks}",
         )
+    from cranfield.read.column_names import wanted
     from cranfield.read.formats import FORMATS
-    from cranfield.read.names import wanted
 
     usual = FORMATS["trec"]
     assert isinstance(usual, WordFormat)

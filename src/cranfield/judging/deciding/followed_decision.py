@@ -8,10 +8,10 @@ from typing import Any
 
 from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
-from cranfield.judging.deciding.told import decision_told
+from cranfield.judging.deciding.page_data import decision_told
 from cranfield.judging.ordering import DECIDE
 from cranfield.judging.ordering.order import QueryDocument
-from cranfield.judging.ordering.said import SaidSoFar
+from cranfield.judging.ordering.said_so_far import SaidSoFar
 from cranfield.judging.store import Store
 from cranfield.judging.waiting import WaitingRow, add_waiting
 

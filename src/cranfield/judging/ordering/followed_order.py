@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, Protocol
 
 from cranfield.judging.ordering.order import Order, QueryDocument, RankedPool
-from cranfield.judging.ordering.said import SaidSoFar
-from cranfield.judging.places import place
+from cranfield.judging.ordering.said_so_far import SaidSoFar
+from cranfield.judging.random_orders import place
 from cranfield.judging.store import Store
 
 TURN = 10  # documents of a query, before the next query comes

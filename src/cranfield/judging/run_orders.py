@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.comparison.correlation import tau
 from cranfield.evaluation.evaluating import evaluate_runs
-from cranfield.judging.counting import JudgedItem
+from cranfield.judging.grade_counts import JudgedItem
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 

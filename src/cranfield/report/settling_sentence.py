@@ -6,7 +6,7 @@ import shlex
 
 from cranfield.report.pair import VerdictPair
 from cranfield.report.request import Request
-from cranfield.systems.settling import ADVICE, settling_commands
+from cranfield.systems.settling_commands import ADVICE, settling_commands
 
 UNKNOWN = (
     f"{ADVICE}, with cranfield judge --decide. It needs a store of judgments, which cranfield pool fills, and the "

@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cranfield.judging.places import place
-from cranfield.judging.recording import NAMES, append_many, batches, not_undone, now, standing
+from cranfield.judging.event_log import NAMES, append_many, batches, not_undone, now, standing
+from cranfield.judging.random_orders import place
 from cranfield.judging.scale import DEFAULT_SCALE, GradeScale
 from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES, SCALE, WAITING
 from cranfield.judging.waiting import count_again, count_rows, upsert

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.engines import libraries
-from cranfield.engines.frames import EngineRows
+from cranfield.engines.engine_rows import EngineRows
 from cranfield.engines.protocol import Engine
 from cranfield.engines.registry import engine_of
 from cranfield.engines.sources import Lazy

@@ -10,7 +10,7 @@ from cranfield.comparison.differences import Difference, p_text
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
 from cranfield.errors import MeasureError
-from cranfield.evaluation.facts import QueryFacts
+from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.tables.ranks import JudgedRanks

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import count
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Integers, Numbers

@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.judging.alpha import DISTANCES as LEVELS
 from cranfield.judging.alpha import krippendorff_alpha
-from cranfield.judging.counting import CountedGrades
+from cranfield.judging.grade_counts import CountedGrades
 from cranfield.judging.kappa import DISTANCES as FORMS
 from cranfield.judging.kappa import quotient, weighted_kappa
 from cranfield.ranks.columns import Numbers

@@ -12,7 +12,7 @@ from cranfield.engines.registry import engine_of
 from cranfield.errors import DuplicateError, InputError, PolicyError
 from cranfield.ranks.judgments import duplicate_message
 from cranfield.ranks.policy import Policy
-from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.column_names import Role, find_columns, wanted
 
 EXAMPLES = 3
 _TIES = "ties may be 'doc_id', 'smaller_doc_id', 'best' or 'worst'"

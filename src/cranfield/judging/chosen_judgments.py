@@ -8,8 +8,8 @@ from itertools import chain
 
 import sqlalchemy as sa
 
-from cranfield.judging.places import ORDERED
-from cranfield.judging.recording import BATCH
+from cranfield.judging.event_log import BATCH
+from cranfield.judging.random_orders import ORDERED
 from cranfield.judging.schema import WAITING
 
 

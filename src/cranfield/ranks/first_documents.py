@@ -13,11 +13,11 @@ from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.rankings import ordered, rankings_of
 from cranfield.ranks.scan import text as scan
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
+from cranfield.ranks.whole_rankings import ordered, rankings_of
 from cranfield.read.shapes import Source, Text
 from cranfield.read.text import Block, blocks, located
 

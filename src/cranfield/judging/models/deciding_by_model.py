@@ -12,7 +12,7 @@ from cranfield.judging.deciding.looks import Look
 from cranfield.judging.deciding.resuming import resumed
 from cranfield.judging.models import ledger
 from cranfield.judging.models.asking import ModelProgress
-from cranfield.judging.models.result import ModelReport
+from cranfield.judging.models.model_report import ModelReport
 from cranfield.judging.models.session import Asking
 from cranfield.judging.models.work import AskingEstimate
 from cranfield.judging.schema import EVENTS

@@ -14,7 +14,7 @@ from cranfield.layout import count
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.counts import judged_share
 from cranfield.measures.scope import Scope
-from cranfield.ranks.chosen import chosen_warning
+from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments

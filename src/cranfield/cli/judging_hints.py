@@ -63,7 +63,7 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
     """Say which documents to judge so that a difference is settled, where a command for that is known."""
-    from cranfield.systems.settling import ADVICE, settling_commands
+    from cranfield.systems.settling_commands import ADVICE, settling_commands
 
     if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples, which nobody needs to judge
         return
