@@ -16,6 +16,7 @@ from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, tag
 from cranfield.cli.view_options import view_options
+from cranfield.read.formats import readable
 
 if TYPE_CHECKING:
     from cranfield.evaluation.overview import Overview
@@ -92,8 +93,8 @@ def command(
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
 
-    A RUN is a file, a pattern such as 'runs/*.gz', a folder, or - for standard input; plain or compressed; TREC,
-    MS MARCO, CSV, TSV, JSON, JSON lines or Parquet.
+    A RUN is a file, a pattern such as 'runs/*.gz', a folder, or - for standard input; plain or compressed; in the
+    format FORMATS.
 
     \b
     Example:
@@ -165,6 +166,9 @@ def command(
         from cranfield.cli.judging_hints import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
+
+
+options.fill_help(command, FORMATS=options.listed(readable(["run"])))
 
 
 def _corrected(

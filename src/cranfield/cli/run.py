@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output, system_options
+from cranfield.read.formats import FORMATS, writable
 from cranfield.systems.opening import short_names
 
 
@@ -43,7 +44,7 @@ def command(
     collapse: str | None,
     corpus: str | None,
 ) -> None:
-    """Ask SYSTEM all QUERIES and write its answers as a run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's format.
+    """Ask SYSTEM all QUERIES and write its answers as a run, in the format of its name: EXTENSIONS; otherwise trec.
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
@@ -105,4 +106,5 @@ def command(
         click.get_current_context().exit(1)
 
 
-options.fill_help(command, SHORT_NAMES=", ".join(short_names()))
+_EXTENSIONS = (FORMATS[name].extensions[0] for name in writable(["run"]) if FORMATS[name].extensions)
+options.fill_help(command, SHORT_NAMES=", ".join(short_names()), EXTENSIONS=options.listed(_EXTENSIONS))
