@@ -186,22 +186,10 @@ FILES = {
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    import tomllib
+    from cranfield.read.settings import check_settings, read_toml
 
-    from cranfield.errors import InputError
-
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-    except ValueError as error:
-        raise InputError(str(path), f"this is not TOML: {error}.") from None
-    for name, value in settings.items():
-        if name not in SETTINGS:
-            raise InputError(str(path), f"there is no setting '{name}'.", hint=f"there are {', '.join(SETTINGS)}")
-        # In Python true is a number; here it is none.
-        if not isinstance(value, SETTINGS[name]) or (isinstance(value, bool) and SETTINGS[name] is not bool):
-            raise InputError(str(path), f"{name} = {value!r} is not a valid value for this setting.", hint="see --init")
+    settings = read_toml(path)
+    check_settings(settings, SETTINGS, str(path))
     for name in FILES:
         if name in settings:
             settings[name] = str(path.parent / settings[name])

@@ -16,7 +16,7 @@ from cranfield.comparison.pairing import judged_beside, paired
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.unjudged import Reaches
 from cranfield.engines.sources import is_lazy
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
@@ -166,7 +166,9 @@ def compare_evaluations(
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
     if baseline is not None and baseline not in values.runs:
-        raise ComparisonError(f"no run is called '{baseline}'.", hint=f"the runs are {', '.join(values.runs)}")
+        raise ComparisonError(
+            f"no run is called '{baseline}'.", hint=choice_hint("the runs are", values.runs, baseline)
+        )
     pairs = all_pairs(len(values.runs))
     if baseline is not None:
         base = values.runs.index(baseline)
@@ -228,7 +230,9 @@ def _check(
         ("family", family, FAMILIES),
     ):
         if value not in choices:
-            raise ComparisonError(f"{name}='{value}' does not exist.", hint=f"{name} may be {', '.join(choices)}")
+            raise ComparisonError(
+                f"{name}='{value}' does not exist.", hint=choice_hint(f"{name} may be", choices, value)
+            )
     if not 0 < alpha < 1:
         raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
     if permutations < 1:

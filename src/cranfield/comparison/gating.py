@@ -30,7 +30,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
@@ -223,9 +223,13 @@ def _check(alpha: float, test: str, correction: str, max_worse_queries: int | No
     if not 0 < alpha < 0.5:
         raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
     if test not in GATE_TESTS:
-        raise ComparisonError(f"test='{test}' cannot be used by a gate.", hint=f"it may be {', '.join(GATE_TESTS)}")
+        raise ComparisonError(
+            f"test='{test}' cannot be used by a gate.", hint=choice_hint("it may be", GATE_TESTS, test)
+        )
     if correction not in CORRECTIONS:
-        raise ComparisonError(f"correction='{correction}' does not exist.", hint=f"it may be {', '.join(CORRECTIONS)}")
+        raise ComparisonError(
+            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", CORRECTIONS, correction)
+        )
     if max_worse_queries is not None and max_worse_queries < 0:
         raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")
 

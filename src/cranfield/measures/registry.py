@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cranfield.errors import MeasureError
+from cranfield.errors import MeasureError, choice_hint
 from cranfield.measures.families import families, families_one_by_one
 from cranfield.measures.finite import finite_values
 from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
@@ -88,7 +88,7 @@ class Definition:
         for name, value in parameters.items():
             if name not in self.kinds:
                 raise MeasureError(
-                    f"{self.name} has no parameter '{shortened(name)}'.", hint=f"it has {', '.join(self.kinds)}"
+                    f"{self.name} has no parameter '{shortened(name)}'.", hint=choice_hint("it has", self.kinds, name)
                 )
             try:
                 chosen[name] = None if value is None and self.defaults[name] is None else self.kinds[name].read(value)

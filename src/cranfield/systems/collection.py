@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError, need
 from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
+from cranfield.read.near_files import near_file
 from cranfield.systems.collection_files import QUERY_FILES, first_file, folder_of_queries
 from cranfield.systems.query_files import read_topics
 from cranfield.systems.record_lines import id_of, record_of, text_lines
@@ -163,7 +164,8 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     folder = builtin_folder() if name == BUILTIN else Path(name)
     if not folder.is_dir():
         what = "is a file, not the folder of a collection" if folder.exists() else "there is no such folder"
-        raise InputError(name, f"{what}.", hint=f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
+        near = "" if folder.exists() else near_file(name, [BUILTIN])
+        raise InputError(name, f"{what}.", hint=near or f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
     queries = first_file(folder, QUERY_FILES)
     if queries is None:
         raise InputError(name, f"there are no queries in it ({', '.join(QUERY_FILES[:4])}).")

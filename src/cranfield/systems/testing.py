@@ -10,7 +10,7 @@ from typing import Any
 
 from cranfield.comparison import GateResult
 from cranfield.comparison.gate_checks import Check, floor_check
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.result import Evaluation
 from cranfield.files.locking import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
@@ -86,7 +86,9 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
     for name in systems:
         if name not in project.systems:
             raise InputError(
-                str(project.path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(project.systems)}"
+                str(project.path),
+                f"there is no system '{name}' in it.",
+                hint=choice_hint("it has", project.systems, name),
             )
     collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()
