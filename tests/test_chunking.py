@@ -198,6 +198,17 @@ def test_commands(files, passages, runs):
     assert (text["difference"], text["p"]) == (pytest.approx(expected.difference), pytest.approx(expected.p))
 
 
+def test_reports_and_charts(files):
+    asked = ("large.run", "small.run", "--chunks", "large.jsonl", "--chunks", "small.jsonl")
+    asked += ("--documents", "corpus.jsonl", "-m", "PassageR@5")
+    page = program("report", "passages.jsonl", *asked, "--no-charts", "-b", "large.run", "-o", "page.html", cwd=files)
+    assert page.returncode == 0, page.stderr
+    assert "PassageR@5" in (files / "page.html").read_text(encoding="utf-8")
+    drawn = program("plot", "difference", "passages.jsonl", *asked, "-o", "chart.json", cwd=files)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "PassageR@5" in (files / "chart.json").read_text(encoding="utf-8")
+
+
 def test_chunks_beside_their_runs(files):
     asked = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)

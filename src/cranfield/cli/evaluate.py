@@ -55,7 +55,7 @@ MANY = 6  # runs from which on they are numbered, the best first
     "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
 )
 @options.printed(*DATA, "markdown", "latex")
-@options.collection
+@options.collection()
 @options.verbose
 @click.option(
     "--names",

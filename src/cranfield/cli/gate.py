@@ -36,16 +36,17 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.argument("baseline", required=False)
 @click.argument("candidate", required=False)
 @measure_options
-@click.option("--tolerance", type=float, help="A drop of up to this much passes. [default: 0]")
+@click.option("--tolerance", type=float, help="A drop of up to this much passes [0].")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
 @options.significance({name: TESTS[name] for name in GATE_TESTS}, _CORRECTIONS, "holm", settings=True)
 @options.config(None)
+@options.lengths
 @chunk_options()
 @options.printed("json", "junit", "markdown")
-@options.collection
+@options.collection()
 @click.option("--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop.")
 @reading_options()
 @view_options
@@ -164,7 +165,7 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and what each may be.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction", "assessor"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations"), int),
     "alpha": (int, float),
@@ -190,7 +191,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
-    for name in FILES:
+    for name in (*FILES, "lengths"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

@@ -12,7 +12,7 @@ import click
 
 from cranfield.cli import options, order_options, output, system_options
 from cranfield.cli.pool_sources import asked, documents_of, failures, named
-from cranfield.cli.reading_options import RUN_FORMAT
+from cranfield.cli.reading_options import QRELS_FORMAT, RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.judging.ordering import ORDERS
@@ -80,6 +80,7 @@ class ShareOfAll(click.ParamType[float]):
 @system_options.TIMEOUT
 @system_options.COLLAPSE
 @RUN_FORMAT
+@QRELS_FORMAT
 @options.seed()
 @click.option(
     "--sheet", type=options.FILE, metavar="FILE", help="Also write the waiting documents as a CSV sheet to fill in."
@@ -104,6 +105,7 @@ def command(
     timeout: float | None,
     collapse: str | None,
     run_format: str | None,
+    qrels_format: str | None,
     seed: int,
     sheet: str | None,
     force: bool,
@@ -138,6 +140,8 @@ def command(
         )
     if queries is not None and not (runs or systems):
         raise click.UsageError("there is nothing to pool; give a RUN or a --system.")
+    if qrels_format is not None and qrels is None:
+        raise click.UsageError("--qrels-format needs --qrels.")
     PoolPlan(depth, sample_below, sample_depth, limit, overlap, seed, sample or 0, order).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
@@ -154,7 +158,7 @@ def command(
             for system in systems
         ]
         if qrels is not None:
-            say(_bring_in(qrels, store))
+            say(_bring_in(qrels, store, qrels_format))
         found = pool(
             store,
             topics,
@@ -203,7 +207,7 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
     return topics, collection or asked
 
 
-def _bring_in(qrels: str, store: str) -> str:
+def _bring_in(qrels: str, store: str, format: str | None) -> str:
     """Bring judgments of a file or a collection in, as imported ones; what came of it."""
     from cranfield.judging.importing import import_file
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
@@ -213,7 +217,7 @@ def _bring_in(qrels: str, store: str) -> str:
         held = open_collection(qrels).qrels
         if held is None:
             raise InputError(qrels, "this collection has no judgments.")
-    return str(import_file(held, store, run_name(qrels)))
+    return str(import_file(held, store, run_name(qrels), format=format))
 
 
 def _save_sheet(store: str, sheet: str, force: bool) -> Iterator[str]:

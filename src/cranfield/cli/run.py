@@ -16,15 +16,12 @@ from cranfield.systems.opening import short_names
 @options.written(required=True)
 @system_options.JOBS
 @system_options.TIMEOUT
-@click.option(
-    "--retries", type=click.IntRange(0), default=3, show_default=True, help="How often to try a failed query again."
-)
+@click.option("--retries", type=click.IntRange(0), default=3, help="How often to try a failed query again [3].")
 @click.option(
     "--give-up",
     type=click.IntRange(0),
     default=10,
-    show_default=True,
-    help="Stop after N failures in a row; 0 never stops.",
+    help="Stop after N failures in a row; 0 never stops [10].",
 )
 @click.option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
 @options.force
