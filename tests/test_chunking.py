@@ -155,7 +155,7 @@ def test_gate_report_and_saved_values(passages, runs, tmp_path):
     assert dict(loaded) == dict(before)
     assert loaded.signature == before.signature
     assert gate(passages, loaded, runs["whole"], "nDCG@10").passed
-    page = write_report(tmp_path / "report.html", passages, runs, "nDCG@10 TextR@5", charts=False)
+    page = write_report(passages, runs, tmp_path / "report.html", "nDCG@10 TextR@5", charts=False)
     assert "pairs of sentences" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.size > 1000
     low, high, exact, *_ = before.bounds("TextR@5")

@@ -80,9 +80,9 @@ def command(
     judged, measured = chunked.measured(qrels, paths, paths)
     with shown_progress("writing the report"):
         written = write_report(
-            file,
             judged,
             measured,
+            file,
             None if measures.usual else chosen,  # a saved evaluation says which measures there are
             title=title,
             baseline=None if baseline is None else _name(baseline, paths),
@@ -91,7 +91,7 @@ def command(
             segments=by,
             bounds=bounds,
             queries=queries,
-            depth=k,
+            k=k,
             charts=not no_charts,
             removal=removal,
             lengths=lengths,

@@ -49,7 +49,7 @@ def command(systems: tuple[str, ...], config: Path, worst: int, imports: tuple[s
     if report is not None:
         from cranfield.report import write_test
 
-        written = write_test(report, found, command=command_line())
+        written = write_test(found, report, command=command_line())
         output.say(
             f"\n{written.path}: {written.size / 1e6:.1f} MB"
             if written
