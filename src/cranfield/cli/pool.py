@@ -149,9 +149,9 @@ def command(
         from cranfield.judging.pool_text import pool_lines
         from cranfield.judging.pooling import chosen_queries, pool
 
-        topics, collection = _opened(queries, corpus)
-        wanted = chosen_queries(query_ids or list(topics), list(topics), queries)
-        texts = {query: topics[query]["text"] for query in wanted}
+        described, collection = _opened(queries, corpus)
+        wanted = chosen_queries(query_ids or list(described), list(described), queries)
+        texts = {query: described[query]["text"] for query in wanted}
         deepest = max(depth, sample_depth if sample_below else 1)
         answers = [
             asked(system, collection, texts, deepest, timeout=timeout, collapse=collapse, jobs=jobs)
@@ -161,7 +161,7 @@ def command(
             say(_bring_in(qrels, store, qrels_format))
         found = pool(
             store,
-            topics,
+            described,
             named(expanded(runs), answers),
             depth,
             documents=documents_of(answers, collection),
@@ -196,15 +196,15 @@ options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    "
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
     """The texts and narratives of the queries, and the collection that has the documents."""
     from cranfield.systems.collection import open_collection
-    from cranfield.systems.query_files import read_topics
+    from cranfield.systems.query_files import read_query_texts
 
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):
-        return {query: topic._asdict() for query, topic in read_topics(queries).items()}, collection
+        return {query: each._asdict() for query, each in read_query_texts(queries).items()}, collection
     asked = open_collection(queries)
     told = asked.narratives
-    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in asked.queries.items()}
-    return topics, collection or asked
+    described = {query: {"text": text, "narrative": told.get(query, "")} for query, text in asked.queries.items()}
+    return described, collection or asked
 
 
 def _bring_in(qrels: str, store: str, format: str | None) -> str:

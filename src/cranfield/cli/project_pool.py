@@ -39,8 +39,8 @@ def pool_project(project: Project) -> str:
         runs[name], answer = _first_of(project, collection, name, settings)
         answers += [answer] if answer else []
     told = collection.narratives
-    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in collection.queries.items()}
-    found = pool(store, topics, runs, DEPTH, documents=documents_of(answers, collection))
+    described = {query: {"text": text, "narrative": told.get(query, "")} for query, text in collection.queries.items()}
+    found = pool(store, described, runs, DEPTH, documents=documents_of(answers, collection))
     if project.scale is not None:
         with open_store(store) as opened:
             opened.set_scale(project.scale)
