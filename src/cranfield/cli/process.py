@@ -25,6 +25,12 @@ def start() -> None:
     standard_streams.reopen_closed()
 
 
+def collect_garbage() -> None:
+    """From here on, when most is imported; seldom, since what is made in between is mostly needed until the end."""
+    gc.set_threshold(100_000)
+    gc.enable()
+
+
 def run(name: str, program: Callable[[], int]) -> NoReturn:
     """Run a program to its end: an error is a message and the exit code 2, Ctrl-C is 130, and neither a traceback."""
     try:
