@@ -240,4 +240,4 @@ def test_a_collection_may_have_a_store(tmp_path):
 
 def test_the_command_knows_all_kinds():
     [kinds] = [each for each in command.command.params if each.name == "kinds"]
-    assert list(kinds.type.choices) == ["person", "imported", "model", "clicks"]
+    assert list(kinds.type.choices) == list(KINDS)
