@@ -207,6 +207,8 @@ def test_reports_and_charts(files):
     drawn = program("plot", "difference", "passages.jsonl", *asked, "-o", "chart.json", cwd=files)
     assert drawn.returncode == 0, drawn.stderr
     assert "PassageR@5" in (files / "chart.json").read_text(encoding="utf-8")
+    drawn = program("plot", "discount", "--chunks", "large.jsonl", "-o", "chart.json", cwd=files)
+    assert "--chunks needs judgments and runs." in drawn.stderr
 
 
 def test_chunks_beside_their_runs(files):

@@ -264,6 +264,8 @@ def test_a_report_tests_as_it_is_told(files):
     assert ["median of the queries that differ" in page for page in pages] == [False, True, False]
     assert ["80% interval" in page for page in pages] == [False, False, True]
     assert "test may be t, " in run(*command, "--test", "coin", cwd=files).stderr
+    alone = ("report", "builtin", "builtin:plain", "-o", "page.html")  # which has intervals, too
+    assert "alpha=7.0 is not a level of significance." in run(*alone, "--alpha", "7", cwd=files).stderr
 
 
 def test_measures_go_to_a_file(files):

@@ -161,7 +161,7 @@ def compare_evaluations(
     (0.2222, 'no significant difference')
     """
     evaluations = list(evaluations)
-    _check(test, correction, family, alpha, permutations, margin)
+    check_testing(test, correction, alpha, family=family, permutations=permutations, margin=margin)
     correction = correction or usual_correction(test)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
@@ -221,9 +221,16 @@ def compare_evaluations(
     )
 
 
-def _check(
-    test: str, correction: str | None, family: str, alpha: float, permutations: int, margin: float | None
+def check_testing(
+    test: str,
+    correction: str | None,
+    alpha: float,
+    *,
+    family: str = "measure",
+    permutations: int = PERMUTATIONS,
+    margin: float | None = None,
 ) -> None:
+    """Refuse a way of testing that does not exist."""
     for name, value, choices in (
         ("test", test, tuple(TESTS)),
         ("correction", correction or usual_correction("t"), tuple(CORRECTIONS)),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from cranfield.comparison import Comparison
+from cranfield.comparison.comparing import check_testing
 from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import CranfieldError, need
 from cranfield.evaluation.evaluating import judgments_for
@@ -122,6 +123,7 @@ def write_report(
     if not 1 <= k <= DEEPEST or queries < 0:
         hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
         raise CranfieldError(f"{k} documents of {queries} queries cannot be shown.", hint=hint)
+    check_testing(test, correction, alpha)
     named = readable_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
