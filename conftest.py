@@ -3,6 +3,8 @@
 import functools
 import gc
 import os
+import shutil
+import tempfile
 from importlib.util import find_spec
 
 import pytest
@@ -12,9 +14,17 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling takes ranx a minute; it is as
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+# Tests write thousands of small files, and stores wait for the disk at every grade: memory does as well.
+MEMORY = "/dev/shm"
+if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
+    os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
+
 # No test speaks to a server whose certificate it checks, and reading all authorities takes each client long.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
+
+# Their fixtures are for all tests: a browser, and a PostgreSQL server.
+pytest_plugins = ("tests.chromium", "tests.postgres")
 
 collect_ignore = []
 if not find_spec("torch"):
@@ -61,8 +71,9 @@ TOGETHER = {
 
 
 def pytest_addoption(parser):
-    """Options of `make quick` and `make thorough`."""
+    """Options of `make test`, `make quick` and `make thorough`."""
     parser.addoption("--examples", type=float, default=1, help="try so many times the usual number of random examples")
+    parser.addoption("--workers", type=int, default=1, help="run the tests in so many processes")
     parser.addoption("--quick", action="store_true", help="leave out what takes long")
 
 
@@ -84,44 +95,41 @@ def examples(pytestconfig):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Try more or fewer examples than the tests say, where that is asked for."""
+    """Try more or fewer examples than the tests say, where that is asked for, each for as long as it takes."""
     for test in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
         usual = test._hypothesis_internal_use_settings
-        test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=_examples(config, usual.max_examples))
+        test._hypothesis_internal_use_settings = type(usual)(
+            usual, max_examples=_examples(config, usual.max_examples), deadline=None
+        )
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """With several workers: each takes the next test with all its cases, or all tests that share something costly."""
-    from xdist.scheduler import LoadScopeScheduling
+def _shared(test):
+    """What a test shares with others that stay in its process, if it does."""
+    file, _, name = test.partition("::")
+    if file.startswith("tests/engines/") and "spark" in name:
+        return "Spark"
+    if name.startswith("test_a_query_with_very_many_documents["):
+        return "a large run"
+    if "llama_index" in name:
+        return "LlamaIndex"
+    if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
+        return "PyTorch"
+    return TOGETHER.get(file)
 
-    class Scheduling(LoadScopeScheduling):
-        def mark_test_complete(self, node, item_index, duration=0):
-            """What is done is forgotten: otherwise all of it is counted again after every test."""
-            super().mark_test_complete(node, item_index, duration)
-            scope = self._split_scope(self.registered_collections[node][item_index])
-            if all(self.assigned_work[node][scope].values()):
-                del self.assigned_work[node][scope]
 
-        def _split_scope(self, nodeid):
-            file, _, name = nodeid.partition("::")
-            if file.startswith("tests/engines/") and "spark" in name:
-                return "Spark"
-            if name.startswith("test_a_query_with_very_many_documents["):
-                return "a large run"
-            if "llama_index" in name:
-                return "LlamaIndex"
-            if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
-                return "PyTorch"
-            return TOGETHER.get(file) or nodeid.partition("[")[0]
+def pytest_configure(config):
+    """Start several workers, where that is asked for and possible."""
+    from tests.workers import FORKS, Workers
 
-    return Scheduling(config, log)
+    if FORKS and (number := config.getoption("--workers")) > 1:
+        config.pluginmanager.register(Workers(number, _shared))
 
 
 def pytest_collection_finish():
-    """What has been imported stays until the end: the garbage collector need not look through it again and again."""
+    """What has been imported stays until the end, so the garbage collector need not look at it, nor so often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(scope="session")

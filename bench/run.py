@@ -45,13 +45,15 @@ def whole(command: Sequence[object], times: int = 1, **environment: str) -> tupl
     return best, memory
 
 
+def printed(program: str, *arguments: object) -> str:
+    """What another program of this folder prints, in a fresh process."""
+    command = [PYTHON, Path(__file__).with_name(program), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def inside(tool: str, job: str, qrels: Path, run: Path, times: int = 1) -> float:
     """The best time that a tool itself reports for a job in memory, each time in a fresh process."""
-    command = [PYTHON, PEERS, tool, job, str(qrels), str(run)]
-    return min(
-        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
-        for _ in range(times)
-    )
+    return min(float(printed("peers.py", tool, job, qrels, run).split()[-1]) for _ in range(times))
 
 
 def show(title: str, rows: Sequence[tuple[str, float, float | None]], base: str, target: str) -> None:
@@ -127,8 +129,7 @@ def case_dict() -> None:
 
 def case_frame() -> None:
     qrels, run = collection(6980)
-    command = [PYTHON, PEERS, "cranfield", "frames", str(qrels), str(run)]
-    told = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(3)]
+    told = [json.loads(printed("peers.py", "cranfield", "frames", qrels, run)) for _ in range(3)]
     best = {kind: min(each[kind] for each in told) for kind in told[0]}
     rows = [(f"cranfield, {kind}", best[kind], None) for kind in best if kind != "pytrec_eval"]
     rows.append(("pytrec_eval, from dicts", best["pytrec_eval"], None))
@@ -176,8 +177,7 @@ def case_growth() -> None:
 
 def case_compare() -> None:
     def took(tool: str) -> float:
-        command = [PYTHON, str(Path(__file__).with_name("comparing.py")), tool]
-        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
+        return float(printed("comparing.py", tool).split()[-1])
 
     rows: list[tuple[str, float, float | None]] = [
         ("cranfield, Tukey HSD", took("tukey"), None),
@@ -326,12 +326,10 @@ def _all_measures() -> list[Any]:
 
 
 def case_harness() -> None:
-    command = [PYTHON, str(Path(__file__).with_name("harness.py"))]
     jobs = ("in-process-bare", "in-process", "server-httpx", "server")
     seconds = dict.fromkeys(jobs, float("inf"))
     for job in jobs * 5:  # by turns, so that whatever else the machine does hits all alike
-        done = subprocess.run([*command, job], capture_output=True, text=True, check=True)
-        seconds[job] = min(seconds[job], float(done.stdout))
+        seconds[job] = min(seconds[job], float(printed("harness.py", job)))
     rows = [
         ("the system alone", seconds["in-process-bare"], None),
         ("cranfield, one at a time", seconds["in-process"], None),
@@ -343,7 +341,6 @@ def case_harness() -> None:
 
 def case_report() -> None:
     """No ratio: what the page of many queries and of few costs after the evaluation, and how soon it can be used."""
-    program = Path(__file__).with_name("reporting.py")
     title, goal = (
         "A report of 10 runs × 100 documents, after the evaluation",
         "6,980 queries below 10 s, 150 MB more and 15 MB, usable within 2 s; 50 queries below 2 MB; "
@@ -353,10 +350,8 @@ def case_report() -> None:
     print(f"{'':14}{'seconds':>9}{'MB more':>9}{'page MB':>9}{'usable, s':>11}{'drawn, s':>10}")
     rows: list[tuple[str, float, float | None]] = []
     for queries in (50, 6980):
-        subprocess.run([PYTHON, program, "make", str(queries)], check=True)
-        done = [subprocess.run([PYTHON, program, str(queries)], capture_output=True, text=True, check=True)]
-        done += [subprocess.run(done[0].args, capture_output=True, text=True, check=True) for _ in range(2)]
-        columns = zip(*(map(float, each.stdout.split()) for each in done), strict=True)
+        printed("reporting.py", "make", queries)
+        columns = zip(*(map(float, printed("reporting.py", queries).split()) for _ in range(3)), strict=True)
         _, seconds, memory, size, *shown = map(min, columns)
         opened = "".join(f"{each:{width}.2f}" for each, width in zip(shown, (11, 10))) or "  (no Chromium)"
         print(f"  {f'{queries:,} queries':12}{seconds:9.2f}{memory:9.0f}{size:9.2f}{opened}")
@@ -374,8 +369,7 @@ def case_report() -> None:
 
 
 def case_judging() -> None:
-    command = [PYTHON, str(Path(__file__).with_name("judging.py"))]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    told = json.loads(printed("judging.py"))
     names = {
         "synced": "32 KB that are on disk, p99",
         "next": "the next document, p99",
@@ -395,8 +389,7 @@ def case_judging() -> None:
 
 def case_correcting() -> None:
     """Ten runs by a million grades of a model, and the same corrected by people: the store is read once for both."""
-    command = [PYTHON, str(Path(__file__).with_name("correcting.py")), "speed"]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    told = json.loads(printed("correcting.py", "speed"))
     show(
         "10 runs by 1,000,000 grades of a model, corrected by people on 50 of 5,000 queries",
         [("by the model's grades", told["plain"], None), ("corrected", told["corrected"], None)],
@@ -409,9 +402,7 @@ def case_pool() -> None:
     """The rankings of all runs read into Python, and the whole of a pool: reading, choosing, and writing the store."""
 
     def took(job: str) -> float:
-        command = [PYTHON, str(Path(__file__).with_name("pooling.py")), job]
-        times = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(3)]
-        return min(map(float, times))
+        return min(float(printed("pooling.py", job)) for _ in range(3))
 
     rows: list[tuple[str, float, float | None]] = [
         ("reading the rankings", took("read"), None),
@@ -423,8 +414,7 @@ def case_pool() -> None:
 
 def case_deciding() -> None:
     """How much must be judged until the verdict on two runs stands, and whether it is the one of all judgments."""
-    command = [PYTHON, str(Path(__file__).with_name("deciding.py"))]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    told = json.loads(printed("deciding.py"))
     names = {
         "simulated": "40 systems, 10 seeds",
         "close": "40 systems nearer to each other",

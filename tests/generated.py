@@ -46,6 +46,14 @@ def drawn(strategy, count):
 
 
 @st.composite
+def runs(draw, queries, documents):
+    """A run over these documents that has most of the queries; one of another query if it has none."""
+    some = st.lists(st.sampled_from(documents), min_size=1, unique=True)
+    run = {q: {d: draw(scores) for d in draw(some)} for q in queries if draw(st.integers(0, 4))}
+    return run or {"no query of these": {"d": 1.0}}
+
+
+@st.composite
 def collections(draw, grades=grades, scores=scores, max_queries=6, max_documents=12):
     """(qrels, run): dicts of dicts that share some queries and some documents."""
     queries = draw(st.lists(ids, min_size=1, max_size=max_queries, unique=True))

@@ -45,7 +45,7 @@ def dsn():
         shutil.rmtree(folder, ignore_errors=True)
         pytest.skip(f"PostgreSQL did not start: {(error.stderr or b'').decode()[-200:]}")
     yield f"host={folder} user=tester dbname=postgres"
-    subprocess.run([pg_ctl, "-D", data, "-m", "immediate", "-w", "stop"], **run)
+    subprocess.run([pg_ctl, "-D", data, "-m", "fast", "-w", "stop"], **run)
     shutil.rmtree(folder, ignore_errors=True)
 
 

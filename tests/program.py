@@ -2,7 +2,7 @@
 
 Importing scipy.stats takes a second, and the tests call the program hundreds of times. What the start itself decides
 (closed streams, encodings, what is imported) is tested with real processes: cli/test_program.py, cli/test_start.py,
-cli/test_faults.py.
+cli/test_faults.py; and `printed` is for what single imports bring along.
 
 `run` calls the program from Python; `shims` is a folder of programs of the same names for shells. Where a fork is not
 safe, as on macOS, or there is none, both are the real programs.
@@ -96,6 +96,11 @@ def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout
         _, code = answers.readline(), int(answers.readline())
         said = [file.seek(0) or file.read().decode() for file in (out, err)]
         return subprocess.CompletedProcess([program, *words], code, *said)
+
+
+def printed(code, *arguments):
+    """What Python code prints in a real process of its own, which has imported nothing yet."""
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True).stdout
 
 
 @cache

@@ -9,10 +9,9 @@ from collections import Counter
 import pytest
 
 from cranfield.show.look import DARK, LIGHT, READABLE
-from tests.chromium import CHROMIUM, browser_tabs, tabs
+from tests.chromium import CHROMIUM
 from tests.pages import ROOT
 
-__all__ = ["browser_tabs", "tabs"]
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 

@@ -8,7 +8,6 @@ import dataclasses
 import inspect
 import os
 import re
-import subprocess
 import sys
 from functools import cached_property
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import cranfield
+from tests.program import printed
 
 MODULES = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
 
@@ -188,5 +188,4 @@ def test_an_unknown_name_is_an_attribute_error_and_nothing_more():
 
 def test_a_submodule_is_imported_without_what_hints_need():
     code = "import sys; from cranfield import read; print('cranfield.measures' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert printed(code) == "False\n"

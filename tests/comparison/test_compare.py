@@ -4,8 +4,6 @@ import json
 import math
 import random
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -24,6 +22,7 @@ from cranfield import (
 )
 from cranfield.comparison.means import means_table
 from tests.comparison.made import qrels_for, random_runs, run_of_ranks
+from tests.program import printed
 
 TESTS = ("t", "randomisation", "bootstrap", "wilcoxon", "sign", "tukey")
 N = 40
@@ -303,5 +302,4 @@ def test_the_t_test_does_not_wait_for_what_it_does_not_need():
         "runs = {'x': {str(q): ['b', 'a'][: q + 1] for q in range(9)}, 'y': {str(q): ['a'] for q in range(9)}};"
         "print(compare(qrels, runs, 'RR')); print(sorted({'scipy.stats', 'scipy.optimize'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert printed(code).splitlines()[-1] == "[]"

@@ -138,7 +138,7 @@ def evaluations(seed, times, drop=0.0):
 @pytest.fixture
 def decides_only(monkeypatch):
     """Telling which queries moved takes half of the time, and decides nothing."""
-    monkeypatch.setattr("cranfield.comparison.gating.what_moved", lambda *_: "")
+    monkeypatch.setattr("cranfield.comparison.gate_checks.what_moved", lambda *_: "")
 
 
 @pytest.mark.usefixtures("decides_only")

@@ -74,8 +74,29 @@ def spark():
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("OFF")
-        yield session
+        with _known_names():
+            yield session
         session.stop()
+
+
+@contextmanager
+def _known_names():
+    """What a name means to the JVM is asked once: each time, it would look through the 300 jars of its class path."""
+    from py4j.java_gateway import JavaPackage, JVMView
+
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (JVMView, JavaPackage):
+            patch.setattr(each, "__getattr__", _remembering(each.__getattr__))
+        yield
+
+
+def _remembering(look_up):
+    def remembered(self, name):
+        found = look_up(self, name)
+        self.__dict__[name] = found
+        return found
+
+    return remembered
 
 
 def _free_port():

@@ -11,8 +11,9 @@ import numpy as np
 
 from cranfield import CranfieldError, Judgments, Policy
 from cranfield.ranks.first_documents import first_of_block
-from cranfield.ranks.judgments import laid_out, read_lines
+from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.ranking import rank_run
+from cranfield.ranks.reading_judgments import read_lines
 from cranfield.ranks.scan import pure
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native

@@ -4,12 +4,37 @@ from itertools import count
 from urllib.parse import quote
 
 import pytest
+import sqlalchemy as sa
 
 from cranfield import open_store
-from tests.postgres import dsn
 
-__all__ = ["dsn"]
 _NUMBERS = count()
+
+
+class Compiled(dict):
+    """Statements as compiled for a kind of database."""
+
+    def get(self, key):
+        return super().get(self._of_its_kind(key))
+
+    def __setitem__(self, key, statement):
+        super().__setitem__(self._of_its_kind(key), statement)
+
+    @staticmethod
+    def _of_its_kind(key):
+        dialect, *statement = key
+        return (dialect.name, *statement)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once():
+    """All stores ask the same, but SQLAlchemy compiles it for each store that is opened, and tests open hundreds."""
+    create, compiled = sa.create_engine, Compiled()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            sa, "create_engine", lambda *of, **how: create(*of, execution_options={"compiled_cache": compiled}, **how)
+        )
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ import random
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+
+import pytest
 
 from tests.waiting import until
 
@@ -96,9 +97,9 @@ class Servers:
         self.parent.stdout.close()
 
 
-@contextmanager
-def servers():
-    """Servers for as long as a test needs them."""
+@pytest.fixture(scope="module")
+def running():
+    """Servers for the tests of a file."""
     opened = Servers()
     try:
         yield opened

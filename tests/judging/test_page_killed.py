@@ -13,8 +13,10 @@ pytest.importorskip("httpx")
 import httpx
 
 from cranfield import open_store
-from tests.judging.servers import servers
+from tests.judging.servers import running
 from tests.waiting import until
+
+__all__ = ["running"]
 
 
 class Assessor(threading.Thread):
@@ -54,28 +56,28 @@ def judged_more(people, before):
     return sum(len(each.saved) for each in people) > before or any(each.error for each in people)
 
 
-def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path, examples):
+def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(running, tmp_path, examples):
     where = tmp_path / "judgments.db"
     chosen = random.Random(1)
     with open_store(where, create=True) as store:
         store.wait([(f"q{number % 7}", f"d{number}") for number in range(20_000)])
-    with servers() as started:
-        address = started.start(where)
-        people = [Assessor(address, name) for name in ("ann", "bob")]
-        for each in people:
-            each.start()
-        between = []
-        for _ in range(examples(80)):  # a moment in ten that loses a grade is met by 20 kills in 88% of all runs
-            before = sum(len(each.saved) for each in people)
-            until(partial(judged_more, people, before), "nobody could judge any more")
-            time.sleep(chosen.uniform(0, 0.02))
-            started.kill(address)
-            between.append(sum(len(each.saved) for each in people) - before)
-            started.start(where, int(address.rpartition(":")[2]))
-        for each in people:
-            each.stop.set()
-        for each in people:
-            each.join()
+    address = running.start(where)
+    people = [Assessor(address, name) for name in ("ann", "bob")]
+    for each in people:
+        each.start()
+    between = []
+    for _ in range(examples(80)):  # a moment in ten that loses a grade is met by 20 kills in 88% of all runs
+        before = sum(len(each.saved) for each in people)
+        until(partial(judged_more, people, before), "nobody could judge any more")
+        time.sleep(chosen.uniform(0, 0.02))
+        running.kill(address)
+        between.append(sum(len(each.saved) for each in people) - before)
+        running.start(where, int(address.rpartition(":")[2]))
+    for each in people:
+        each.stop.set()
+    for each in people:
+        each.join()
+    running.kill(address)
     assert [each.error for each in people] == [None, None]
     assert min(between) >= 1  # there was a grade between any two kills
     saved = {number: said for each in people for number, said in each.saved.items()}

@@ -8,8 +8,8 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
 from cranfield import open_store
-from tests.chromium import CHROMIUM, browser_tabs, tabs
-from tests.judging.servers import servers
+from tests.chromium import CHROMIUM
+from tests.judging.servers import running
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
@@ -30,13 +30,7 @@ SELECT = """([first, last]) => {
 }"""
 
 
-__all__ = ["browser_tabs", "tabs"]
-
-
-@pytest.fixture(scope="module")
-def running():
-    with servers() as started:
-        yield started
+__all__ = ["running"]
 
 
 @pytest.fixture

@@ -63,11 +63,27 @@ def _has(default):
     return default is None or isinstance(default, int | float | str)
 
 
+def by_name(measures):
+    """For tests that try all variants of a measure on the same examples, which are made only once for them."""
+    of_one = [list(group) for _, group in groupby(measures, key=lambda measure: measure.definition.name)]
+    return pytest.mark.parametrize("measures", of_one, ids=lambda measures: measures[0].definition.name)
+
+
+def check_independence(measures, one, other):
+    """The values of the queries of two collections are the same in a collection of both."""
+    qrels = {f"a{q}": judged for q, judged in one[0].items()} | {f"b{q}": judged for q, judged in other[0].items()}
+    run = {f"a{q}": ranking for q, ranking in one[1].items()} | {f"b{q}": ranking for q, ranking in other[1].items()}
+    together = cranfield.evaluate(qrels, run, measures, check_ids=False)
+    for letter, (its_qrels, its_run) in (("a", one), ("b", other)):
+        alone = cranfield.evaluate(its_qrels, its_run, measures, check_ids=False)
+        for measure in measures:
+            values = together.by_query(measure)
+            assert {q: values[letter + q] for q in its_qrels} == alone.by_query(measure), measure.name
+
+
 # Measures of judgments with groups have their own file, test_grouped.py.
 VARIANTS = list(dict.fromkeys(variants("ranks")))
-# The variants of a measure are tried on the same examples, which are made only once for all of them.
-OF_ONE = [list(group) for _, group in groupby(VARIANTS, key=lambda measure: measure.definition.name)]
-names = pytest.mark.parametrize("measures", OF_ONE, ids=lambda measures: measures[0].definition.name)
+names = by_name(VARIANTS)
 
 
 def approx(expected):
@@ -127,14 +143,7 @@ def test_the_ideal_order_is_best(measures, grades):
 @settings(max_examples=8, deadline=None)
 @given(generated.collections(), generated.collections())
 def test_queries_are_independent(measures, one, other):
-    qrels = {f"a{q}": judged for q, judged in one[0].items()} | {f"b{q}": judged for q, judged in other[0].items()}
-    run = {f"a{q}": ranking for q, ranking in one[1].items()} | {f"b{q}": ranking for q, ranking in other[1].items()}
-    together = cranfield.evaluate(qrels, run, measures, check_ids=False)
-    for letter, (its_qrels, its_run) in (("a", one), ("b", other)):
-        alone = cranfield.evaluate(its_qrels, its_run, measures, check_ids=False)
-        for measure in measures:
-            values = together.by_query(measure)
-            assert {q: values[letter + q] for q in its_qrels} == alone.by_query(measure), measure.name
+    check_independence(measures, one, other)
 
 
 @names

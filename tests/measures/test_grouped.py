@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import GroupedJudgments, Policy, catalogue, evaluate, parse_measure
 from tests import generated, oracle_grouped
-from tests.measures.test_catalogue import variants
+from tests.measures.test_catalogue import by_name, check_independence, variants
 
 # Each measure with its defaults and with other values of each parameter.
-VARIANTS = {}
-for variant in dict.fromkeys(variants("subtopics", "preferences", "groups")):
-    VARIANTS.setdefault(variant.definition.name, []).append(variant)
-names = pytest.mark.parametrize("name", VARIANTS)
+names = by_name(dict.fromkeys(variants("subtopics", "preferences", "groups")))
 DIVERSITY = [name for name, definition in catalogue().items() if definition.table == "subtopics"]
 
 
@@ -27,17 +24,16 @@ def grouped_collections(draw, grades=generated.grades):
     some = st.lists(st.sampled_from(documents), min_size=1, unique=True)
     groups = st.lists(st.sampled_from(["0", "1", "2", "10", "é"]), min_size=1, max_size=4, unique=True)
     qrels = {q: {g: {d: draw(grades) for d in draw(some)} for g in draw(groups)} for q in queries}
-    run = {q: {d: draw(generated.scores) for d in draw(some)} for q in queries if draw(st.integers(0, 4))}
-    return qrels, run or {"no query of these": {"d": 1.0}}
+    return qrels, draw(generated.runs(queries, documents))
 
 
 @names
 @settings(max_examples=40, deadline=None)
 @given(grouped_collections(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
-def test_it_equals_its_oracle(name, collection, ties):
+def test_it_equals_its_oracle(measures, collection, ties):
     qrels, run = collection
-    result = evaluate(qrels, run, VARIANTS[name], policy=Policy(ties=ties), check_ids=False)
-    for measure in VARIANTS[name]:
+    result = evaluate(qrels, run, measures, policy=Policy(ties=ties), check_ids=False)
+    for measure in measures:
         expected = oracle_grouped.values(measure, qrels, run, ties)
         assert result.by_query(measure) == pytest.approx(expected, abs=1e-12), measure
         total = math.fsum(expected.values())
@@ -48,15 +44,8 @@ def test_it_equals_its_oracle(name, collection, ties):
 @names
 @settings(max_examples=8, deadline=None)
 @given(grouped_collections(), grouped_collections())
-def test_queries_are_independent(name, one, other):
-    qrels = {f"a{q}": groups for q, groups in one[0].items()} | {f"b{q}": groups for q, groups in other[0].items()}
-    run = {f"a{q}": ranking for q, ranking in one[1].items()} | {f"b{q}": ranking for q, ranking in other[1].items()}
-    together = evaluate(qrels, run, VARIANTS[name], check_ids=False)
-    for letter, (its_qrels, its_run) in (("a", one), ("b", other)):
-        alone = evaluate(its_qrels, its_run, VARIANTS[name], check_ids=False)
-        for measure in VARIANTS[name]:
-            values = together.by_query(measure)
-            assert {q: values[letter + q] for q in its_qrels} == alone.by_query(measure), measure
+def test_queries_are_independent(measures, one, other):
+    check_independence(measures, one, other)
 
 
 @settings(max_examples=50, deadline=None)

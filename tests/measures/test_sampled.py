@@ -17,12 +17,9 @@ from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables.strata import StratumRanks
 from cranfield.read.source import open_source
 from tests import generated, oracle_grouped, oracle_sampled
-from tests.measures.test_catalogue import variants
+from tests.measures.test_catalogue import by_name, check_independence, variants
 
-VARIANTS = {}
-for variant in dict.fromkeys(variants("strata")):
-    VARIANTS.setdefault(variant.definition.name, []).append(variant)
-names = pytest.mark.parametrize("name", VARIANTS)
+names = by_name(dict.fromkeys(variants("strata")))
 
 # The worked example whose values sample_eval prints.
 STRATA = {
@@ -43,18 +40,16 @@ def sampled_pools(draw):
         strata = {d: draw(st.sampled_from(["0", "1", "10"])) for d in pooled}
         grades = {d: draw(generated.grades | st.just(-1)) for d in pooled}
         qrels[query] = {s: {d: grades[d] for d in pooled if strata[d] == s} for s in sorted(set(strata.values()))}
-    some = st.lists(st.sampled_from(documents), min_size=1, unique=True)
-    run = {q: {d: draw(generated.scores) for d in draw(some)} for q in queries if draw(st.integers(0, 4))}
-    return qrels, run or {"no query of these": {"d": 1.0}}
+    return qrels, draw(generated.runs(queries, documents))
 
 
 @names
 @settings(max_examples=150, deadline=None)
 @given(sampled_pools(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
-def test_it_equals_its_oracle(name, collection, ties):
+def test_it_equals_its_oracle(measures, collection, ties):
     qrels, run = collection
-    result = evaluate(qrels, run, VARIANTS[name], policy=Policy(ties=ties), check_ids=False)
-    for measure in VARIANTS[name]:
+    result = evaluate(qrels, run, measures, policy=Policy(ties=ties), check_ids=False)
+    for measure in measures:
         expected = oracle_grouped.values(measure, qrels, run, ties)
         assert result.by_query(measure) == pytest.approx(expected, rel=1e-9, abs=1e-12), measure
 
@@ -62,15 +57,8 @@ def test_it_equals_its_oracle(name, collection, ties):
 @names
 @settings(max_examples=20, deadline=None)
 @given(sampled_pools(), sampled_pools())
-def test_queries_are_independent(name, one, other):
-    qrels = {f"a{q}": strata for q, strata in one[0].items()} | {f"b{q}": strata for q, strata in other[0].items()}
-    run = {f"a{q}": ranking for q, ranking in one[1].items()} | {f"b{q}": ranking for q, ranking in other[1].items()}
-    together = evaluate(qrels, run, VARIANTS[name], check_ids=False)
-    for letter, (its_qrels, its_run) in (("a", one), ("b", other)):
-        alone = evaluate(its_qrels, its_run, VARIANTS[name], check_ids=False)
-        for measure in VARIANTS[name]:
-            values = together.by_query(measure)
-            assert {q: values[letter + q] for q in its_qrels} == alone.by_query(measure), measure
+def test_queries_are_independent(measures, one, other):
+    check_independence(measures, one, other)
 
 
 def test_what_sample_eval_prints():

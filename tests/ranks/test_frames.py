@@ -1,8 +1,6 @@
 """Frames of all kinds: what is read where it is in memory = what is converted = the same from dicts."""
 
 import random
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
@@ -18,6 +16,7 @@ from cranfield.ranks.scan.native import native
 from cranfield.read.source import open_source
 from tests import generated
 from tests.generated import scan_with
+from tests.program import printed
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -331,8 +330,7 @@ def test_a_frame_of_polars_needs_nothing_else():
         "run = polars.DataFrame({'qid': ['q', 'q'], 'docno': ['b', 'a'], 'score': [2.0, 1.0]})\n"
         "print(cranfield.evaluate(qrels, run, 'RR')['RR'], {'pyarrow', 'narwhals', 'pandas'} & {*sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "0.5 set()\n"
+    assert printed(program) == "0.5 set()\n"
 
 
 def test_frames_without_rows():

@@ -6,8 +6,6 @@ import io
 import json
 import lzma
 import os
-import subprocess
-import sys
 import zlib
 
 import pytest
@@ -20,6 +18,7 @@ from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.streams import LONGEST_LINE, Stream
 from cranfield.read.text import blocks, cut, last_fields
 from tests.generated import scan_with
+from tests.program import printed
 
 MEGABYTE = 1 << 20
 FEW, MANY = 40, 160  # megabytes of content
@@ -66,8 +65,7 @@ def peak(path, script):
     if not os.path.exists("/proc/self/status"):
         pytest.skip("where else a process finds its own peak, without that of its parent, is not known")
     measured = f"import re, sys\n{script}\nprint(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1])"
-    done = subprocess.run([sys.executable, "-c", measured, path], capture_output=True, text=True, check=True)
-    said, size = done.stdout.rsplit(None, 1)
+    said, size = printed(measured, path).rsplit(None, 1)
     assert said == "good"
     return int(size) / 1024
 

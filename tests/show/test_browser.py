@@ -15,13 +15,10 @@ from playwright.sync_api import expect
 import cranfield
 from cranfield.show.look import DARK, LIGHT
 from cranfield.systems.collection import Collection, Document
-from tests.chromium import CHROMIUM, browser_tabs, tabs
+from tests.chromium import CHROMIUM
 from tests.show.page import ENDING, EVIL, FILES, evil
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-
-
-__all__ = ["browser_tabs", "tabs"]
 
 
 @pytest.fixture(scope="module")

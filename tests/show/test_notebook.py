@@ -1,6 +1,5 @@
 """Results in notebooks: tables always, charts where the libraries are."""
 
-import subprocess
 import sys
 from re import search
 
@@ -8,6 +7,7 @@ import pytest
 
 import cranfield
 from cranfield.show.look import DARK, LIGHT
+from tests.program import printed
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
 RUNS = {
@@ -99,8 +99,7 @@ def test_tables_are_enough_without_the_library_that_draws(monkeypatch):
 
 def test_nothing_is_imported_before_it_is_shown():
     code = "import sys, cranfield; cranfield.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'RR'); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
+    loaded = set(printed(code).split())
     assert not loaded & {"vl_convert", "jinja2", "cranfield.show.notebook", "cranfield.show.charts"}
 
 

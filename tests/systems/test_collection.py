@@ -58,6 +58,12 @@ def test_the_layout_of_trec(tmp_path):
         ("q.jsonl", '{"_id": "1"\n', "q.jsonl:1: this is not JSON"),
         ("q.jsonl", '["1"]\n', "a JSON object is needed"),
         ("q.jsonl", '{"_id": null, "text": "x"}\n', "'_id' is missing or is not an id"),
+        ("q.txt", "301 polio\n302 crime\n", "every line begins with a number: are these ids?"),
+        ("q.txt", "<top>\n<num> Number: 301\n", "these are TREC topics between <top> tags"),
+        ("q.txt", "1\tred\nblue\n", "q.txt:2: a query and its text are needed"),
+        ("q.csv", "red shoes\n", "q.csv:1: a query and its text are needed"),
+        ("q.csv", "id,text\n1,red\n1,blue\n", "q.csv:3: query '1' appears twice"),
+        ("q.csv", "id,text\n1,\n", "q.csv:2: query '1' has no text"),
     ],
 )
 def test_bad_queries_are_errors_with_their_place(tmp_path, name, content, message):

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
+from cranfield.comparison.conclusions import Comparison, Inputs
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.families import family_outcomes, usual_correction
+from cranfield.comparison.families import compared_pairs, family_outcomes, usual_correction
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
-from cranfield.comparison.pair_findings import PairFindings, margin_tests
+from cranfield.comparison.pair_findings import PairFindings, check_margin, margin_tests
 from cranfield.comparison.pairing import judged_beside, paired
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.unjudged import Reaches
@@ -165,14 +165,7 @@ def compare_evaluations(
     correction = correction or usual_correction(test)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
-    if baseline is not None and baseline not in values.runs:
-        raise ComparisonError(
-            f"no run is called '{baseline}'.", hint=choice_hint("the runs are", values.runs, baseline)
-        )
-    pairs = all_pairs(len(values.runs))
-    if baseline is not None:
-        base = values.runs.index(baseline)
-        pairs = [(base, run) for run in range(len(values.runs)) if run != base]
+    pairs = compared_pairs(values.runs, baseline)
     settings = Settings(alpha, permutations, seed)
     families = [wanted] if family == "all" else [[measure] for measure in wanted]
     reaches = Reaches(evaluations, pairs, values.query_ids) if bounds else None
@@ -244,10 +237,7 @@ def check_testing(
         raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
     if permutations < 1:
         raise ComparisonError(f"permutations={permutations} is too few.", hint="use 1,000 or more")
-    if margin is not None and not 0 < margin < float("inf"):
-        raise ComparisonError(
-            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
-        )
+    check_margin(margin)
     if correction == MAX_T and not TESTS[test].studentised:
         able = ", ".join(name for name, each in TESTS.items() if each.studentised)
         raise ComparisonError(f"max-t needs a test that draws t-values, not '{test}'.", hint=f"such tests are {able}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -299,11 +298,6 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return notebook_html("comparison_html", self)
-
-
-def all_pairs(count: int) -> list[tuple[int, int]]:
-    """Pairs of columns (baseline, run): the later against the earlier."""
-    return list(combinations(range(count), 2))
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
@@ -112,15 +112,14 @@ class CorrectedEvaluation:
 
     >>> import tempfile
     >>> from cranfield import open_store, pool, evaluate_corrected
-    >>> queries = {f"q{n}": f"question {n}" for n in range(40)}
-    >>> old, new = {query: ["a", "b"] for query in queries}, {query: ["b", "a"] for query in queries}
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with open_store(f"{folder.name}/judgments.db", create=True) as store:
-    ...     drawn = pool(store, queries, {"old": old, "new": new}, sample=10, seed=7).drawn
-    ...     people = {query: {"a": int(query in drawn[:3]), "b": 1} for query in drawn}
-    ...     said = store.import_qrels(people, "ann", kind="person")
-    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in queries}, "gpt", kind="model")
-    >>> found = evaluate_corrected(f"{folder.name}/judgments.db", {"old": old}, "P@1", model="gpt")
+    >>> old = {f"q{n}": ["a", "b"] for n in range(40)}
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
+    ...     found = evaluate_corrected(store, {"old": old}, "P@1", model="gpt")
+    ...     found.save(f"{folder}/old.json")
+    ...     loaded = CorrectedEvaluation.load(f"{folder}/old.json")
     >>> found
     <CorrectedEvaluation of old: gpt corrected on 10 of 40 queries>
     >>> value = found.value("old", "P@1")
@@ -130,12 +129,10 @@ class CorrectedEvaluation:
     1.0
     >>> found.signature("old", "P@1").split("|")[:4]
     ['model:gpt', 'judge:imported', 'corrected_with:person,imported', 'merge:majority']
-    >>> found.save(f"{folder.name}/old.json")
-    >>> CorrectedEvaluation.load(f"{folder.name}/old.json").renamed("mine").value("mine", "P@1") == value
+    >>> loaded.renamed("mine").value("mine", "P@1").value == value.value
     True
     >>> sorted(found.to_dict()), found.to_json()[:13]
     (['alpha', 'basis', 'runs'], '{\\n  "alpha": ')
-    >>> folder.cleanup()
     """
 
     runs: tuple[str, ...]
@@ -176,7 +173,7 @@ class CorrectedEvaluation:
         Returns the value with its interval, and what it is made of.
         """
         if run not in self.values:
-            raise ComparisonError(f"no run is called '{run}'.", hint=f"the runs are {', '.join(self.runs)}")
+            raise ComparisonError(f"no run is called '{run}'.", hint=choice_hint("the runs are", self.runs, run))
         return self.values[run][known_measure(measure, self.measures).name]
 
     def judged_share(self, run: str, measure: str | Measure) -> float | None:

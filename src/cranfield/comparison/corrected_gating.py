@@ -10,18 +10,8 @@ import numpy as np
 from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis, columns_of, corrected_evaluation
 from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.gate_checks import (
-    Check,
-    GatedMeasure,
-    WorseQuery,
-    drop_check,
-    floor_check,
-    improvement_check,
-    margin_check,
-    what_moved,
-    worse_check,
-)
-from cranfield.comparison.gating import LISTED, GateResult, detectable_drop, level_left, tolerances_of
+from cranfield.comparison.gate_checks import GatedMeasure, all_checks, floor_check, worst_drops
+from cranfield.comparison.gating import GateResult, check_settings, detectable_drop, level_left, tolerances_of
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_measured, check_same_inputs
 from cranfield.errors import ComparisonError
@@ -45,7 +35,7 @@ def corrected_gate(
     correction: str,
 ) -> GateResult:
     """Let a run pass unless its corrected values are worse; see `gate_corrected`."""
-    _check(alpha, correction, max_worse_queries)
+    check_settings(alpha, correction, PAIR_CORRECTIONS, max_worse_queries)
     _check_same_judge(before, after)
     for one, other in ((before._by_model, after._by_model), (before._by_people, after._by_people)):
         check_same_inputs(one[0], other[0])
@@ -74,16 +64,12 @@ def corrected_gate(
             measures, compared, p_worse, p_better, (float(found.error[0]) for found in columns), strict=True
         )
     )
-    checks: list[Check] = [drop_check(each, alpha) for each in gated]
-    checks += [
-        floor_check(after.value(after.runs[0], measure).value, measure, floor) for measure, floor in floors.items()
-    ]
-    if require_improvement:
-        checks.append(improvement_check(gated, alpha))
-    if non_inferiority is not None:
-        checks += [margin_check(each.difference) for each in compared]
-    if max_worse_queries is not None:
-        checks += [worse_check(each, max_worse_queries) for each in gated]
+    run = after.runs[0]
+    minima = [floor_check(after.value(run, measure).value, measure, floor) for measure, floor in floors.items()]
+    two_sided = [each.difference for each in compared]
+    checks = all_checks(
+        gated, two_sided, minima, alpha, require_improvement=require_improvement, max_worse_queries=max_worse_queries
+    )
     return GateResult(
         passed=all(check.passed for check in checks),
         baseline=both.runs[0],
@@ -92,7 +78,7 @@ def corrected_gate(
         alpha=alpha,
         test="t",
         correction=correction,
-        checks=tuple(checks),
+        checks=checks,
         measures=gated,
         signatures=(
             f"{before.basis.signature}|{before._by_model[0].signature}",
@@ -100,16 +86,6 @@ def corrected_gate(
         ),
         basis=both.basis,
     )
-
-
-def _check(alpha: float, correction: str, max_worse_queries: int | None) -> None:
-    if not 0 < alpha < 0.5:
-        raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
-    if correction not in PAIR_CORRECTIONS:
-        hint = f"it may be {', '.join(PAIR_CORRECTIONS)}"
-        raise ComparisonError(f"correction='{correction}' does not exist.", hint=hint)
-    if max_worse_queries is not None and max_worse_queries < 0:
-        raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")
 
 
 def _check_same_judge(before: CorrectedEvaluation, after: CorrectedEvaluation) -> None:
@@ -153,9 +129,6 @@ def _gated(
     table = columns_of(both._by_people, measure)
     drops = sign * (table[:, 1] - table[:, 0])
     before, after = both._by_people
-    order = np.argsort(-drops, kind="stable")[:LISTED]
-    worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
-    pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
     shares = [both.judged_share(run, measure) for run in both.runs]
     return GatedMeasure(
         measure=measure.name,
@@ -170,7 +143,7 @@ def _gated(
         better=found.better,
         same=found.same,
         worse=found.worse,
-        worse_queries=tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(measure, a, b)) for a, b in pairs),
+        worse_queries=worst_drops(measure, before, after, drops),
         judged=(shares[0], shares[1]),
         judged_depth=Scope.of(measure).cutoff,
         sentence=found.sentence,

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison.conclusions import all_pairs
 from cranfield.comparison.corrected import (
     CorrectedEvaluation,
     CorrectedValue,
@@ -21,16 +20,15 @@ from cranfield.comparison.corrected import (
     drawn_rows,
 )
 from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
-from cranfield.comparison.differences import Change, Difference, Within
-from cranfield.comparison.families import Pair, PairOutcomes, decided
+from cranfield.comparison.differences import Difference, Within
+from cranfield.comparison.families import Pair, PairOutcomes, compared_pairs, decided
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
-from cranfield.comparison.pair_findings import CHANGED
+from cranfield.comparison.pair_findings import check_margin, movements, within_margin
+from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
-from cranfield.comparison.significance import SAME
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.measures import Measure, known_measure
-from cranfield.ranks.columns import Numbers
 
 CORRECTED_MEAN = "corrected mean"
 PAIR_CORRECTIONS = tuple(name for name in CORRECTIONS if name != MAX_T)  # which draws from values of all queries
@@ -60,15 +58,12 @@ class CorrectedComparison:
 
     >>> import tempfile
     >>> from cranfield import open_store, pool, compare_corrected
-    >>> queries = {f"q{n}": f"question {n}" for n in range(40)}
-    >>> old, new = {query: ["a", "b"] for query in queries}, {query: ["b", "a"] for query in queries}
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with open_store(f"{folder.name}/judgments.db", create=True) as store:
-    ...     drawn = pool(store, queries, {"old": old, "new": new}, sample=10, seed=7).drawn
-    ...     people = {query: {"a": int(query in drawn[:3]), "b": 1} for query in drawn}
-    ...     said = store.import_qrels(people, "ann", kind="person")
-    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in queries}, "gpt", kind="model")
-    >>> found = compare_corrected(f"{folder.name}/judgments.db", {"old": old, "new": new}, "P@1", model="gpt")
+    >>> old, new = ({f"q{n}": ranking for n in range(40)} for ranking in (["a", "b"], ["b", "a"]))
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
+    ...     found = compare_corrected(store, {"old": old, "new": new}, "P@1", model="gpt")
     >>> found
     <CorrectedComparison: <CorrectedEvaluation of old, new: gpt corrected on 10 of 40 queries>>
     >>> print(found)
@@ -78,7 +73,6 @@ class CorrectedComparison:
     (0.7, 'significantly better')
     >>> sorted(found.to_dict())[:3], found.to_json()[:13]
     (['alpha', 'baseline', 'basis'], '{\\n  "alpha": ')
-    >>> folder.cleanup()
     """
 
     evaluation: CorrectedEvaluation
@@ -142,18 +136,10 @@ def corrected_comparison(
     if correction not in PAIR_CORRECTIONS:
         raise ComparisonError(
             f"correction='{correction}' cannot be used for corrected values.",
-            hint=f"it may be {', '.join(PAIR_CORRECTIONS)}",
+            hint=choice_hint("it may be", PAIR_CORRECTIONS, correction),
         )
-    if margin is not None and not 0 < margin < float("inf"):
-        raise ComparisonError(
-            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
-        )
-    if baseline is not None and baseline not in runs:
-        raise ComparisonError(f"no run is called '{baseline}'.", hint=f"the runs are {', '.join(runs)}")
-    pairs: list[Pair] = all_pairs(len(runs))
-    if baseline is not None:
-        base = runs.index(baseline)
-        pairs = [(base, run) for run in range(len(runs)) if run != base]
+    check_margin(margin)
+    pairs = compared_pairs(runs, baseline)
     found = [
         each
         for measure in evaluation.measures
@@ -180,11 +166,9 @@ def _of_measure(
     # The error is that of a mean of n - 1 values that vary so much, which has as many degrees of freedom.
     shared = alpha / len(pairs) if together else alpha
     unit = detectable_difference(1.0, corrected.sampled - 1, shared)
-    for at, (one, other) in enumerate(pairs):
-        d = _differences(people, one, other)
-        up, down = int((d > 0).sum()), int((d < 0).sum())
-        lower = measure.definition.lower_is_better
-        most = np.argsort(-np.abs(d), kind="stable")[:CHANGED]
+    lower = measure.definition.lower_is_better
+    moves = movements(column_differences(people, pairs))
+    for at, ((one, other), moved) in enumerate(zip(pairs, moves, strict=True)):
         difference = Difference(
             measure=measure.name,
             baseline=evaluation.runs[one],
@@ -204,14 +188,12 @@ def _of_measure(
             effect=None,
             effect_name="",
             primary=measure == evaluation.measures[0],
-            better=down if lower else up,
-            same=len(d) - up - down,
-            worse=up if lower else down,
+            better=moved.down if lower else moved.up,
+            same=len(people) - moved.up - moved.down,
+            worse=moved.up if lower else moved.down,
             spread=float(corrected.spread[at]),
             detectable=float(corrected.error[at]) * np.sqrt(corrected.sampled - 1) * unit,
-            changed=tuple(
-                Change(query_ids[q], float(people[q, one]), float(people[q, other])) for q in most.tolist() if d[q]
-            ),
+            changed=moved.changes(query_ids, people, (one, other)),
             reach=None,
             within=within[at],
             lower_is_better=lower,
@@ -221,15 +203,10 @@ def _of_measure(
 
 def difference_columns(evaluation: CorrectedEvaluation, measure: Measure, pairs: Sequence[Pair]) -> CorrectedColumns:
     """The corrected differences run - baseline of pairs (baseline, run)."""
-    tables = [columns_of(each, measure) for each in (evaluation._by_model, evaluation._by_people)]
-    model, people = (np.stack([_differences(table, *pair) for pair in pairs], axis=1) for table in tables)
+    both = (evaluation._by_model, evaluation._by_people)
+    model, people = (column_differences(columns_of(each, measure), pairs) for each in both)
     drawn = drawn_rows(evaluation._by_model[0], evaluation._by_people[0])
     return corrected_columns(model, people, drawn, differences=True)
-
-
-def _differences(table: Numbers, one: int, other: int) -> Numbers:
-    difference = table[:, other] - table[:, one]
-    return np.where(np.abs(difference) < SAME, 0.0, difference)
 
 
 def _tested(corrected: CorrectedColumns, correction: str, alpha: float) -> PairOutcomes:
@@ -250,10 +227,7 @@ def _margins(
     count = len(corrected.value)
     if margin is None:
         return [None] * count
-    times = 1 if correction == "none" else count
     above, below = corrected.chances(margin)[0], corrected.chances(-margin)[1]
     if measure.definition.lower_is_better:
         above, below = below, above
-    not_worse, not_better = np.minimum(above * times, 1.0), np.minimum(below * times, 1.0)
-    both = np.maximum(not_worse, not_better)
-    return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
+    return within_margin(margin, above, below, correction, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +13,21 @@ from cranfield.comparison.pairing import Paired, check_finite
 from cranfield.comparison.significance import SAME, TESTS, Settings, Test, hedges
 from cranfield.comparison.significance.test import deviation, t_values
 from cranfield.comparison.significance.tukey import TUKEY
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 
 Pair = tuple[int, int]  # columns: the baseline and the run
+
+
+def compared_pairs(runs: Sequence[str], baseline: str | None) -> list[Pair]:
+    """Each run against the baseline; without one, all pairs, the later against the earlier."""
+    if baseline is None:
+        return list(combinations(range(len(runs)), 2))
+    if baseline not in runs:
+        raise ComparisonError(f"no run is called '{baseline}'.", hint=choice_hint("the runs are", runs, baseline))
+    base = runs.index(baseline)
+    return [(base, run) for run in range(len(runs)) if run != base]
 
 
 class PairOutcomes(NamedTuple):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from cranfield.comparison.differences import Difference, p_text
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
 from cranfield.errors import MeasureError
 from cranfield.evaluation.query_facts import QueryFacts
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+LISTED = 10  # queries that got worse, for each measure
 
 
 class WorseQuery(NamedTuple):
@@ -70,6 +76,14 @@ class GatedMeasure:
         return f"<GatedMeasure {self.measure}: {self.baseline:.4f} to {self.candidate:.4f}>"
 
 
+def worst_drops(measure: Measure, before: Evaluation, after: Evaluation, drops: Numbers) -> tuple[WorseQuery, ...]:
+    """The queries that dropped most, and what moved; two evaluations of the same queries, and the drop of each."""
+    order = np.argsort(-drops, kind="stable")[:LISTED]
+    worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
+    pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
+    return tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(measure, a, b)) for a, b in pairs)
+
+
 def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
     """What happened to what the measure looks at, in words."""
     if not after.retrieved:
@@ -110,6 +124,30 @@ def _sees_order(measure: Measure) -> bool:
         return bool((measure(above) != measure(below)).any())
     except MeasureError:  # it needs more than grades, such as the lengths of documents
         return True
+
+
+def all_checks(
+    gated: Sequence[GatedMeasure],
+    compared: Iterable[Difference],
+    of_minima: Iterable[Check],
+    alpha: float,
+    *,
+    require_improvement: bool,
+    max_worse_queries: int | None,
+) -> tuple[Check, ...]:
+    """Every condition that the candidate has to meet.
+
+    compared: by the two-sided test, and against a margin where one is asked for
+    of_minima: what `floor_check` says of the values that have to be reached
+    """
+    checks = [drop_check(each, alpha) for each in gated]
+    checks += of_minima
+    if require_improvement:
+        checks.append(improvement_check(gated, alpha))
+    checks += [margin_check(each) for each in compared if each.within is not None]
+    if max_worse_queries is not None:
+        checks += [worse_check(each, max_worse_queries) for each in gated]
+    return tuple(checks)
 
 
 def drop_check(seen: GatedMeasure, alpha: float) -> Check:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
@@ -15,17 +15,7 @@ from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluatio
 from cranfield.comparison.corrected import CorrectionBasis
 from cranfield.comparison.corrected_saving import is_saved_corrected
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.gate_checks import (
-    Check,
-    GatedMeasure,
-    WorseQuery,
-    drop_check,
-    floor_check,
-    improvement_check,
-    margin_check,
-    what_moved,
-    worse_check,
-)
+from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
@@ -43,7 +33,6 @@ from cranfield.ranks.columns import Numbers
 
 GATE_MEASURES = ("nDCG@10",)
 GATE_TESTS = tuple(name for name, test in TESTS.items() if not test.all_at_once)  # those with a one-sided p-value
-LISTED = 10  # queries that got worse, for each measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +153,11 @@ def gate(
     >>> bool(gate(qrels, good, good)), gate(qrels, good, bad, "RR").checks[0].message
     (True, 'RR fell from 1.0000 to 0.4444: significantly (one-sided p < 0.0001)')
     """
-    _check(alpha, test, correction, max_worse_queries)
+    check_settings(alpha, correction, tuple(CORRECTIONS), max_worse_queries)
+    if test not in GATE_TESTS:
+        raise ComparisonError(
+            f"test='{test}' cannot be used by a gate.", hint=choice_hint("it may be", GATE_TESTS, test)
+        )
     wanted = parse_measures(measures)
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
     every = list(dict.fromkeys((*wanted, *floors)))
@@ -197,14 +190,10 @@ def gate(
         _gated(measure, before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
         for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
     )
-    checks = [drop_check(each, alpha) for each in gated]
-    checks += [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
-    if require_improvement:
-        checks.append(improvement_check(gated, alpha))
-    if non_inferiority is not None:
-        checks += [margin_check(found) for found in two_sided]
-    if max_worse_queries is not None:
-        checks += [worse_check(each, max_worse_queries) for each in gated]
+    minima = [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
+    checks = all_checks(
+        gated, two_sided, minima, alpha, require_improvement=require_improvement, max_worse_queries=max_worse_queries
+    )
     return GateResult(
         passed=all(check.passed for check in checks),
         baseline=before.run,
@@ -213,22 +202,19 @@ def gate(
         alpha=alpha,
         test=test,
         correction=correction,
-        checks=tuple(checks),
+        checks=checks,
         measures=gated,
         signatures=(before.signature, after.signature),
     )
 
 
-def _check(alpha: float, test: str, correction: str, max_worse_queries: int | None) -> None:
+def check_settings(alpha: float, correction: str, corrections: Sequence[str], max_worse_queries: int | None) -> None:
+    """Refuse settings of a gate that mean nothing; `corrections` are those that it can use."""
     if not 0 < alpha < 0.5:
         raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
-    if test not in GATE_TESTS:
+    if correction not in corrections:
         raise ComparisonError(
-            f"test='{test}' cannot be used by a gate.", hint=choice_hint("it may be", GATE_TESTS, test)
-        )
-    if correction not in CORRECTIONS:
-        raise ComparisonError(
-            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", CORRECTIONS, correction)
+            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", corrections, correction)
         )
     if max_worse_queries is not None and max_worse_queries < 0:
         raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")
@@ -300,9 +286,6 @@ def _gated(
     p: tuple[float, float],
     alpha: float,
 ) -> GatedMeasure:
-    order = np.argsort(-drops, kind="stable")[:LISTED]
-    worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
-    pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
     return GatedMeasure(
         measure=measure.name,
         baseline=before[measure],
@@ -315,7 +298,7 @@ def _gated(
         better=int((drops < 0).sum()),
         same=int((drops == 0).sum()),
         worse=int((drops > 0).sum()),
-        worse_queries=tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(measure, a, b)) for a, b in pairs),
+        worse_queries=worst_drops(measure, before, after, drops),
         judged=(_judged_share(before, measure), _judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
         sentence=found.sentence,

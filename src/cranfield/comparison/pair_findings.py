@@ -14,10 +14,19 @@ from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach
+from cranfield.errors import ComparisonError
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 
 CHANGED = 5  # queries listed for each difference
+
+
+def check_margin(margin: float | None) -> None:
+    """Refuse a margin of non-inferiority and equivalence that is none."""
+    if margin is not None and not 0 < margin < float("inf"):
+        raise ComparisonError(
+            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
+        )
 
 
 def margin_tests(
@@ -35,14 +44,22 @@ def margin_tests(
         return [None] * len(pairs)
     asked = TESTS["t" if TESTS[test].all_at_once else test]
     better = values.differences(measure, pairs) * (-1.0 if measure.definition.lower_is_better else 1.0)
+    not_worse = asked.outcome(better + margin, settings).greater
+    not_better = asked.outcome(better - margin, settings).less
+    return within_margin(margin, not_worse, not_better, correction, family)
+
+
+def within_margin(
+    margin: float, not_worse: Numbers, not_better: Numbers, correction: str, family: int
+) -> list[Within | None]:
+    """What the one-sided p-values of pairs say, corrected for their family; equivalence needs both of them."""
     times = 1 if correction == "none" else family
-    not_worse = np.minimum(asked.outcome(better + margin, settings).greater * times, 1.0)
-    not_better = np.minimum(asked.outcome(better - margin, settings).less * times, 1.0)
+    not_worse, not_better = np.minimum(not_worse * times, 1.0), np.minimum(not_better * times, 1.0)
     both = np.maximum(not_worse, not_better)
     return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
 
 
-class _Movement(NamedTuple):
+class Movement(NamedTuple):
     """How queries moved between two runs: `most` are those that moved farthest, the farthest first."""
 
     mean: float
@@ -51,8 +68,16 @@ class _Movement(NamedTuple):
     most: list[int]
     spread: float
 
+    def changes(self, query_ids: Sequence[str], columns: Numbers, pair: Pair) -> tuple[Change, ...]:
+        """The queries that moved farthest, with their values in the columns of the pair."""
+        one, other = pair
+        return tuple(
+            Change(query_ids[q], float(columns[q, one]), float(columns[q, other]))
+            for q in self.most[: self.up + self.down]
+        )
 
-def _movements(differences: Numbers) -> Iterator[_Movement]:
+
+def movements(differences: Numbers) -> Iterator[Movement]:
     """That of each column."""
     by_pair = np.ascontiguousarray(differences.T)
     columns = (
@@ -62,7 +87,7 @@ def _movements(differences: Numbers) -> Iterator[_Movement]:
         np.argsort(-np.abs(by_pair), axis=1, kind="stable")[:, :CHANGED],
         deviation(differences),
     )
-    return map(_Movement, *(column.tolist() for column in columns))
+    return map(Movement, *(column.tolist() for column in columns))
 
 
 class PairFindings(NamedTuple):
@@ -85,10 +110,10 @@ class PairFindings(NamedTuple):
         together = CORRECTIONS[self.correction].together or TESTS[self.test].all_at_once
         shared = self.alpha / self.family if together else self.alpha
         unit = detectable_difference(1.0, len(table), shared)
-        for at, moved in enumerate(_movements(table)):
+        for at, moved in enumerate(movements(table)):
             yield self._difference(values, at, moved, together, moved.spread * unit)
 
-    def _difference(self, values: Paired, at: int, moved: _Movement, together: bool, detectable: float) -> Difference:
+    def _difference(self, values: Paired, at: int, moved: Movement, together: bool, detectable: float) -> Difference:
         (one, other), tested, test = self.pairs[at], self.tested, TESTS[self.test]
         columns = values.columns[self.measure]
         lower = self.measure.definition.lower_is_better
@@ -116,10 +141,7 @@ class PairFindings(NamedTuple):
             worse=moved.up if lower else moved.down,
             spread=moved.spread,
             detectable=detectable,
-            changed=tuple(
-                Change(values.query_ids[q], float(columns[q, one]), float(columns[q, other]))
-                for q in moved.most[: moved.up + moved.down]
-            ),
+            changed=moved.changes(values.query_ids, columns, (one, other)),
             reach=self.reaches[at],
             within=self.within[at],
             lower_is_better=lower,

@@ -32,13 +32,17 @@ class Paired:
     columns: dict[Measure, Numbers]
 
     def differences(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Numbers:
-        """For each pair (baseline, run) a column of run - baseline; differences due to rounding count as 0."""
-        values = self.columns[measure]
-        first, second = np.array(pairs, dtype=np.int64).T
-        with np.errstate(over="ignore"):
-            difference = values[:, second] - values[:, first]
-        difference[np.abs(difference) < SAME] = 0.0
-        return difference
+        """For each pair (baseline, run) a column of run - baseline; see `column_differences`."""
+        return column_differences(self.columns[measure], pairs)
+
+
+def column_differences(columns: Numbers, pairs: Sequence[tuple[int, int]]) -> Numbers:
+    """For each pair (baseline, run) a column of run - baseline; differences due to rounding count as 0."""
+    first, second = np.array(pairs, dtype=np.int64).T
+    with np.errstate(over="ignore"):
+        difference = columns[:, second] - columns[:, first]
+    difference[np.abs(difference) < SAME] = 0.0
+    return difference
 
 
 def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Paired:

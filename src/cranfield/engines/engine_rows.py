@@ -10,8 +10,8 @@ from cranfield.engines import libraries
 from cranfield.engines.protocol import Engine
 from cranfield.engines.registry import engine_of
 from cranfield.errors import DuplicateError, InputError, PolicyError
-from cranfield.ranks.judgments import duplicate_message
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.reading_judgments import duplicate_message
 from cranfield.read.column_names import Role, find_columns, wanted
 
 EXAMPLES = 3

@@ -96,19 +96,16 @@ def compare_corrected(
 
     >>> import tempfile
     >>> from cranfield import pool
-    >>> queries = {f"q{n}": f"question {n}" for n in range(40)}
-    >>> old, new = {query: ["a", "b"] for query in queries}, {query: ["b", "a"] for query in queries}
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with open_store(f"{folder.name}/judgments.db", create=True) as store:
-    ...     drawn = pool(store, queries, {"old": old, "new": new}, sample=10, seed=7).drawn
-    ...     people = {query: {"a": int(query in drawn[:3]), "b": 1} for query in drawn}
-    ...     said = store.import_qrels(people, "ann", kind="person")
-    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in queries}, "gpt", kind="model")
-    >>> found = compare_corrected(f"{folder.name}/judgments.db", {"old": old, "new": new}, "P@1", model="gpt")
+    >>> old = {f"q{n}": ["a", "b"] for n in range(40)}
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
+    ...     runs = {"old": old, "new": {query: ["b", "a"] for query in old}}
+    ...     found = compare_corrected(store, runs, "P@1", model="gpt")
     >>> [difference] = found
     >>> difference.difference.headline, difference.value.worth
     ('Better', 17)
-    >>> folder.cleanup()
     """
     found = evaluate_corrected(store, runs, measures, model=model, people=people, merge=merge, alpha=alpha, **options)
     return corrected_comparison(found, baseline=baseline, correction=correction, margin=margin)
@@ -143,18 +140,14 @@ def gate_corrected(
 
     >>> import tempfile
     >>> from cranfield import pool
-    >>> queries = {f"q{n}": f"question {n}" for n in range(40)}
-    >>> old, new = {query: ["a", "b"] for query in queries}, {query: ["b", "a"] for query in queries}
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with open_store(f"{folder.name}/judgments.db", create=True) as store:
-    ...     drawn = pool(store, queries, {"old": old, "new": new}, sample=10, seed=7).drawn
-    ...     people = {query: {"a": int(query in drawn[:3]), "b": 1} for query in drawn}
-    ...     said = store.import_qrels(people, "ann", kind="person")
-    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in queries}, "gpt", kind="model")
-    >>> result = gate_corrected(f"{folder.name}/judgments.db", new, old, "P@1", model="gpt")
+    >>> old = {f"q{n}": ["b", "a"] for n in range(40)}
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels(dict.fromkeys(old, {"a": 1, "b": 1}), "gpt", kind="model")
+    ...     result = gate_corrected(store, old, dict.fromkeys(old, ["a", "b"]), "P@1", model="gpt")
     >>> result.passed, result.basis.sampled
     (False, 10)
-    >>> folder.cleanup()
     """
     wanted = parse_measures(measures)
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}

@@ -40,3 +40,13 @@ def families_one_by_one() -> Iterator[ModuleType]:
 @cache
 def _family(name: str) -> ModuleType:
     return import_module(f"{__package__}.{name}")
+
+
+def comes_with_us(function: object) -> bool:
+    """Whether a function is one of cranfield's own."""
+    return module_of(function).partition(".")[0] == __name__.partition(".")[0]
+
+
+def module_of(function: object) -> str:
+    """The name of the module that a function is from."""
+    return getattr(function, "__module__", None) or "<unknown>"

@@ -9,14 +9,11 @@ from functools import partial
 from inspect import Parameter
 from typing import Any, Literal
 
-import numpy as np
-
 from cranfield.errors import MeasureError, choice_hint
-from cranfield.measures.families import families, families_one_by_one
-from cranfield.measures.finite import finite_values
+from cranfield.measures.calculating import calculated
+from cranfield.measures.families import comes_with_us, families, families_one_by_one, module_of
 from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.tables.ranks import JudgedRanks
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
@@ -147,7 +144,7 @@ class Measure:
 
         A value that is not a finite number is an error.
         """
-        return finite_values(self, judged, unchecked_values(self, judged))
+        return calculated(self, judged)
 
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
@@ -163,38 +160,6 @@ def require_ranks(measure: Measure) -> None:
             "which one grade for each document does not provide.",
             hint="give evaluate() judgments that name a group for every grade",
         )
-
-
-def unchecked_values(measure: Measure, judged: Any) -> Any:
-    """What the function of a measure gives, whatever that is."""
-    parameters = dict(measure.parameters)
-    if parameters.pop("judged_only", False):
-        judged = judged.condensed
-    if isinstance(judged, JudgedRanks):
-        judged = judged.completed
-    try:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return measure.definition.function(judged, **parameters)
-    except (Exception, SystemExit) as error:
-        if not comes_with_us(measure.definition.function):
-            raise _failed(measure, error) from error
-        if isinstance(error, ArithmeticError):
-            raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
-        if isinstance(error, MeasureError):  # of the table, which does not know the measure
-            raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
-        raise
-
-
-def _failed(measure: Measure, error: BaseException) -> MeasureError:
-    """The error of a measure that cranfield knows nothing of, with the line of its function."""
-    from traceback import walk_tb
-
-    code = getattr(measure.definition.function, "__code__", None)
-    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
-    place = f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}" if code else ""
-    return MeasureError(
-        f"the measure {measure.name} failed: {type(error).__name__}: {error}.", hint=f"look at {place}" if place else ""
-    )
 
 
 def measure(
@@ -285,7 +250,7 @@ def _defaults(function: Function) -> dict[str, Any]:
     """The parameters of a measure: every argument of its function after the first, and "judged_only"."""
     if not callable(function):
         raise MeasureError(f"{function!r:.60} is not a function.", hint='write @measure("Name") above a function')
-    called = f"{_module(function)}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    called = f"{module_of(function)}.{getattr(function, '__qualname__', type(function).__qualname__)}"
     try:
         arguments = list(inspect.signature(function).parameters.values())
     except ValueError:
@@ -326,15 +291,6 @@ def _check_names(names: tuple[str, ...], function: Function) -> None:
             raise MeasureError(
                 f"'{name}' is a name of {known[0].name}, which comes with cranfield.", hint="choose another"
             )
-
-
-def comes_with_us(function: Function) -> bool:
-    """Whether a function is one of cranfield's own."""
-    return _module(function).partition(".")[0] == __name__.partition(".")[0]
-
-
-def _module(function: Function) -> str:
-    return getattr(function, "__module__", None) or "<unknown>"
 
 
 def plain(name: str) -> str:
@@ -378,7 +334,7 @@ def catalogue() -> dict[str, Definition]:
     """
     order = {family.__name__: place for place, family in enumerate(families())}
     own = len(order)  # the place of what users have registered, after all others
-    return dict(sorted(_definitions.items(), key=lambda each: order.get(_module(each[1].function), own)))
+    return dict(sorted(_definitions.items(), key=lambda each: order.get(module_of(each[1].function), own)))
 
 
 def spellings() -> list[str]:

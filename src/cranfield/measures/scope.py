@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.measures.arithmetic import gains, multiple_of_relevant
+from cranfield.measures.families import comes_with_us
 from cranfield.measures.parameters import GainMap
-from cranfield.measures.registry import REQUIRED, Measure, comes_with_us
+from cranfield.measures.registry import REQUIRED, Measure
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import reaches
 from cranfield.ranks.tables.ranks import JudgedRanks

@@ -11,7 +11,8 @@ import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.columns import Integers, Numbers
-from cranfield.ranks.judgments import Judgments, duplicate_message, graded, refuse_none
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.reading_judgments import duplicate_message, graded, refuse_none
 from cranfield.ranks.tables.group_errors import judged_document
 from cranfield.read.grouped import open_grouped
 from cranfield.read.mappings import id_text

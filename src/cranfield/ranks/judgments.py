@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, starmap
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.errors import DuplicateError, InputError
+from cranfield.errors import InputError
 from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers, offsets
@@ -18,13 +17,11 @@ from cranfield.ranks.scan.ahead import judged_ahead
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
-from cranfield.read.formats.prefs import PREFERENCES
-from cranfield.read.line_layout import TREC_QRELS, Layout
-from cranfield.read.mappings import Pairs, finite, id_text
+from cranfield.read.formats.prefs import are_preferences
 from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.source import open_source
 from cranfield.read.streams import Stream
-from cranfield.read.text import blocks, decoded, located
+from cranfield.read.text import blocks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,8 +89,10 @@ class Judgments:
         source = open_source(qrels, "qrels", format)
         if judgments := cls._read_natively(source):
             return judgments
-        by_query = _READERS[type(source)](source)
-        refuse_none(source.name, by_query.values())
+        # Imported only here, since plain sources are read natively.
+        from cranfield.ranks.reading_judgments import read_grades
+
+        by_query = read_grades(source)
         stream, provenance = getattr(source, "stream", None), getattr(source, "provenance", "")
         return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
 
@@ -200,19 +199,6 @@ class Judgments:
         return digest.hexdigest()
 
 
-def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> None:
-    """Refuse grades with decimals, for tools that know only whole ones; `row` is the judgment that each grade is of."""
-    broken = np.flatnonzero(grades != np.floor(grades))
-    if len(broken):
-        at = int(row[broken[0]])
-        query, document = judgments.query_ids[int(judgments.query[at])], judgments.document_ids[at]
-        raise InputError(
-            judgments.name,
-            f"the grade {grades[broken[0]]:g} of document '{document}' for query '{query}' is not a whole number.",
-            hint="trec_eval would drop the decimals; 'cranfield evaluate' takes such grades",
-        )
-
-
 def laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Ids end to end in UTF-8, and where each one ends."""
     pieces = [text.encode() for text in ids]
@@ -230,49 +216,9 @@ def in_order(queries: Iterable[str]) -> list[str]:
     return numbered if len(set(map(int, ids))) == len(ids) else sorted(sorted(ids), key=int)
 
 
-def refuse_none(source: str, judged: Iterable[Mapping[str, float]]) -> None:
-    """Refuse a source without judgments."""
-    if not any(judged):
-        raise InputError(source, "it contains no judgments.")
-
-
-def duplicate_message(query: str, document: str, one: float, other: float, where: str = "") -> str:
-    """What is wrong where a document is judged twice."""
-    grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
-    return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
-
-
-def _are_preferences(layout: Layout) -> bool:
-    return layout.groups == PREFERENCES.groups and not layout.header
-
-
-@located()
-def read_lines(source: Text) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents."""
-    if _are_preferences(source.layout):
-        raise InputError(
-            source.name,
-            "its lines have 5 columns, like preferences, which only measures such as prefs_simp read.",
-            hint=f"a line of judgments is: {TREC_QRELS.shape}",
-        )
-    by_query: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for block in blocks(source.stream, source.layout):
-        columns = block.columns()
-        rows = zip(decoded(columns.query), decoded(columns.document), columns.value.tolist(), strict=True)
-        for place, (query, document, grade) in enumerate(rows):
-            judged = by_query[query]
-            if document in judged:
-                line = columns.line[place] if columns.line else place
-                fact = duplicate_message(query, document, judged[document], grade)
-                hint = "keep one line for each query and document"
-                raise block.error(line, fact, hint=hint, kind=DuplicateError)
-            judged[document] = grade
-    return by_query
-
-
 def _judged_lines(source: Text) -> native.Judged | None:
     """The judgments of a file of plain lines."""
-    if _are_preferences(source.layout):
+    if are_preferences(source.layout):
         return None
     found = judged_ahead(source)
     if found is None:
@@ -291,77 +237,8 @@ def _judged_dicts(source: Rankings) -> native.Judged | None:
     return native.judge_dicts(source.by_query) if type(source.by_query) is dict else None
 
 
-def read_rows(source: Table) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents in a frame."""
-    frame = source.frame
-    by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
-    rows = list(by_query.values())
-    for row, (query, document, grade) in enumerate(
-        zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
-    ):
-        if document in rows[query]:
-            fact = duplicate_message(frame.queries[query], document, rows[query][document], grade)
-            raise DuplicateError(source.name, f"row {row}: {fact}")
-        rows[query][document] = grade
-    return by_query
-
-
-_NUMBERS = (int, float)
-
-
-def _is_plain(judged: dict[Any, Any]) -> bool:
-    """Whether these are text ids with small grades, as nearly always; what is not a number is not small."""
-    for document, grade in judged.items():
-        if type(document) is not str or not document or type(grade) not in _NUMBERS or not -9999 < grade < 9999:
-            return False
-    return True
-
-
-def read_mapping(source: Rankings) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents in a mapping."""
-    by_query: dict[str, dict[str, float]] = {}
-    for query, judged in source.by_query.items():
-        if type(query) is str and query and type(judged) is dict and query not in by_query and _is_plain(judged):
-            by_query[query] = judged
-            continue
-        query_id = id_text(query, source.name, "a query")
-        if query_id in by_query:
-            raise InputError(source.name, f"the query '{query_id}' appears twice, as a number and as text.")
-        by_query[query_id] = graded(judged, query_id, source.name)
-    return by_query
-
-
-_READERS: dict[type[Source], Callable[[Any], dict[str, dict[str, float]]]] = {
-    Text: read_lines,
-    Table: read_rows,
-    Rankings: read_mapping,
-}
 _NATIVE_READERS: dict[type[Source], Callable[[Any], native.Judged | None]] = {
     Text: _judged_lines,
     Table: _judged_columns,
     Rankings: _judged_dicts,
 }
-
-
-def graded(judged: Any, query: str, source: str) -> dict[str, float]:
-    """The grades of the documents of a query, from a mapping, pairs, or the relevant documents alone."""
-    if isinstance(judged, Mapping):
-        pairs: Iterable[tuple[Any, Any]] = judged.items()
-    elif isinstance(judged, Pairs):
-        pairs = judged
-    elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
-        pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
-    else:
-        raise InputError(
-            source,
-            f"query '{query}': {judged!r:.60} does not say which documents are judged.",
-            hint="judgments are {query: {document: grade}}, or {query: [relevant documents]}",
-        )
-    grades: dict[str, float] = {}
-    for document, grade in pairs:
-        document_id = id_text(document, source, f"query '{query}'")
-        number = finite(grade, source, f"query '{query}', document '{document_id}'")
-        if document_id in grades:
-            raise DuplicateError(source, duplicate_message(query, document_id, grades[document_id], number))
-        grades[document_id] = number
-    return grades

@@ -48,7 +48,7 @@ def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, forma
         rankings.append(_ranking(places, scores.get(query, {}), query, judged[number], policy))
     missing = [query not in scores for query in passages.query_ids]
     extra = len(scores.keys() - set(passages.query_ids))
-    return _table(passages, judged, rankings, missing, extra, policy)
+    return _table(passages, rankings, _judged_ranks(passages, judged, rankings, missing, extra, policy), policy)
 
 
 def nothing_in_common(
@@ -146,12 +146,7 @@ def _ranking(
 
 
 def _table(
-    passages: PassageJudgments,
-    judged: Sequence[Sequence[_JudgedPassage]],
-    rankings: Sequence[RankedChunks],
-    missing: Sequence[bool],
-    extra: int,
-    policy: Policy,
+    passages: PassageJudgments, rankings: Sequence[RankedChunks], ranks: JudgedRanks, policy: Policy
 ) -> PassageRanks:
     query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(each.places) for each in rankings])
     places = [place for ranking in rankings for place in ranking.places]
@@ -166,7 +161,7 @@ def _table(
         if None not in counts:
             costs[unit] = np.array(counts, dtype=np.int64)
     return PassageRanks(
-        ranks=_judged_ranks(passages, judged, rankings, missing, extra, policy),
+        ranks=ranks,
         chunks=chunks,
         rank=np.arange(1, len(query) + 1) - np.searchsorted(query, query),
         costs=costs,

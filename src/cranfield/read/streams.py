@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,12 +15,11 @@ from cranfield.read.compression import COMPRESSED_CHUNK, compression, decompress
 
 if TYPE_CHECKING:
     from cranfield.read.formats.store import JudgmentView
+    from cranfield.read.open_files import Replay
 
 CHUNK = 1 << 20
 LOOK = 1 << 16
 LONGEST_LINE = 1 << 24  # no line that means anything is longer; one that is would be held in memory
-# Beyond this, what was read from a pipe moves from memory to a temporary file.
-SPOOLED = 1 << 25
 
 BUILT_IN = "builtin:"
 # Examples that come with the package: a collection of 60 queries with its documents, and ten queries to try things.
@@ -63,29 +61,30 @@ class Stream:
         self._file: BinaryIO | None = None
         self._path: str | None = None
         self._start = 0
-        self._spool: Any = None
+        self._replay: Replay | None = None
         self.sha256 = ""
         self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
         self.view: JudgmentView | None = None  # what is wanted of a store of judgments
         self.name = stream_name(source)
         if isinstance(source, str | os.PathLike):
             self._path = _located(os.fspath(source))
-            if self._path == "-":
-                self._file = _standard_input()
-            elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
-                self._file = self._pipe = cast(BinaryIO, self._open())  # a named pipe, or the shell's <(command)
-        else:
-            self._file = _binary(source)
-        if self._file is not None:
-            if _seekable(self._file):
-                self._start = self._file.tell()
-            else:
-                import tempfile
+            if self._path != "-" and not _is_pipe(self._path):
+                return  # a file, which is opened whenever it is read
+        from cranfield.read.open_files import Replay, binary_file, seekable, standard_input
 
-                self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (lives as long as this)
+        if self._path is None:
+            self._file = binary_file(source)
+        elif self._path == "-":
+            self._file = standard_input()
+        else:
+            self._file = self._pipe = cast(BinaryIO, self._open())
+        if seekable(self._file):
+            self._start = self._file.tell()
+        else:
+            self._replay = Replay(self._file)
 
     def __del__(self) -> None:
-        for file in (getattr(self, "_spool", None), getattr(self, "_pipe", None)):
+        for file in (getattr(self, "_replay", None), getattr(self, "_pipe", None)):
             if file is not None:
                 file.close()
 
@@ -102,7 +101,7 @@ class Stream:
         """The last bytes, decompressed."""
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
-            if self._spool is None and not compression(first):
+            if self._replay is None and not compression(first):
                 file.seek(max(self._start, file.seek(0, os.SEEK_END) - size))
                 return self._read(file, size)
             taken = b""
@@ -176,7 +175,7 @@ class Stream:
     def _pieces(self, size: int, cut: Callable[[bytes], int]) -> Iterator[tuple[int, memoryview]]:
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
-            read = self._by_joining if self._spool or compression(first) else self._by_reading_again
+            read = self._by_joining if self._replay or compression(first) else self._by_reading_again
             yield from read(file, first, size, cut)
 
     def _by_reading_again(
@@ -239,8 +238,9 @@ class Stream:
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        if self._spool is not None:
-            yield _Replay(self._spool, self._file)
+        if self._replay is not None:
+            self._replay.rewind()
+            yield self._replay
         elif self._file is not None:
             self._file.seek(self._start)
             yield self._file
@@ -253,7 +253,7 @@ class Stream:
         try:
             return open(self._path, "rb", buffering=0)
         except (OSError, ValueError) as error:  # a name may hold what no file can be called
-            raise InputError(self.name, _reason(error), hint=_path_hint(self._path)) from error
+            raise InputError(self.name, why_unreadable(error), hint=_path_hint(self._path)) from error
 
     def _read(self, file: Any, size: int) -> bytes:
         try:
@@ -264,39 +264,8 @@ class Stream:
                     break
                 data += more
         except (OSError, ValueError) as error:
-            raise InputError(self.name, _reason(error)) from error
+            raise InputError(self.name, why_unreadable(error)) from error
         return data
-
-
-class _Replay:
-    """Reads a pipe and remembers it: first what was read before, then more."""
-
-    def __init__(self, spool: Any, pipe: Any) -> None:
-        self._spool = spool
-        self._pipe = pipe
-        spool.seek(0)
-
-    def read(self, size: int) -> bytes:
-        data: bytes = self._spool.read(size)
-        if not data:
-            data = self._pipe.read(size)
-            self._spool.write(data)
-        return data
-
-
-_taken: list[BinaryIO] = []  # standard input, once somebody reads it
-
-
-def _standard_input() -> BinaryIO:
-    """Standard input, which gives its content to one reader only."""
-    if any(file is sys.stdin.buffer for file in _taken):
-        raise InputError(
-            "standard input",
-            "- (standard input) is given twice, but can be read only once.",
-            hint="write it to a file first",
-        )
-    _taken.append(sys.stdin.buffer)
-    return sys.stdin.buffer
 
 
 def end_of_lines(data: bytes) -> int:
@@ -322,37 +291,18 @@ def _located(path: str) -> str:
     return path
 
 
+def _is_pipe(path: str) -> bool:
+    """Whether a path is neither a file nor a folder: a named pipe, or the shell's <(command)."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+
+
 def _without_password(path: str) -> str:
     """A name for messages: that of a path is the path, that of a URL hides the password."""
     return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path) if "://" in path else path
 
 
-def _binary(source: Any) -> BinaryIO:
-    if isinstance(source, io.StringIO):
-        return io.BytesIO(source.getvalue().encode())
-    if isinstance(source, io.TextIOBase):
-        source = getattr(source, "buffer", source)
-    try:
-        probe = source.read(0)
-    except (OSError, ValueError) as error:
-        raise InputError("an open file", _reason(error)) from error
-    if not isinstance(probe, bytes):
-        raise InputError(
-            "an open file", "it returns text, but bytes are needed.", hint="open the file with open(path, 'rb')"
-        )
-    binary: BinaryIO = source
-    return binary
-
-
-def _seekable(file: BinaryIO) -> bool:
-    try:
-        file.tell()
-        return file.seekable()
-    except (OSError, AttributeError, ValueError):
-        return False
-
-
-def _reason(error: Exception) -> str:
+def why_unreadable(error: Exception) -> str:
+    """Why something cannot be read, as a sentence of an error."""
     text = getattr(error, "strerror", None) or str(error)
     return f"cannot be read: {text[:1].lower()}{text[1:]}."
 

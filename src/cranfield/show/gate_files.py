@@ -41,6 +41,14 @@ require_improvement = false
 # "nDCG@10" = 0.4
 """.replace("OTHERS", ", ".join(f'"{name}"' for name in GATE_TESTS if name != "t"))
 
+_INSTALLING = """\
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - run: python -m pip install "${CRANFIELD:?name in this file where cranfield is installed from}"
+"""
+
 JOB = """\
 name: search quality
 on:
@@ -56,11 +64,7 @@ jobs:
   gate:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - run: python -m pip install "${CRANFIELD:?name in this file where cranfield is installed from}"
+INSTALLING
       # Replace this with the command that makes the run of the version under test.
       - run: ./make-run > candidate.run
       - run: cranfield gate --config cranfield-gate.toml --format markdown >> "$GITHUB_STEP_SUMMARY"
@@ -70,11 +74,7 @@ jobs:
   test:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - run: python -m pip install "${CRANFIELD:?name in this file where cranfield is installed from}"
+INSTALLING
       # Start your system here, if cranfield.toml asks a server.
       - run: cranfield test
-"""
+""".replace("INSTALLING\n", _INSTALLING)

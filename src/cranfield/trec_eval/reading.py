@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.errors import InputError
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.grouped_judgments import GroupedJudgments
-from cranfield.ranks.judgments import Judgments, refuse_fractions
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables.groups import GroupRanks
@@ -25,12 +27,25 @@ def read_judgments(path: str, format: str) -> Judgments | GroupedJudgments:
     """Read judgments in one of trec_eval's formats: "qrels", "qrels_jg", "prefs" or "qrels_prefs"."""
     if format == "qrels":
         judgments = Judgments.read(path, "trec")
-        refuse_fractions(judgments, judgments.grades, np.arange(len(judgments.grades)))
+        _refuse_fractions(judgments, judgments.grades, np.arange(len(judgments.grades)))
         return judgments
     grouped = GroupedJudgments.read(path, "prefs" if format == "prefs" else "trec")
     if format == "qrels_jg":
-        refuse_fractions(grouped.flat, grouped.grades, grouped.row)
+        _refuse_fractions(grouped.flat, grouped.grades, grouped.row)
     return grouped
+
+
+def _refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> None:
+    """Refuse grades with decimals, since trec_eval knows whole ones; `row` is the judgment that each grade is of."""
+    broken = np.flatnonzero(grades != np.floor(grades))
+    if len(broken):
+        at = int(row[broken[0]])
+        query, document = judgments.query_ids[int(judgments.query[at])], judgments.document_ids[at]
+        raise InputError(
+            judgments.name,
+            f"the grade {grades[broken[0]]:g} of document '{document}' for query '{query}' is not a whole number.",
+            hint="trec_eval would drop the decimals; 'cranfield evaluate' takes such grades",
+        )
 
 
 def scan(

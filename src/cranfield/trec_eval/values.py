@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.measures.registry import unchecked_values
+from cranfield.measures.calculating import unchecked_values
 from cranfield.measures.trec_eval_names import PrintedLine
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks

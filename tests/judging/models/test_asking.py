@@ -185,7 +185,7 @@ def test_drops_of_a_reply_do_not_outlast_the_timeout(filled, small):
     drops = []
 
     class Dripping(ModelServer):
-        def send(self, handler, request, what):
+        def answer(self, handler, noted):
             handler.send_response(200)
             handler.send_header("Content-Length", "1000")
             handler.end_headers()

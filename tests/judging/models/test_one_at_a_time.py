@@ -1,12 +1,11 @@
 """Two processes ask one model about one store: the second is refused, so that nothing is paid for twice."""
 
-import subprocess
-import sys
 from threading import Event, Thread
 
 import pytest
 
 from cranfield import ModelAssessor, OutputError, ask_model, open_store
+from tests.program import printed
 
 OTHER = """
 import sys
@@ -36,8 +35,7 @@ def test_the_second_is_refused_while_the_first_asks(filled, where):
     asking.start()
     try:
         assert begun.wait(60)
-        done = subprocess.run([sys.executable, "-c", OTHER, where], capture_output=True, text=True, check=True)
-        assert done.stdout.startswith(f"{store.name}: another process is asking small.")
+        assert printed(OTHER, where).startswith(f"{store.name}: another process is asking small.")
         with open_store(where) as again:
             with pytest.raises(OutputError, match="another process is asking small"):
                 ask_model(again, first, canaries=0)

@@ -11,7 +11,7 @@ import numpy as np
 from cranfield.files.checking.problems import Problems
 from cranfield.files.rows_by_query import together
 from cranfield.layout import count
-from cranfield.ranks.judgments import duplicate_message
+from cranfield.ranks.reading_judgments import duplicate_message
 from cranfield.read.numbers import number_text
 from cranfield.read.records import RecordFile, Records
 

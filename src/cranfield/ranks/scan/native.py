@@ -19,12 +19,12 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 # those that define them import this.
 TWINS = {
     "scan_text": "cranfield.ranks.scan.pure:scan",
-    "read_judgments": "cranfield.ranks.judgments:read_lines",
-    "judged_ahead": "cranfield.ranks.judgments:read_lines",
+    "read_judgments": "cranfield.ranks.reading_judgments:read_lines",
+    "judged_ahead": "cranfield.ranks.reading_judgments:read_lines",
     "scanned_ahead": "cranfield.ranks.scan.pure:scan",
     "scan_frame": "cranfield.ranks.scan.memory:scan_rankings",
-    "judge_frame": "cranfield.ranks.judgments:read_rows",
-    "judge_dicts": "cranfield.ranks.judgments:read_mapping",
+    "judge_frame": "cranfield.ranks.reading_judgments:read_rows",
+    "judge_dicts": "cranfield.ranks.reading_judgments:read_mapping",
     "scan_dicts": "cranfield.ranks.scan.memory:scan_rankings",
     "first_of_text": "cranfield.ranks.first_documents:first_of_block",
     "codes_of_text": "cranfield.ranks.first_documents:first_of_block",

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
 
 
+def are_preferences(layout: Layout) -> bool:
+    """Whether lines of this layout, without a header, are preferences."""
+    return layout.groups == PREFERENCES.groups and not layout.header
+
+
 class Preferences(WordFormat):
     """query group subgroup document grade."""
 

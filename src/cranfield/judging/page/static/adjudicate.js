@@ -1,7 +1,7 @@
 // What assessors saw differently, side by side, to be settled.
 
 import { documentCard } from "./document.js";
-import { counted, fill, make, notice } from "./elements.js";
+import { counted, fill, fillFinished, make, notice } from "./elements.js";
 import { chip, gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
 import { ask, insist, newKey } from "./server.js";
@@ -24,7 +24,7 @@ export async function show(session, main) {
         left > 0 && conflicts.length < told.count
           ? `${counted(left, "difference")} left. Reload the page for the next.`
           : "Wherever several people judged the same document, they agree or the difference is settled.";
-      return fill(main, make("section", { class: "card finished" }, make("p", {}, text), make("p", { class: "links" }, make("a", { href: "/" }, "Judge"), make("a", { href: "/judged" }, "Review judgments"))));
+      return fillFinished(main, make("p", {}, text), make("p", { class: "links" }, make("a", { href: "/" }, "Judge"), make("a", { href: "/judged" }, "Review judgments")));
     }
     const { task, said } = current;
     head(session, { title: task.query || task.query_id, narrative: task.narrative, place: `Different grades: ${at + 1} of ${told.count.toLocaleString("en")}`, state });

@@ -17,6 +17,11 @@ export function fill(element, ...children) {
   return element;
 }
 
+// Put a card into an element where there is no document to grade.
+export function fillFinished(element, ...children) {
+  return fill(element, make("section", { class: "card finished" }, ...children));
+}
+
 export function counted(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }

@@ -3,7 +3,7 @@
 import { askForDocument } from "./adding.js";
 import { decisionPanel, decisionReasons } from "./decision.js";
 import { documentCard } from "./document.js";
-import { fill, make, notice } from "./elements.js";
+import { fill, fillFinished, make, notice } from "./elements.js";
 import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
 import { documentList, same } from "./list.js";
@@ -86,14 +86,10 @@ class Judging {
     const { query: text, narrative } = this.list;
     head(this.session, { title: text || query, narrative, progress: this.progress });
     const told = this.list.documents.length ? "Other people are judging the documents of this query." : "No system returned anything for this query. Do you know a document that answers it?";
-    fill(
+    fillFinished(
       this.main,
-      make(
-        "section",
-        { class: "card finished" },
-        make("p", {}, told),
-        make("div", { class: "tools" }, this.tool("A", "add a document", () => this.add(query)), this.tool("␣", "next", () => this.hold(() => this.advance()))),
-      ),
+      make("p", {}, told),
+      make("div", { class: "tools" }, this.tool("A", "add a document", () => this.add(query)), this.tool("␣", "next", () => this.hold(() => this.advance()))),
     );
   }
 
@@ -407,15 +403,11 @@ class Judging {
       : documents
         ? "Thank you. You can now settle differences between assessors, and look through and correct the judgments."
         : "No documents are waiting to be judged. Fill the store with: cranfield pool";
-    fill(
+    fillFinished(
       this.main,
-      make(
-        "section",
-        { class: "card finished" },
-        make("p", {}, told),
-        make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Review judgments")),
-        this.seen.length > 0 && make("div", { class: "tools" }, this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())),
-      ),
+      make("p", {}, told),
+      make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Review judgments")),
+      this.seen.length > 0 && make("div", { class: "tools" }, this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())),
     );
   }
 
@@ -425,15 +417,11 @@ class Judging {
       this.hold(() => this.advance());
     };
     head(this.session, { title: "Decided", progress: this.progress, state: this.state });
-    fill(
+    fillFinished(
       this.main,
-      make(
-        "section",
-        { class: "card finished" },
-        decisionReasons(this.decision),
-        decisionPanel(this.decision),
-        make("div", { class: "tools" }, this.seen.length > 0 && [this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())], make("button", { type: "button", on: { click: goOn } }, "Judge the others too")),
-      ),
+      decisionReasons(this.decision),
+      decisionPanel(this.decision),
+      make("div", { class: "tools" }, this.seen.length > 0 && [this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())], make("button", { type: "button", on: { click: goOn } }, "Judge the others too")),
     );
   }
 

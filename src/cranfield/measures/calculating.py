@@ -1,4 +1,4 @@
-"""Every value is a finite number, or an error that says which one is not, and why."""
+"""The values of a measure: what its function gives, a finite number for every query, or an error that says why not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import MeasureError
+from cranfield.measures.families import comes_with_us
 from cranfield.measures.parameters import GainMap, shortened
 from cranfield.ranks.columns import Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
@@ -17,8 +19,9 @@ POWER = 1024  # 2 to the power of this, or of more, is infinite
 HUGE = 1e100  # sums and products of such numbers soon are, too
 
 
-def finite_values(measure: Measure, table: Any, values: Any) -> Numbers:
+def calculated(measure: Measure, table: Any) -> Numbers:
     """The values of a measure, one for each query of its table; the only place where they are checked."""
+    values = unchecked_values(measure, table)
     try:
         column: Numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -34,6 +37,38 @@ def finite_values(measure: Measure, table: Any, values: Any) -> Numbers:
     place = int(np.flatnonzero(~sound)[0])
     cause, hint = _cause(measure, table, place, float(column[place]))
     raise MeasureError(f"{measure}{_whose(table, place)} is not a finite number: {cause}.", hint=hint)
+
+
+def unchecked_values(measure: Measure, judged: Any) -> Any:
+    """What the function of a measure gives, whatever that is."""
+    parameters = dict(measure.parameters)
+    if parameters.pop("judged_only", False):
+        judged = judged.condensed
+    if isinstance(judged, JudgedRanks):
+        judged = judged.completed
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return measure.definition.function(judged, **parameters)
+    except (Exception, SystemExit) as error:
+        if not comes_with_us(measure.definition.function):
+            raise _failed(measure, error) from error
+        if isinstance(error, ArithmeticError):
+            raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
+        if isinstance(error, MeasureError):  # of the table, which does not know the measure
+            raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
+        raise
+
+
+def _failed(measure: Measure, error: BaseException) -> MeasureError:
+    """The error of a measure that cranfield knows nothing of, with the line of its function."""
+    from traceback import walk_tb
+
+    code = getattr(measure.definition.function, "__code__", None)
+    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
+    place = f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}" if code else ""
+    return MeasureError(
+        f"the measure {measure.name} failed: {type(error).__name__}: {error}.", hint=f"look at {place}" if place else ""
+    )
 
 
 def _whose(table: Any, place: int) -> str:
