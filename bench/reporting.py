@@ -53,7 +53,7 @@ def written(queries: int, page: Path) -> tuple[float, float, float]:
     results = evaluate_runs(qrels, runs)
     evaluated = time.perf_counter()
     before = peak()
-    write_report(page, qrels, results, rankings=dict(zip(results, runs, strict=True)))
+    write_report(qrels, results, page, rankings=dict(zip(results, runs, strict=True)))
     done = time.perf_counter()
     return evaluated - start, done - evaluated, peak() - before
 

@@ -155,7 +155,7 @@ def test_gate_report_and_saved_values(passages, runs, tmp_path):
     assert dict(loaded) == dict(before)
     assert loaded.signature == before.signature
     assert gate(passages, loaded, runs["whole"], "nDCG@10").passed
-    page = write_report(tmp_path / "report.html", passages, runs, "nDCG@10 TextR@5", charts=False)
+    page = write_report(passages, runs, tmp_path / "report.html", "nDCG@10 TextR@5", charts=False)
     assert "pairs of sentences" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.size > 1000
     low, high, exact, *_ = before.bounds("TextR@5")
@@ -196,6 +196,19 @@ def test_commands(files, passages, runs):
     [text, _] = json.loads(compared.stdout)["differences"]
     expected, _ = compare(passages, {"large": runs["whole"], "small": runs["sentences"]}, "TextR(budget=600) nDCG@10")
     assert (text["difference"], text["p"]) == (pytest.approx(expected.difference), pytest.approx(expected.p))
+
+
+def test_reports_and_charts(files):
+    asked = ("large.run", "small.run", "--chunks", "large.jsonl", "--chunks", "small.jsonl")
+    asked += ("--documents", "corpus.jsonl", "-m", "PassageR@5")
+    page = program("report", "passages.jsonl", *asked, "--no-charts", "-b", "large.run", "-o", "page.html", cwd=files)
+    assert page.returncode == 0, page.stderr
+    assert "PassageR@5" in (files / "page.html").read_text(encoding="utf-8")
+    drawn = program("plot", "difference", "passages.jsonl", *asked, "-o", "chart.json", cwd=files)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "PassageR@5" in (files / "chart.json").read_text(encoding="utf-8")
+    drawn = program("plot", "discount", "--chunks", "large.jsonl", "-o", "chart.json", cwd=files)
+    assert "--chunks needs judgments and runs." in drawn.stderr
 
 
 def test_chunks_beside_their_runs(files):

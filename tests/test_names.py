@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 from tests.source import SOURCE, trees_with
 
+WRITING, VARIABLE = ("write_", "save_", "convert_", "record"), inspect.Parameter.VAR_KEYWORD
 PUBLIC = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
 
 
@@ -49,14 +50,16 @@ def test_no_public_function_has_the_name_of_a_module():
 
 
 def test_writers_take_the_path_in_the_same_place():
-    # write_report(path, …), but save_chart(spec, path), as evaluation.save(path): what is saved comes first.
-    places = {"write": set(), "save": set()}
-    for _, tree in trees_with("def (write|save)"):
-        for node in ast.walk(tree):
-            verb = node.name.split("_")[0] if isinstance(node, ast.FunctionDef) else ""
-            names = (
-                [each.arg for each in node.args.args if verb == "save" or each.arg != "self"] if verb in places else []
-            )
-            if "path" in names:
-                places[verb].add(names.index("path"))
-    assert places == {"write": {0}, "save": {1}}
+    """First what is written, then where, then what may be left out: save_chart(spec, path), record(system, …, path)."""
+    found = {}
+    for module in map(import_module, PUBLIC):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            writers = [thing] if name.startswith(WRITING) else [getattr(thing, "save", None)]
+            for function in filter(inspect.isfunction, writers):
+                needed = [
+                    each for each in inspect.signature(function).parameters.values() if each.default is each.empty
+                ]
+                found[f"{name}: {function.__name__}"] = [each.name for each in needed if each.kind is not VARIABLE][-1]
+    assert len(found) >= 8
+    assert {name: last for name, last in found.items() if last not in ("path", "target")} == {}

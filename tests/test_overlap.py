@@ -128,7 +128,7 @@ def test_every_function_that_takes_runs(tmp_path, fact):
         partial(cranfield.gate, QRELS, good, other, "AP"),
         partial(cranfield.stability, QRELS, [good, other], "AP", repeats=1),
         partial(cranfield.draw_chart, "distribution", QRELS, [other], "AP"),
-        partial(cranfield.write_report, tmp_path / "page.html", QRELS, [good, other], "AP", charts=False),
+        partial(cranfield.write_report, QRELS, [good, other], tmp_path / "page.html", "AP", charts=False),
     )
     for call in calls:
         with pytest.raises(InputError, match=r"other\.run: no (query|judged document)"):
@@ -168,7 +168,7 @@ def test_where_warnings_are_shown(tmp_path):
     result.save(tmp_path / "saved.json")
     assert Evaluation.load(tmp_path / "saved.json").warnings == (warning,)
     assert result.extended("P@1").warnings == (warning,)
-    cranfield.write_report(tmp_path / "page.html", Judgments.read(QRELS), {"half": result}, charts=False)
+    cranfield.write_report(Judgments.read(QRELS), {"half": result}, tmp_path / "page.html", charts=False)
     assert f"Warning: {warning}." in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

@@ -123,7 +123,7 @@ def test_the_changelog_keeps_its_form():
 
 
 def test_a_page_with_charts_holds_the_licences_of_its_libraries(tmp_path):
-    page = cranfield.write_report(tmp_path / "page.html", "builtin:qrels", ["builtin:keywords"], "AP")
+    page = cranfield.write_report("builtin:qrels", ["builtin:keywords"], tmp_path / "page.html", "AP")
     text = Path(page.path).read_text(encoding="utf-8")
     assert "University of Washington Interactive Data Lab" in text
     assert "Mike Bostock" in text

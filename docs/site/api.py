@@ -64,7 +64,17 @@ GROUPS = {
     ),
     "Check and convert files": ("check_files", "convert_file", "CheckReport", "Problem", "Conversion"),
     "Ask live systems": ("open_collection", "open_system", "record", "collapse_run", "Collection", "Recorded"),
-    "Reports and charts": ("write_report", "draw_chart", "save_chart", "ReportFile"),
+    "Judge documents": (
+        *("open_store", "pool", "save_sheet", "read_sheet", "agreement", "decide", "ask_model"),
+        *("Store", "Pooled", "WrittenSheet", "ReadSheet", "Agreement", "Decision", "Look", "PairLook"),
+        *("ModelAssessor", "ModelReport"),
+    ),
+    "Correct a model by people": (
+        *("evaluate_corrected", "compare_corrected", "gate_corrected"),
+        *("CorrectedEvaluation", "CorrectedComparison"),
+    ),
+    "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
+    "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
     "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
 }
 ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
@@ -81,8 +91,6 @@ MADE = {
     "Judgments",
     "GroupedJudgments",
 }
-# Other rooms use it; nothing is promised of it.
-INTERNAL = {("Evaluation", "of")}
 _PARAMETER = re.compile(r"(\w+(?:\(\))?(?:, \w+)*): (.*)")
 
 
@@ -179,7 +187,7 @@ def _members(thing: type) -> dict[str, Any]:
 
 def _method(owner: str, name: str, member: Any) -> str:
     function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
-    if not inspect.isfunction(function) or not function.__doc__ or (owner, name) in INTERNAL:
+    if not inspect.isfunction(function) or not function.__doc__:
         return ""
     head = f"#### {name} {{ #{owner}-{name} }}\n"
     if function is not member and not isinstance(member, classmethod | staticmethod):

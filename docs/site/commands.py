@@ -35,8 +35,7 @@ TAIL = """\
 ## Input
 
 A run is a file, a pattern in quotes such as `'runs/*.gz'`, a folder, or `-` for standard input. Judgments and runs
-may be TREC files, MS MARCO's three columns, CSV or TSV with a header, JSON (`{query: {document: value}}`), JSON lines
-or Parquet, plain or compressed with gzip, bzip2, xz or zstd; [File formats](formats.md) has all of them.
+may have any of the [file formats](formats.md), plain or compressed with gzip, bzip2, xz or zstd.
 `builtin:ten`, `builtin:keywords` and `builtin:meaning` are small files that come with the package. Runs are called
 by their file names; `--names tag` takes the tag inside instead. Where two would be called the same, the folder is put
 before the name, or a number behind it.

@@ -23,7 +23,7 @@ def main() -> None:
         for system, run in zip(("sqlite", "sqlite:tuned"), runs.values(), strict=True):
             cranfield.record(cranfield.open_system(system, collection), collection.queries, run, k=100)
         page = Path(folder) / "report.html"
-        cranfield.write_report(page, collection.qrels, runs, collection=collection)
+        cranfield.write_report(collection.qrels, runs, page, collection=collection)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS[:-1]))
             for scheme, name in (("light", "report.png"), ("dark", "report-dark.png")):

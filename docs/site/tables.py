@@ -17,10 +17,12 @@ from typing import Any
 
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
+from cranfield.judging.kinds import KINDS as ASSESSORS
+from cranfield.judging.merging import RULES
 from cranfield.judging.ordering import ORDERS
 from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.ranks.policy import Policy, Setting, settings_of
-from cranfield.read import column_names as names
+from cranfield.read import column_names
 from cranfield.read import settings as declared
 from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS
@@ -70,9 +72,10 @@ def charts() -> Iterator[Row]:
 
 def policies(policy: type[Policy] = Policy) -> Iterator[Row]:
     """Every setting of a policy; the default is bold."""
-    yield "setting", "option", "about", "may be"
+    yield "setting", "option", "about", "may be", "in cranfield.toml"
     for name, known in settings_of(policy).items():
-        yield f"`{name}`", f"`--{name.replace('_', '-')}`", known.meaning, _values(known)
+        live = "yes" if known.live else "no"
+        yield f"`{name}`", f"`--{name.replace('_', '-')}`", known.meaning, _values(known), live
 
 
 def _values(known: Setting) -> str:
@@ -104,7 +107,7 @@ def systems() -> Iterator[Row]:
 def presets() -> Iterator[Row]:
     """What each well-known server is asked, and how its answer is read."""
     yield "type", "request", "answer"
-    for name, preset in PRESETS.items():
+    for name, preset in ((name, each.settings) for name, each in PRESETS.items()):
         sent = [
             f"`{preset['method']}`",
             *(f"`{each} = {_toml(preset[each])}`" for each in ("params", "body") if each in preset),
@@ -136,6 +139,20 @@ def orders() -> Iterator[Row]:
     yield "order", "what comes first", "follows grades", "use it when"
     for order in ORDERS.values():
         yield f"`{order.name}`", order.meaning, "yes" if order.follows_grades else "no", order.advice
+
+
+def merging() -> Iterator[Row]:
+    """Every rule to merge grades."""
+    yield "`--merge`", "what counts"
+    for name, rule in RULES.items():
+        yield f"`{name}`", rule.meaning
+
+
+def kinds() -> Iterator[Row]:
+    """Every kind of assessor."""
+    yield "`--kind`", "what it is", "counts by itself"
+    for name, kind in ASSESSORS.items():
+        yield f"`{name}`", kind.meaning, "yes" if kind.people else "no"
 
 
 def deciding() -> Iterator[Row]:
@@ -181,13 +198,13 @@ def columns() -> Iterator[Row]:
     """The names under which a column is found."""
     yield "column", "names"
     spelled = {
-        "query": names.QUERY,
-        "document": names.DOCUMENT,
-        "grade": names.GRADE,
-        "score": names.SCORE,
-        "rank": names.RANK,
-        "group of a judgment": names.GROUP,
-        "subgroup": names.SUBGROUP,
+        "query": column_names.QUERY,
+        "document": column_names.DOCUMENT,
+        "grade": column_names.GRADE,
+        "score": column_names.SCORE,
+        "rank": column_names.RANK,
+        "group of a judgment": column_names.GROUP,
+        "subgroup": column_names.SUBGROUP,
     }
     for column, spellings in spelled.items():
         yield column, ", ".join(f"`{each}`" for each in spellings)
@@ -210,6 +227,8 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         systems,
         presets,
         orders,
+        merging,
+        kinds,
         deciding,
         speed,
         engine_speed,

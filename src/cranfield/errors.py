@@ -15,7 +15,7 @@ A message is a fact with its place, and where it helps a second line: "Hint: wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -162,6 +162,7 @@ class SystemFailure(CranfieldError):
 
 
 Kind = TypeVar("Kind", bound=CranfieldError)
+MOST_NAMES = 10_000  # that are looked through for one that may have been meant
 
 
 def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
@@ -184,6 +185,31 @@ def _restored(kind: type[Kind], args: tuple[Any, ...], state: dict[str, Any]) ->
     error.args = args
     error.__dict__.update(state)
     return error
+
+
+def choice_hint(start: str, known: Iterable[str], typed: object) -> str:
+    """A hint that says what there is to choose from, and which of it may have been meant.
+
+    >>> choice_hint("formats are", ["csv", "json"], "jsn")
+    'formats are csv, json; did you mean json?'
+    >>> choice_hint("formats are", ["csv", "json"], "xml")
+    'formats are csv, json'
+    """
+    names = list(known)
+    near = nearest(typed, names)
+    return f"{start} {', '.join(names)}" + (f"; did you mean {near}?" if near else "")
+
+
+def nearest(typed: object, known: Iterable[str]) -> str:
+    """The name that may have been meant by a mistyped one; empty where none is near.
+
+    >>> nearest("wilcoxn", ["t", "wilcoxon"]), nearest("pie", ["scatter"])
+    ('wilcoxon', '')
+    """
+    from difflib import get_close_matches
+    from itertools import islice
+
+    return next(iter(get_close_matches(str(typed), [*islice(known, MOST_NAMES)], 1)), "")
 
 
 def need(module: str, *, purpose: str, extra: str = "") -> ModuleType:

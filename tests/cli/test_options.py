@@ -48,6 +48,16 @@ def test_every_option_has_help():
     assert [(name, each.opts) for name, command in FILES.items() for each in options_of(command) if not each.help] == []
 
 
+def test_defaults_are_told_in_one_form():
+    for name, command in FILES.items():
+        shown = command.get_help(click.Context(command))
+        assert "[default" not in shown, name
+        for option in options_of(command):
+            told = isinstance(option.default, int | float | str) and not (option.is_flag or option.count)
+            if told and option.default not in ("", 0, "0"):
+                assert re.search(rf"\[{re.escape(str(option.default))}\]", option.help), (name, option.opts)
+
+
 def test_options_of_two_commands_are_declared_once():
     written = defaultdict(list)
     for name, command in FILES.items():
@@ -94,6 +104,31 @@ def test_only_what_was_said_of_reading_is_handed_on():
 def test_commands_that_measure_take_all_that_measures_can_have(name):
     has = {spelling for option in options_of(FILES[name]) for spelling in option.opts}
     assert has >= {"--measure", "--rel", "--judged-only", "--import", "--run-format", "--qrels-format", "--ties"}
+
+
+# What else each command takes, because the function that it calls does.
+ALSO = {
+    "--import": ("agreement", "judge", "measures", "test", "accept"),
+    "--rel": ("agreement", "judge"),
+    "--judged-only": ("agreement", "judge"),
+    "--lengths": ("evaluate", "compare", "gate", "report", "plot"),
+    "--chunks": ("evaluate", "compare", "gate", "report", "plot"),
+    "--documents": ("evaluate", "compare", "gate", "report", "plot"),
+    "--test": ("compare", "gate", "report"),
+    "--correction": ("compare", "gate", "report"),
+    "--alpha": ("compare", "gate", "report"),
+    "--collection": ("evaluate", "explain", "compare", "gate", "report"),
+    "--run-format": ("check", "pool"),
+    "--qrels-format": ("check", "pool"),
+    "--output": (*OF_MEASURES, "check", "agreement", "run", "measures"),
+}
+
+
+@pytest.mark.parametrize("option", ALSO)
+def test_commands_that_could_take_an_option_do(option):
+    having = {name for name, command in FILES.items() if any(option in each.opts for each in options_of(command))}
+    assert having >= {*ALSO[option]}
+    assert having <= {*ALSO[option], *OF_MEASURES}
 
 
 def test_commands_that_print_in_several_formats_write_files():
@@ -190,3 +225,75 @@ def test_measures_of_ones_own_everywhere(files):
         done = run(*command, "-m", "Ones", "--import", "mine.py", cwd=files)
         assert done.returncode == 0, done.stderr
         assert "Ones" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "qrels", "good.run", "bad.run"),
+        ("gate", "qrels", "bad.run", "good.run"),
+        ("plot", "difference", "qrels", "good.run", "bad.run", "-o", "chart.json"),
+        ("report", "qrels", "good.run", "bad.run", "--no-charts", "-o", "page.html"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_lengths_of_documents(command, files):
+    (files / "lengths.txt").write_text("".join(f"{document} 9000\n" for document in "abcdefgxyz"))
+    (files / "gate.toml").write_text("lengths = 'lengths.txt'\n")
+
+    def shown(*words):
+        done = run(*command, "-m", "TBG", *words, cwd=files)
+        assert done.returncode == 0, done.stderr
+        return (files / command[-1]).read_text() if "-o" in command else done.stdout
+
+    usual = shown()
+    assert shown("--lengths", "lengths.txt") != usual
+    if command[0] == "gate":
+        assert shown("--config", "gate.toml") == shown("--lengths", "lengths.txt")
+    if command[0] == "plot":
+        stable = ("plot", "stability", "qrels", "good.run", "-o", "x.json", "--lengths", "lengths.txt")
+        assert "--lengths cannot be used with stability." in run(*stable, cwd=files).stderr
+
+
+def test_a_report_tests_as_it_is_told(files):
+    command = ("report", "builtin", "builtin:plain", "builtin:tuned", "--no-charts", "-o", "page.html")
+    pages = []
+    for told in ((), ("--test", "sign"), ("--alpha", "0.2")):
+        assert run(*command, *told, cwd=files).returncode == 0
+        pages.append((files / "page.html").read_text(encoding="utf-8"))
+    assert ["median of the queries that differ" in page for page in pages] == [False, True, False]
+    assert ["80% interval" in page for page in pages] == [False, False, True]
+    assert "test may be t, " in run(*command, "--test", "coin", cwd=files).stderr
+    alone = ("report", "builtin", "builtin:plain", "-o", "page.html")  # which has intervals, too
+    assert "alpha=7.0 is not a level of significance." in run(*alone, "--alpha", "7", cwd=files).stderr
+
+
+def test_measures_go_to_a_file(files):
+    assert run("measures", "nDCG", "--bibtex", "-o", "papers.bib", cwd=files).stdout == ""
+    assert (files / "papers.bib").read_text() == run("measures", "nDCG", "--bibtex", cwd=files).stdout
+
+
+def test_the_format_of_judgments_that_a_pool_takes_over(files):
+    pytest.importorskip("sqlalchemy")
+    (files / "queries.tsv").write_text("1\tcats\n")
+    (files / "table").write_text("query_id,doc_id,grade\n1,a,1\n")
+    pool = ("pool", "judgments.db", "queries.tsv", "good.run")
+    done = run(*pool, "--qrels", "table", "--qrels-format", "csv", cwd=files)
+    assert "1 new judgment by table" in done.stdout, done.stderr
+    assert "--qrels-format needs --qrels." in run(*pool, "--qrels-format", "csv", cwd=files).stderr
+
+
+def test_a_project_measures_by_measures_of_ones_own(project):
+    (project / "mine.py").write_text(
+        "from cranfield import measure\n\n"
+        '@measure("Ones")\n'
+        "def ones(judged):\n"
+        '    """One.\n\n    Ones = 1\n    """\n'
+        "    return judged.retrieved * 0.0 + 1\n"
+    )
+    config = project / "cranfield.toml"
+    config.write_text(config.read_text().replace('measures = ["RR", "P@1"]', 'measures = ["RR", "P@1", "Ones"]'))
+    assert "there is no measure 'Ones'" in run("test", cwd=project).stderr
+    done = run("test", "--import", "mine.py", cwd=project)
+    assert "Ones" in done.stdout, done.stderr
+    assert run("accept", "--import", "mine.py", cwd=project).returncode == 0

@@ -58,6 +58,57 @@ def test_errors_are_messages(files, arguments, message):
     assert done.stdout == ""
 
 
+RUNS = ("qrels", "good.run", "bad.run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("--versoin",), "--version"),
+        (("evaluate", *RUNS, "--measur", "AP"), "--measure"),  # of several that are near, the nearest
+        (("evaluate", *RUNS, "--format", "jsn"), "json"),
+        (("evaluate", *RUNS, "--engine", "polar"), "polars"),
+        (("evaluate", *RUNS, "--ties", "bst"), "'best'"),
+        (("evaluate", *RUNS, "--kind", "persn"), "person"),
+        (("evaluate", *RUNS, "--merge", "majorty"), "majority"),
+        (("evaluate", *RUNS, "--run-format", "tecr"), "trec"),
+        (("evaluate", *RUNS, "-m", "P(reel=2)"), "rel"),
+        (("evaluate", "qrles", "good.run"), "qrels"),
+        (("evaluate", "qrels", "god.run"), "good.run"),
+        (("evaluate", "bultin", "builtin:plain"), "builtin"),
+        (("evaluate", "builtin", "builtin:plan"), "builtin:plain"),
+        (("compare", *RUNS, "--test", "wilcoxn"), "wilcoxon"),
+        (("compare", *RUNS, "--correction", "hom"), "holm"),
+        (("gate", *RUNS, "--test", "randomization"), "randomisation"),
+        (("gate", *RUNS, "--config", "gat.toml"), "gate.toml"),
+        (("gate", *RUNS, "--config", "gate.toml"), "tolerance"),
+        (("stability", *RUNS, "--design", "perquery"), "per-query"),
+        (("report", *RUNS, "-b", "god", "-o", "page.html"), "good"),
+        (("plot", "distributon", *RUNS, "-o", "chart.svg"), "distribution"),
+        (("plot", "distribution", *RUNS, "--highlight", "god", "-o", "chart.svg"), "good"),
+        (("explain", "qrels", "good.run", "11"), "1"),
+        (("convert", "good.run", "x", "--to", "jsn"), "json"),
+        (("convert", "good.run", "x", "--as", "rn"), "run"),
+        (("completion", "bsh"), "bash"),
+        (("run", "sqlit", "builtin", "-o", "x.run"), "sqlite"),
+        (("run", "sqlite", "bultin", "-o", "x.run"), "builtin"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " ".join(each),
+)
+def test_whatever_is_mistyped_gets_a_suggestion(files, arguments, meant):
+    (files / "gate.toml").write_text("tolerence = 0.1\n")
+    done = run(*arguments, cwd=files)
+    assert done.returncode == 2
+    assert f"did you mean {meant}?" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_an_error_of_arguments_names_the_command(files):
+    lacking = run("evaluate", *RUNS, "--save", cwd=files).stderr
+    assert lacking.startswith("cranfield evaluate: option '--save' requires an argument.\nHint: 'cranfield evaluate")
+    assert "invalid value for 'KIND': 'pie' is not one of" in run("plot", "pie", cwd=files).stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell with head")
 def test_demo():
     before = os.times()

@@ -154,7 +154,7 @@ def test_only_the_proportions_of_weights_matter(weight):
 def test_values_that_are_too_large_to_show(tmp_path):
     qrels, run = {"1": {"a": 1e308}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}
     with pytest.raises(MeasureError, match=r"CG of run is as large as 1e\+308, and a page shows no more than 1e\+100"):
-        write_report(tmp_path / "page.html", qrels, {"run": run}, "CG")
+        write_report(qrels, {"run": run}, tmp_path / "page.html", "CG")
     with pytest.raises(ComparisonError, match="CG: the square of a mean is not a finite number"):
         stability(qrels, {"run": run}, "CG", repeats=2)
     both = {"1": {"a": 1e308, "b": 1e308}, "2": {"a": 1e308}}

@@ -55,7 +55,7 @@ def test_the_same_sentence_everywhere(runs):
     assert (told["sentence"], told["adjusted"], told["low"]) == (sentence, difference.adjusted, difference.low)
     assert sentence in unescape(found._repr_html_())
     assert sentence in str(found)
-    write_comparison(runs / "report.html", found, charts=False)
+    write_comparison(found, runs / "report.html", charts=False)
     page = (runs / "report.html").read_text()
     assert sentence in unescape(page)
     shown(runs, "report", *files, "-m", "nDCG@10", "-m", "AP", "-o", "again.html", "--no-charts")
@@ -174,6 +174,6 @@ def test_means_stay_inside_the_range_of_their_measure(runs):
     result = evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"], "2": ["a"], "3": ["x", "a"]}, "RR")
     from cranfield.report import write_report
 
-    write_report(runs / "small.html", None, {"one": result}, "RR", charts=False)
+    write_report(None, {"one": result}, runs / "small.html", "RR", charts=False)
     page = (runs / "small.html").read_text()
     assert "0.116 to 1.000" in page

@@ -123,7 +123,7 @@ def test_the_design_is_named_in_the_result():
     assert (found.design, uniform.design) == ("per-query", "uniform")
     assert found.to_dict()["design"] == "per-query"
     assert found.rows[0].left > uniform.rows[0].left == 0.1 * found.judgments
-    with pytest.raises(ComparisonError, match=r"there is no design 'random'.\nHint: per-query or uniform"):
+    with pytest.raises(ComparisonError, match=r"there is no design 'random'.\nHint: designs are per-query, uniform"):
         stability(QRELS, RUNS, "Bpref", design="random")
 
 

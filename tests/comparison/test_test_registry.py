@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield import ComparisonError
-from cranfield.comparison import significance
+from cranfield.comparison import multiple_testing, significance
 from cranfield.comparison.significance.test import Outcome, Test
 from tests.source import SOURCE, files_that_compare_with
 
@@ -53,6 +53,23 @@ def test_a_new_test_appears_in_help_and_documentation(certain, monkeypatch):
         assert "or certain [t]." in shown
     filled = runpy.run_path(str(SOURCE.parents[1] / "docs" / "site" / "tables.py"))["filled"]
     assert "| `certain` | certainty: for those who do not doubt |" in filled("<!-- table: tests -->\n<!-- end -->")
+    monkeypatch.undo()
+    for command in commands:
+        importlib.reload(command)
+
+
+def test_a_new_correction_is_one_entry(monkeypatch):
+    lax = multiple_testing.Correction("half of each", lambda p: p / 2, False)
+    monkeypatch.setitem(multiple_testing.CORRECTIONS, "half", lax)
+    found = cranfield.compare(QRELS, {**RUNS, "three": {"1": ["a"]}}, "RR", test="sign", correction="half")
+    assert all(each.adjusted == each.p / 2 for each in found.differences)
+    with pytest.raises(ComparisonError) as caught:
+        cranfield.compare(QRELS, RUNS, "RR", correction="unheard")
+    assert caught.value.hint.endswith(", half")
+    commands = [importlib.import_module(f"cranfield.cli.{name}") for name in ("compare", "gate")]
+    for command in commands:
+        shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
+        assert "or half [" in shown
     monkeypatch.undo()
     for command in commands:
         importlib.reload(command)

@@ -192,6 +192,23 @@ def test_what_is_not_in_an_engine():
     )
 
 
+def test_spark_forgets_the_values_with_the_last_who_holds_them(spark):
+    def kept():
+        return spark.sparkContext._jsc.getPersistentRDDs().size()
+
+    before = kept()
+    run = spark.createDataFrame(arrow([("q", "b", 2.0), ("q", "a", 1.0)]))
+    got = evaluate_lazily(spark.createDataFrame(arrow([("q", "a", 1)], names=JUDGMENTS)), run, "RR")
+    assert kept() == before + 1
+    values = got.per_query
+    del got
+    assert values.collect()["value"].to_list() == [0.5]
+    assert kept() == before + 1
+    del values
+    gc.collect()
+    assert kept() == before
+
+
 def test_relations_of_two_connections():
     duckdb = pytest.importorskip("duckdb")
     run = duckdb.connect().from_arrow(arrow([("q", "a", 1.0)]))

@@ -125,11 +125,6 @@ def test_the_page_is_current():
     assert table() in (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_is_current():
-    names = "|".join(engine.name for engine in registry.readers())
-    assert f"--engine {names}`" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-
-
 def words(node):
     """The texts that a part of an expression holds, also those in a tuple, a set or a list."""
     return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}

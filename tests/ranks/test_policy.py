@@ -51,6 +51,8 @@ def test_a_setting_more_is_in_the_table_of_the_docs():
     rows = {row[0]: row for row in policies(Wider)}
     assert rows["`order`"][1:3] == ("`--order`", "Queries are listed")
     assert rows["`order`"][3].startswith("**`as_judged`** as in the judgments")
+    assert {rows[f"`{name}`"][4] for name in ("order", "depth")} == {"no"}
+    assert rows["`ties`"][4] == "yes"
 
 
 def test_every_command_with_policies_has_all_of_them():

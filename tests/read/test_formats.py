@@ -25,7 +25,7 @@ class Piped(DelimitedFormat):
 def _with(option):
     import click
 
-    return click.command()(option(lambda run_format: None))
+    return click.command()(option(lambda **_: None))
 
 
 @pytest.fixture
@@ -64,14 +64,19 @@ def test_a_new_format_appears_in_help(piped):
 
     options = importlib.reload(importlib.import_module("cranfield.cli.reading_options"))
     convert = importlib.reload(importlib.import_module("cranfield.cli.convert"))
+    commands = [importlib.import_module(f"cranfield.cli.{name}") for name in ("evaluate", "run")]
     try:
         shown = CliRunner().invoke(convert.command, ["--help"]).output
         assert "|piped" in shown.replace("\n", "").replace(" ", "")
-        assert "or piped," in str(CliRunner().invoke(_with(options.RUN_FORMAT), ["--help"]).output)
+        for option in (options.RUN_FORMAT, options.QRELS_FORMAT):
+            assert "piped, if it" in " ".join(CliRunner().invoke(_with(option), ["--help"]).output.split())
+        shown = [CliRunner().invoke(importlib.reload(command).command, ["--help"]).output for command in commands]
+        assert "parquet or piped." in " ".join(shown[0].split())
+        assert ".parquet or .piped" in " ".join(shown[1].split())
     finally:
         formats.FORMATS.pop("piped")
-        importlib.reload(options)
-        importlib.reload(convert)
+        for module in (options, convert, *commands):
+            importlib.reload(module)
 
 
 @pytest.mark.parametrize("format", formats.FORMATS.values(), ids=lambda format: format.name)

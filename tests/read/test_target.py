@@ -34,7 +34,7 @@ def lines(path):
 
 
 def report(path):
-    cranfield.write_report(path, "builtin:qrels", ["builtin:keywords"], "AP", charts=False)
+    cranfield.write_report("builtin:qrels", ["builtin:keywords"], path, "AP", charts=False)
 
 
 # Everyone who writes a file that the user names, and how what they write begins.
@@ -252,7 +252,7 @@ def test_text_without_bytes_is_escaped(tmp_path):
     assert cranfield.Evaluation.load(tmp_path / "saved.json").run == evaluation.run == "\\udcff"
     output.write([evaluation.run], str(tmp_path / "out"))
     assert (tmp_path / "out").read_bytes() == b"\\udcff\n"
-    cranfield.write_report(tmp_path / "page", {"1": {"a": 1}}, [tmp_path / "\udcff.run"], "RR", charts=False)
+    cranfield.write_report({"1": {"a": 1}}, [tmp_path / "\udcff.run"], tmp_path / "page", "RR", charts=False)
     assert b"\\udcff" in (tmp_path / "page").read_bytes()
     chart = cranfield.draw_chart("distribution", {"1": {"a": 1}}, [tmp_path / "\udcff.run"], "RR")
     cranfield.save_chart(chart, tmp_path / "chart.json")

@@ -71,7 +71,8 @@ class Page(HTMLParser):
 
 
 def made(tmp_path, *arguments, **options):
-    cranfield.write_report(tmp_path / "report.html", *arguments, **{"charts": False, **options})
+    qrels, runs, *measures = arguments
+    cranfield.write_report(qrels, runs, tmp_path / "report.html", *measures, **{"charts": False, **options})
     return Page(tmp_path / "report.html")
 
 

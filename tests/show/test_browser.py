@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 def report(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     segments = {query: "long" if len(query) > 18 else "short" for query in results()["keywords"].query_ids}
-    cranfield.write_report(path, *FILES, segments=segments)
+    cranfield.write_report(*FILES, path, segments=segments)
     return path
 
 
@@ -243,7 +243,7 @@ def test_many_runs_are_grey_but_for_the_best_and_the_chosen(opened, tmp_path, mo
         name: {query: [*"xyz"[: (at + place) % 4], *"abc"[at % 3 :]] for place, query in enumerate(qrels)}
         for at, name in enumerate(names)
     }
-    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@3 RR", charts=False)
+    cranfield.write_report(qrels, runs, tmp_path / "report.html", "nDCG@3 RR", charts=False)
     page = opened(tmp_path / "report.html")
     rows = page.locator("#board tbody tr")
     assert (rows.count(), rows.filter(visible=True).count()) == (24, 20)
@@ -267,7 +267,7 @@ def test_names_in_charts_follow_the_chosen_runs(opened, tmp_path):
         name: {query: [*"xyz"[: (at + place) % 4], *"abc"[at % 3 :]] for place, query in enumerate(qrels)}
         for at, name in enumerate(names)
     }
-    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@3 RR")
+    cranfield.write_report(qrels, runs, tmp_path / "report.html", "nDCG@3 RR")
     page = opened(tmp_path / "report.html", charts=True)
     figures = page.locator("#chart-list figure")
     curves, recall, ranks = (figures.nth(at).locator("svg") for at in range(3))
@@ -313,7 +313,7 @@ def test_names_and_texts_run_nothing(opened, tmp_path):
 
 def test_a_saved_evaluation_has_no_rankings(opened, tmp_path):
     results()["keywords"].save(tmp_path / "old.json")
-    cranfield.write_report(tmp_path / "report.html", FILES[0], [tmp_path / "old.json", FILES[1][1]])
+    cranfield.write_report(FILES[0], [tmp_path / "old.json", FILES[1][1]], tmp_path / "report.html")
     page = opened(tmp_path / "report.html", place(q="graded-relevance"))
     old, new = page.locator("#query .side > div").all()
     assert "The ranking is not known" in old.text_content()
@@ -334,7 +334,7 @@ def moved(tmp_path_factory):
     collection = Collection("made", {"q": "ranking of documents", "r": "words"}, corpus=lambda: iter(documents))
     qrels = {"q": {"a": 1, "b": 3, "z": 2, "x": 0}, "r": {"a": 1}}
     runs = {"old": {q: one for q, (one, _) in MOVES.items()}, "new": {q: other for q, (_, other) in MOVES.items()}}
-    cranfield.write_report(path, qrels, runs, "nDCG@3", collection=collection, charts=False, depth=3)
+    cranfield.write_report(qrels, runs, path, "nDCG@3", collection=collection, charts=False, k=3)
     return path
 
 

@@ -23,7 +23,7 @@ from tests.show.page import ENDING, EVIL, FILES, Page, evil, made
 @pytest.fixture(scope="module")
 def builtin(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    cranfield.write_report(path, *FILES, bounds=True)
+    cranfield.write_report(*FILES, path, bounds=True)
     return Page(path)
 
 
@@ -92,7 +92,7 @@ def test_rankings_of_any_length_have_their_steps(tmp_path):
 
 def test_relevant_documents_that_were_missed_have_their_rank(tmp_path):
     qrels = {"q": {"a": 1, "b": 2, "c": 1, "d": 0}}
-    data = made(tmp_path, qrels, {"run": {"q": ["x", "a", "y", "b"]}}, "P@2", depth=2).data
+    data = made(tmp_path, qrels, {"run": {"q": ["x", "a", "y", "b"]}}, "P@2", k=2).data
     shown = data["details"]["0"]
     assert [data["documents"][number][0] for number, _ in shown["relevant"]] == ["b", "a", "c"]
     ranking = data["rankings"][0]["0"]
@@ -258,14 +258,14 @@ def test_many_runs_are_compared_only_by_the_measure_that_is_shown(tmp_path, monk
     qrels = {str(q): {"a": 1, "b": 1} for q in range(4)}
     for number, measures in ((3, 2), (LETTERED + 1, 1)):
         runs = {f"run{n}": {q: ["x"] * (n % 2) + ["a", "b"] for q in qrels} for n in range(number)}
-        cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@10 RR", charts=False)
+        cranfield.write_report(qrels, runs, tmp_path / "report.html", "nDCG@10 RR", charts=False)
         assert len(asked.pop()) == measures
 
 
 def test_relevant_documents_have_their_ranks_and_the_wrong_order_is_named(tmp_path):
     qrels = {"1": {"a": 3, "b": 1, "c": 2, "d": 0}, "2": {"a": 1}, "3": {"z": 0}}
     runs = {"mine": {"1": ["b", "d", "a"], "3": ["z"]}, "other": {"1": ["c", "x", "b"], "2": ["y", "a"]}}
-    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@10", charts=False)
+    cranfield.write_report(qrels, runs, tmp_path / "report.html", "nDCG@10", charts=False)
     data = Page(tmp_path / "report.html").data
     place = {query: str(at) for at, query in enumerate(data["queries"])}
     mine, other = data["rankings"]

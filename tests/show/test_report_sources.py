@@ -45,7 +45,7 @@ def test_what_cannot_be_shown(tmp_path):
     with pytest.raises(CranfieldError, match="needs a run"):
         made(tmp_path, FILES[0], [])
     with pytest.raises(CranfieldError, match="show 1 to 1,000 documents"):
-        made(tmp_path, *FILES, depth=0)
+        made(tmp_path, *FILES, k=0)
     assert not (tmp_path / "report.html").exists()
 
 
@@ -65,7 +65,7 @@ def test_the_command(tmp_path):
 
 def test_a_comparison_writes_its_page(tmp_path):
     found = cranfield.compare(*FILES, "nDCG@10 AP", baseline="meaning", test="randomisation", alpha=0.1)
-    written = write_comparison(tmp_path / "report.html", found, charts=False, title="Old and new")
+    written = write_comparison(found, tmp_path / "report.html", charts=False, title="Old and new")
     page = Page(tmp_path / "report.html")
     assert written.size == len(page.source.encode())
     assert page.data["runs"] == ["keywords", "meaning"]
@@ -80,7 +80,7 @@ def test_a_comparison_writes_its_page(tmp_path):
 def test_evaluations_alone_make_a_page(tmp_path):
     results = cranfield.evaluate_runs(*FILES, "AP nDCG@10")
     found = cranfield.compare_evaluations(list(results.values()))
-    write_comparison(tmp_path / "report.html", found)
+    write_comparison(found, tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     assert page.data["values"][0][0] == pytest.approx(list(results["keywords"].by_query("AP").values()), abs=5e-7)
     assert page.data["details"] == {}
@@ -95,7 +95,7 @@ def test_streams_are_read_once_and_shown(tmp_path):
     expected = made(tmp_path, FILES[0], {"keywords": FILES[1][0], "meaning": ROWS}, "AP")
     assert page.data["rankings"] == expected.data["rankings"]
     found = cranfield.compare(FILES[0], {"keywords": FILES[1][0], "meaning": iter(ROWS)}, "AP")
-    write_comparison(tmp_path / "report.html", found, charts=False)
+    write_comparison(found, tmp_path / "report.html", charts=False)
     data = Page(tmp_path / "report.html").data
     [number] = data["rankings"][1][str(data["queries"].index("graded-relevance"))]["top"]
     assert data["documents"][number] == ["c"]

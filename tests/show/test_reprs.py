@@ -66,7 +66,7 @@ def results(tmp_path_factory):
         *(c.check_files(folder / "qrels", [folder / name]) for name in ("a.run", "b.run")),
         *(c.convert_file(folder / "b.run", folder / "b.json"), collection, next(collection.documents()), system),
         c.record(system, dict(list(collection.queries.items())[:3]), folder / "sqlite.run"),
-        *(decision, decision.look(), c.draw_chart("gain"), c.write_report(folder / "r.html", QRELS, RUNS, "RR")),
+        *(decision, decision.look(), c.draw_chart("gain"), c.write_report(QRELS, RUNS, folder / "r.html", "RR")),
         *judged(folder),
         *corrected(folder),
     ]

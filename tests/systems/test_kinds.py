@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield import InputError, open_system
+from cranfield.read.secrets import Secrets
 from cranfield.read.settings import TomlSetting
 from cranfield.systems import opening, presets
 from cranfield.systems.answers import falling
@@ -62,5 +63,13 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
     importlib.reload(command)
 
 
-def test_every_preset_says_what_it_is():
-    assert list(presets.MEANINGS) == list(presets.PRESETS)
+def test_a_new_preset_is_a_kind_and_appears_in_documentation(monkeypatch):
+    crow = presets.Preset("Crow's caw", {"method": "GET", "params": {"caw": "{query}"}, "results": "caws", "id": "id"})
+    monkeypatch.setitem(presets.PRESETS, "crow", crow)
+    assert runpy.run_path(opening.__file__)["KINDS"]["crow"] == ("http", "Crow's caw", ())
+    search = importlib.import_module("cranfield.systems.http").open_type(
+        "crow", {"url": "http://localhost/"}, "crow", Secrets("crow"), None
+    )
+    assert search.name == "crow"
+    filled = runpy.run_path(str(TABLES))["filled"]
+    assert '| `crow` | `GET`, `params = { caw = "{query}" }` |' in filled("<!-- table: presets -->\n<!-- end -->")

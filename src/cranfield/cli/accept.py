@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import IMPORTS, import_measures
 
 
 @click.command("accept")
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @options.config("cranfield.toml")
-def command(systems: tuple[str, ...], config: Path) -> None:
+@IMPORTS
+def command(systems: tuple[str, ...], config: Path, imports: tuple[str, ...]) -> None:
     """Accept the result of the last 'cranfield test', for all systems or some; later tests are compared with it.
 
     \b
@@ -23,5 +25,6 @@ def command(systems: tuple[str, ...], config: Path) -> None:
     from cranfield.systems.project import read_project
     from cranfield.systems.text.tested import accepted_line
 
+    import_measures(imports)
     for name, (before, now) in accept(read_project(config), systems).items():
         output.say(accepted_line(name, before, now))

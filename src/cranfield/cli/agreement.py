@@ -24,8 +24,7 @@ from cranfield.judging.kinds import BY_PEOPLE
     "--draws",
     type=int,
     default=2000,
-    show_default=True,
-    help="How many samples of the queries are drawn for intervals.",
+    help="How many samples of the queries are drawn for intervals [2000].",
 )
 @options.seed()
 @options.printed("json")

@@ -30,6 +30,8 @@ class ChunkOptions(NamedTuple):
             if self.documents:
                 raise click.UsageError(f"--documents needs --chunks, or judgments of passages and RUN{BESIDE}.")
             return qrels, list(runs)
+        if qrels is None:
+            raise click.UsageError("--chunks needs judgments and runs.")
         from cranfield.evaluation.saving import is_saved
         from cranfield.ranks.chunk_runs import ChunkRun
         from cranfield.ranks.chunks import Chunks

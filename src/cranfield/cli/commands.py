@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
+from typing import Any
 
 import click
 
 from cranfield.cli import output
-from cranfield.errors import CranfieldError
+from cranfield.errors import CranfieldError, nearest
 from cranfield.version import __version__
 
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
@@ -58,13 +59,21 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, or suggest a similar one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, 1)
-            hint = f"did you mean {near[0]}?" if near else "'cranfield --help' lists the commands"
+            near = nearest(args[0], COMMANDS)
+            hint = f"did you mean {near}?" if near else "'cranfield --help' lists the commands"
             raise CranfieldError(f"there is no command '{args[0]}'.", hint=hint)
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, rest if command is None else in_full(rest, command.params)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call a command; an error of its arguments says of which command they are."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.ctx is None and ctx.invoked_subcommand:
+                name = ctx.invoked_subcommand
+                error.ctx = click.Context(self.get_command(ctx, name) or self, info_name=name, parent=ctx)
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -98,16 +107,21 @@ def usage_message(error: click.ClickException) -> tuple[str, str]:
     """A usage error, worded like all other errors: the command, then what is wrong."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "cranfield"
-    hint = f"'{command} --help' lists the arguments"
-    choice = getattr(getattr(error, "param", None), "type", None)
-    if isinstance(error, click.MissingParameter) and error.param and isinstance(choice, click.Choice):
-        fact = f"missing {error.param.param_type_name} '{(error.param.name or '').upper()}'"
-        hint = f"choose one of {', '.join(map(str, choice.choices))}"
-    else:
-        fact, _, question = error.format_message().strip().partition(" Did you mean ")
-        hint = f"did you mean {question}" if question else hint
+    parameter, near = getattr(error, "param", None), ""
+    fact, hint = error.format_message().strip(), f"'{command} --help' lists the arguments"
+    if isinstance(error, click.NoSuchOption):
+        fact, near = f"no such option '{error.option_name}'", nearest(error.option_name, error.possibilities or ())
+    elif isinstance(parameter, click.Parameter) and isinstance(parameter.type, click.Choice):
+        known = list(map(str, parameter.type.choices))
+        name = f"'{(parameter.name or '').upper()}'" if isinstance(parameter, click.Argument) else ""
+        if isinstance(error, click.MissingParameter):
+            fact = f"missing {parameter.param_type_name} {name or parameter.get_error_hint(context)}"
+            hint = f"choose one of {', '.join(known)}"
+        else:
+            fact = f"invalid value for {name or parameter.get_error_hint(context)}: {error.message}"
+            near = nearest(error.message.partition(" is not ")[0].strip("'"), known)
     fact = fact[:1].lower() + fact[1:] + ("" if fact.endswith((".", "?")) else ".")
-    return command, f"{fact}\nHint: {hint}"
+    return command, f"{fact}\nHint: {f'did you mean {near}?' if near else hint}"
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 @options.runs
 @measure_options
 @options.baseline
-@options.significance(TESTS, CORRECTIONS, "max-t, or bonferroni", settings=False)
+@options.significance(TESTS, CORRECTIONS, "max-t, or bonferroni")
 @click.option(
     "--family",
     type=click.Choice(["measure", "all"]),
     default="measure",
-    show_default=True,
-    help="Correct over the pairs of each measure, or over all pairs and all measures.",
+    help="Correct over the pairs of each measure, or over all pairs and all measures [measure].",
 )
 @click.option("--margin", type=float, metavar="N", help="Also test: not worse by N, and equivalent within N.")
 @click.option("--pairs", is_flag=True, help="List all pairs of runs.")
 @click.option(
     "--explain", is_flag=True, help="Also show effect sizes, legends, power, and how much runs and measures agree."
 )
-@options.collection
+@options.collection()
 @click.option("--no-bounds", is_flag=True, help="Skip the check whether unjudged documents could reverse a difference.")
+@options.lengths
 @chunk_options()
 @options.printed("markdown", "latex", "json")
 @reading_options()
@@ -71,6 +71,7 @@ def command(
     permutations: int,
     seed: int,
     no_bounds: bool,
+    lengths: str | None,
     form: str,
     file: str | None,
     reading: ReadingOptions,
@@ -114,6 +115,7 @@ def command(
             correction=correction or "bonferroni",
             alpha=alpha,
             margin=margin,
+            lengths=lengths,
             **reading.arguments(),
         )
         from cranfield.show.corrected_markup import corrected_comparison_latex, corrected_comparison_markdown
@@ -144,6 +146,7 @@ def command(
             permutations=permutations,
             seed=seed,
             bounds=not no_bounds,
+            lengths=lengths,
             **reading.arguments(),
         )
     texts: dict[str, Callable[[Comparison], str]] = {

@@ -9,6 +9,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.progress import shown_progress
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS, MERGE, POOLED, chosen_view
+from cranfield.read.compression import EXTENSIONS as COMPRESSED
 from cranfield.read.formats import readable, writable
 from cranfield.read.formats.store import names_store
 
@@ -40,7 +41,7 @@ def command(
 ) -> None:
     """Write the judgments or the run in IN to OUT, in another format.
 
-    Either may be - for standard input or output. OUT is compressed if its name ends in .gz, .bz2, .xz or .zst. Whatever
+    Either may be - for standard input or output. OUT is compressed if its name ends in COMPRESSED. Whatever
     the new format cannot store is listed on standard error.
 
     If OUT is a store of judgments (judgments.db, or a PostgreSQL URL), judgments or a sheet that was filled in are
@@ -72,6 +73,9 @@ def command(
         )
     for note in done.notes:
         output.say(f"cranfield: {done.source}: {note}", err=True)
+
+
+options.fill_help(command, COMPRESSED=options.listed(COMPRESSED))
 
 
 def _into_store(source: str, target: str, assessor: str | None, kind: str | None, format: str | None) -> None:

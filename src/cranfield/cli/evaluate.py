@@ -16,6 +16,7 @@ from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, tag
 from cranfield.cli.view_options import view_options
+from cranfield.read.formats import readable
 
 if TYPE_CHECKING:
     from cranfield.evaluation.overview import Overview
@@ -54,7 +55,7 @@ MANY = 6  # from this many runs on, they are numbered, best first
     "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
 )
 @options.printed(*DATA, "markdown", "latex")
-@options.collection
+@options.collection()
 @options.verbose
 @click.option(
     "--names",
@@ -92,8 +93,8 @@ def command(
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
 
-    A RUN is a file, a pattern such as 'runs/*.gz', a folder, or - for standard input; plain or compressed; TREC,
-    MS MARCO, CSV, TSV, JSON, JSON lines or Parquet.
+    A RUN is a file, a pattern such as 'runs/*.gz', a folder, or - for standard input; plain or compressed; in the
+    format FORMATS.
 
     \b
     Example:
@@ -165,6 +166,9 @@ def command(
         from cranfield.cli.judging_hints import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
+
+
+options.fill_help(command, FORMATS=options.listed(readable(["run"])))
 
 
 def _corrected(
@@ -240,11 +244,15 @@ def _lines(view: Any, form: str, file: str | None, *, verbose: bool, texts: Mapp
         signatures = verbose or file not in (None, "-")
         return [table(view, output.width(file), output.paint(file), signatures=signatures, texts=texts)]
     if form in ("markdown", "latex"):
-        from cranfield.show import evaluation_markup as markup
+        from cranfield.show import evaluation_markup
 
-        return [getattr(markup, form)(view)]
-    from cranfield.show import evaluation_data as data
+        return [getattr(evaluation_markup, form)(view)]
+    from cranfield.show import evaluation_data
 
     if form == "json":
-        return [data.as_json(view)]
-    return data.json_lines(view) if form == "jsonl" else data.separated(view, "," if form == "csv" else "\t")
+        return [evaluation_data.as_json(view)]
+    return (
+        evaluation_data.json_lines(view)
+        if form == "jsonl"
+        else evaluation_data.separated(view, "," if form == "csv" else "\t")
+    )

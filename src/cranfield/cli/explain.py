@@ -19,7 +19,7 @@ from cranfield.cli.view_options import view_options
 @measure_options
 @options.depth(10)
 @options.printed("json")
-@options.collection
+@options.collection()
 @reading_options(id_check=False)
 @view_options
 def command(

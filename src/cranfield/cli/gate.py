@@ -36,16 +36,17 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which is for s
 @click.argument("baseline", required=False)
 @click.argument("candidate", required=False)
 @measure_options
-@click.option("--tolerance", type=float, help="A drop of up to this much passes. [default: 0]")
+@click.option("--tolerance", type=float, help="A drop of up to this much passes [0].")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
 @options.significance({name: TESTS[name] for name in GATE_TESTS}, _CORRECTIONS, "holm", settings=True)
 @options.config(None)
+@options.lengths
 @chunk_options()
 @options.printed("json", "junit", "markdown")
-@options.collection
+@options.collection()
 @click.option("--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop.")
 @reading_options()
 @view_options
@@ -164,7 +165,7 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction", "assessor"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations"), int),
     "alpha": (int, float),
@@ -186,23 +187,11 @@ FILES = {
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    import tomllib
+    from cranfield.read.settings import check_settings, read_toml
 
-    from cranfield.errors import InputError
-
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-    except ValueError as error:
-        raise InputError(str(path), f"this is not TOML: {error}.") from None
-    for name, value in settings.items():
-        if name not in SETTINGS:
-            raise InputError(str(path), f"there is no setting '{name}'.", hint=f"there are {', '.join(SETTINGS)}")
-        # In Python, True is a number; here it is not.
-        if not isinstance(value, SETTINGS[name]) or (isinstance(value, bool) and SETTINGS[name] is not bool):
-            raise InputError(str(path), f"{name} = {value!r} is not a valid value for this setting.", hint="see --init")
-    for name in FILES:
+    settings = read_toml(path)
+    check_settings(settings, SETTINGS, str(path))
+    for name in (*FILES, "lengths"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

@@ -10,7 +10,7 @@ import click
 
 from cranfield.cli import options, order_options, output
 from cranfield.cli.judge_model import decide_with_model, judge_with_model
-from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
 from cranfield.cli.model_options import ModelOptions, model_options
 from cranfield.cli.run_files import expanded
 from cranfield.judging.ordering import DECIDE, ORDERS, Order
@@ -64,8 +64,7 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.option(
     "--host",
     default="127.0.0.1",
-    show_default=True,
-    help="The address to listen on; any other than this one needs a token.",
+    help="The address to listen on; any other than this one needs a token [127.0.0.1].",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="Another host name of this machine.")
@@ -141,6 +140,8 @@ def command(
         raise click.UsageError(
             "--me gives one name, but others can open this page: everyone enters their own name there."
         )
+    import_measures(measures.imports)  # a project may measure by them, too
+    measures = measures._replace(imports=())
     where = store if store is not None else _pooled(config)
     with open_store(where) as opened:
         if scale:

@@ -27,15 +27,12 @@ def main() -> None:
 
 
 def _run() -> int:
-    import gc
-
     import click
 
-    from cranfield.cli import output
+    from cranfield.cli import output, process
     from cranfield.cli.commands import program, usage_message
 
-    gc.set_threshold(100_000)  # most objects live until the end
-    gc.enable()
+    process.collect_garbage()
     try:
         return program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:

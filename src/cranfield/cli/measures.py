@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
 from cranfield.cli.measure_options import IMPORTS, import_measures
 
 
@@ -12,7 +12,8 @@ from cranfield.cli.measure_options import IMPORTS, import_measures
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
 @IMPORTS
-def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
+@options.written()
+def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...], file: str | None) -> None:
     """List all measures, or describe those named in full.
 
     \b
@@ -25,9 +26,11 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
 
     import_measures(imports)
     definitions = [find_definition(name) for name in names]
+    width, paint = output.width(file), output.paint(file)
     if bibtex:
-        output.write([entries([each.name for each in definitions] or None).rstrip("\n")])
+        text = entries([each.name for each in definitions] or None).rstrip("\n")
     elif definitions:
-        output.write(["\n\n\n".join(measure_text(each, output.width(), output.paint()) for each in definitions)])
+        text = "\n\n\n".join(measure_text(each, width, paint) for each in definitions)
     else:
-        output.write([measures_text(output.width(), output.paint())])
+        text = measures_text(width, paint)
+    output.write([text], file)

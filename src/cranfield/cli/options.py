@@ -78,11 +78,6 @@ segments = click.option("--by", type=FILE, metavar="FILE", help="Segments of the
 lengths = click.option(
     "--lengths", type=FILE, metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length."
 )
-collection = click.option(
-    "--collection",
-    metavar="DIR",
-    help="Texts of queries and documents: a folder, a file of queries, builtin, or ir_datasets:ID [beside QRELS].",
-)
 verbose = click.option(
     "-v", "--verbose", is_flag=True, help="Also print the signature: everything that the values depend on."
 )
@@ -111,6 +106,13 @@ def depth(default: int) -> Decorator:
     return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
 
 
+def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Decorator:
+    """Where the texts of queries and documents are; `queries`: a file of queries alone will do."""
+    files = "a folder, a file of queries" if queries else "a folder"
+    told = f"Texts of queries and documents: {files}, builtin, or ir_datasets:ID [{usual}]."
+    return click.option("--collection", metavar="DIR", help=told)
+
+
 def worst(default: int) -> Decorator:
     """How many of the worst queries a command shows."""
     help_text = f"Show the N worst queries, and why they fail [{default}]."
@@ -130,8 +132,8 @@ def config(default: str | None) -> Decorator:
     return click.option("--config", type=click.Path(path_type=Path), default=default, help=help_text)
 
 
-def significance(
-    tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool
+def how_tested(
+    tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool = False
 ) -> Decorator:
     """How differences are tested; with `settings`, a file may set this, so options that were not given are None."""
 
@@ -144,8 +146,16 @@ def significance(
         click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t].{assumed}"),
         click.option("--correction", help=help_text),
         click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
-        click.option(
-            "--permutations", type=int, default=usual(10_000), help="How many random draws a test makes [10000]."
-        ),
-        seed(usual(0)),
+    )
+
+
+def significance(
+    tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool = False
+) -> Decorator:
+    """How differences are tested, and how many random draws that takes."""
+    draws = None if settings else 10_000
+    return all_of(
+        how_tested(tests, corrections, correction, settings=settings),
+        click.option("--permutations", type=int, default=draws, help="How many random draws a test makes [10000]."),
+        seed(None if settings else 0),
     )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, system_options
+from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
@@ -33,6 +34,8 @@ from cranfield.show.charts import CHARTS
 @click.option("--dark", is_flag=True, help="Colours for a dark page or slide.")
 @system_options.QUERY_IDS
 @click.option("--no-title", is_flag=True, help="Leave out the title, for a figure with a caption.")
+@options.lengths
+@chunk_options()
 @reading_options()
 @view_options
 def command(
@@ -46,6 +49,8 @@ def command(
     dark: bool,
     query_ids: tuple[str, ...],
     no_title: bool,
+    lengths: str | None,
+    chunked: ChunkOptions,
     reading: ReadingOptions,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
@@ -69,9 +74,15 @@ def command(
     own: dict[str, Any] = {"query": query_ids[0]} if query_ids else {}
     if highlight:
         own["highlight"] = highlight
+    if lengths is not None:
+        if CHARTS[kind].of == "stability":
+            raise click.UsageError(f"--lengths cannot be used with {kind}.")
+        own["lengths"] = lengths
+    paths = expanded(runs)
+    judged, measured = chunked.measured(qrels, paths, paths)
     with shown_progress("drawing"):
         chosen = measures.chosen(CHARTS[kind].usual)
-        spec = draw_chart(kind, qrels, expanded(runs), chosen, **own, **reading.arguments())
+        spec = draw_chart(kind, judged, measured, chosen, **own, **reading.arguments())
         save_chart(spec, file, columns=columns, title=not no_title, dark=dark)
 
 

@@ -12,7 +12,7 @@ import click
 
 from cranfield.cli import options, order_options, output, system_options
 from cranfield.cli.pool_sources import asked, documents_of, failures, named
-from cranfield.cli.reading_options import RUN_FORMAT
+from cranfield.cli.reading_options import QRELS_FORMAT, RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.judging.ordering import ORDERS
@@ -80,6 +80,7 @@ class ShareOfAll(click.ParamType[float]):
 @system_options.TIMEOUT
 @system_options.COLLAPSE
 @RUN_FORMAT
+@QRELS_FORMAT
 @options.seed()
 @click.option(
     "--sheet", type=options.FILE, metavar="FILE", help="Also write the waiting documents as a CSV sheet to fill in."
@@ -104,6 +105,7 @@ def command(
     timeout: float | None,
     collapse: str | None,
     run_format: str | None,
+    qrels_format: str | None,
     seed: int,
     sheet: str | None,
     force: bool,
@@ -138,6 +140,8 @@ def command(
         )
     if queries is not None and not (runs or systems):
         raise click.UsageError("there is nothing to pool; give a RUN or a --system.")
+    if qrels_format is not None and qrels is None:
+        raise click.UsageError("--qrels-format needs --qrels.")
     PoolPlan(depth, sample_below, sample_depth, limit, overlap, seed, sample or 0, order).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
@@ -145,19 +149,19 @@ def command(
         from cranfield.judging.pool_text import pool_lines
         from cranfield.judging.pooling import chosen_queries, pool
 
-        topics, collection = _opened(queries, corpus)
-        wanted = chosen_queries(query_ids or list(topics), list(topics), queries)
-        texts = {query: topics[query]["text"] for query in wanted}
+        described, collection = _opened(queries, corpus)
+        wanted = chosen_queries(query_ids or list(described), list(described), queries)
+        texts = {query: described[query]["text"] for query in wanted}
         deepest = max(depth, sample_depth if sample_below else 1)
         answers = [
             asked(system, collection, texts, deepest, timeout=timeout, collapse=collapse, jobs=jobs)
             for system in systems
         ]
         if qrels is not None:
-            say(_import_judgments(qrels, store))
+            say(_import_judgments(qrels, store, qrels_format))
         found = pool(
             store,
-            topics,
+            described,
             named(expanded(runs), answers),
             depth,
             documents=documents_of(answers, collection),
@@ -192,18 +196,18 @@ options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    "
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
     """The texts and narratives of the queries, and the collection that has the documents."""
     from cranfield.systems.collection import open_collection
-    from cranfield.systems.query_files import read_topics
+    from cranfield.systems.query_files import read_query_texts
 
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):
-        return {query: topic._asdict() for query, topic in read_topics(queries).items()}, collection
+        return {query: each._asdict() for query, each in read_query_texts(queries).items()}, collection
     asked = open_collection(queries)
     narratives = asked.narratives
-    topics = {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in asked.queries.items()}
-    return topics, collection or asked
+    described = {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in asked.queries.items()}
+    return described, collection or asked
 
 
-def _import_judgments(qrels: str, store: str) -> str:
+def _import_judgments(qrels: str, store: str, format: str | None) -> str:
     """Import judgments from a file or a collection; returns what was imported."""
     from cranfield.judging.importing import import_file
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
@@ -213,7 +217,7 @@ def _import_judgments(qrels: str, store: str) -> str:
         held = open_collection(qrels).qrels
         if held is None:
             raise InputError(qrels, "this collection has no judgments.")
-    return str(import_file(held, store, run_name(qrels)))
+    return str(import_file(held, store, run_name(qrels), format=format))
 
 
 def _save_sheet(store: str, sheet: str, force: bool) -> Iterator[str]:

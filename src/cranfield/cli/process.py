@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from cranfield.cli import output
-from cranfield.cli import standard_streams as standard
+from cranfield.cli import output, standard_streams
 from cranfield.errors import CranfieldError
 
 INTERRUPTED = 130  # as shells report Ctrl-C
@@ -23,13 +22,19 @@ def start() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Threads that hash and scan need Python only briefly, and should not wait long for it.
     sys.setswitchinterval(0.0005)
-    standard.reopen_closed()
+    standard_streams.reopen_closed()
+
+
+def collect_garbage() -> None:
+    """From here on, when most is imported; seldom, since what is made in between is mostly needed until the end."""
+    gc.set_threshold(100_000)
+    gc.enable()
 
 
 def run(name: str, program: Callable[[], int]) -> NoReturn:
     """Run a program to its end: an error prints a message and exits with 2, Ctrl-C with 130, without a traceback."""
     try:
-        standard.guard()
+        standard_streams.guard()
         code = _ended(name, program)
         code = max(code, _ended(name, _flush))
     except KeyboardInterrupt:  # also while the last output waits to be read

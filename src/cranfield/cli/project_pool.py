@@ -39,10 +39,10 @@ def pool_project(project: Project) -> str:
         runs[name], answer = _first_of(project, collection, name, settings)
         answers += [answer] if answer else []
     narratives = collection.narratives
-    topics = {
+    described = {
         query: {"text": text, "narrative": narratives.get(query, "")} for query, text in collection.queries.items()
     }
-    found = pool(store, topics, runs, DEPTH, documents=documents_of(answers, collection))
+    found = pool(store, described, runs, DEPTH, documents=documents_of(answers, collection))
     if project.scale is not None:
         with open_store(store) as opened:
             opened.set_scale(project.scale)

@@ -59,7 +59,11 @@ def _policy_option(name: str, setting: Setting) -> Decorator:
 RUN_FORMAT = click.option(
     "--run-format", metavar="FORMAT", help=f"{listed(readable(['run']))}, if it cannot be detected."
 )
-QRELS_FORMAT = click.option("--qrels-format", metavar="FORMAT", help="The same for the judgments, or prefs or strata.")
+QRELS_FORMAT = click.option(
+    "--qrels-format",
+    metavar="FORMAT",
+    help=f"The same for the judgments: {listed(readable(['qrels']))}, if it cannot be detected.",
+)
 ID_CHECK = click.option(
     "--no-id-check",
     "check_ids",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.command_line import command_line
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
+from cranfield.comparison.multiple_testing import CORRECTIONS
+from cranfield.comparison.significance import TESTS
 from cranfield.layout import wrapped
 
 
@@ -21,11 +24,8 @@ from cranfield.layout import wrapped
 @options.written(required=True)
 @click.option("--title", help="The title of the page [the runs that are compared, and the measure].")
 @options.baseline
-@click.option(
-    "--collection",
-    metavar="DIR",
-    help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID [builtin if QRELS is].",
-)
+@options.how_tested(TESTS, CORRECTIONS, "max-t, or bonferroni")
+@options.collection("builtin if QRELS is", queries=False)
 @options.segments
 @options.bounds
 @click.option(
@@ -39,6 +39,7 @@ from cranfield.layout import wrapped
     help="Also chart the measures as judgments are removed [if that is quick].",
 )
 @options.lengths
+@chunk_options()
 @reading_options()
 @view_options
 def command(
@@ -56,6 +57,10 @@ def command(
     no_charts: bool,
     removal: bool | None,
     lengths: str | None,
+    test: str,
+    correction: str | None,
+    alpha: float,
+    chunked: ChunkOptions,
     reading: ReadingOptions,
 ) -> None:
     """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
@@ -72,11 +77,12 @@ def command(
 
     chosen = measures.chosen(DEFAULT_MEASURES)
     paths = expanded(runs)
+    judged, measured = chunked.measured(qrels, paths, paths)
     with shown_progress("writing the report"):
         written = write_report(
+            judged,
+            measured,
             file,
-            qrels,
-            paths,
             None if measures.usual else chosen,  # a saved evaluation says which measures there are
             title=title,
             baseline=None if baseline is None else _name(baseline, paths),
@@ -85,10 +91,13 @@ def command(
             segments=by,
             bounds=bounds,
             queries=queries,
-            depth=k,
+            k=k,
             charts=not no_charts,
             removal=removal,
             lengths=lengths,
+            test=test,
+            correction=correction,
+            alpha=alpha,
             **reading.arguments(),
         )
     printed = file == "-"  # then the page is on standard output, and nothing else

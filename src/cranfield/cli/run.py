@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output, system_options
+from cranfield.read.formats import FORMATS, writable
 from cranfield.systems.opening import short_names
 
 
@@ -15,15 +16,12 @@ from cranfield.systems.opening import short_names
 @options.written(required=True)
 @system_options.JOBS
 @system_options.TIMEOUT
-@click.option(
-    "--retries", type=click.IntRange(0), default=3, show_default=True, help="How often to try a failed query again."
-)
+@click.option("--retries", type=click.IntRange(0), default=3, help="How often to try a failed query again [3].")
 @click.option(
     "--give-up",
     type=click.IntRange(0),
     default=10,
-    show_default=True,
-    help="Stop after N failures in a row; 0 never stops.",
+    help="Stop after N failures in a row; 0 never stops [10].",
 )
 @click.option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
 @options.force
@@ -43,7 +41,7 @@ def command(
     collapse: str | None,
     corpus: str | None,
 ) -> None:
-    """Ask SYSTEM all QUERIES and write its answers as a run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's format.
+    """Ask SYSTEM all QUERIES and write its answers as a run, in the format of its name: EXTENSIONS; otherwise trec.
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
@@ -105,4 +103,5 @@ def command(
         click.get_current_context().exit(1)
 
 
-options.fill_help(command, SHORT_NAMES=", ".join(short_names()))
+_EXTENSIONS = (FORMATS[name].extensions[0] for name in writable(["run"]) if FORMATS[name].extensions)
+options.fill_help(command, SHORT_NAMES=", ".join(short_names()), EXTENSIONS=options.listed(_EXTENSIONS))

@@ -20,11 +20,10 @@ from cranfield.cli.view_options import view_options
 @click.option(
     "--design",
     default="per-query",
-    show_default=True,
     help="per-query: remove the share of each query's relevant and nonrelevant documents, but keep one of each; "
-    "uniform: remove it from all judgments alike.",
+    "uniform: remove it from all judgments alike [per-query].",
 )
-@click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
+@click.option("--repeats", type=int, default=20, help="How often each share is drawn [20].")
 @options.seed()
 @click.option("--leave-out", is_flag=True, help="Instead, leave each run out of the pool: what would it have lost?")
 @click.option(

@@ -25,7 +25,7 @@ KINDS_OF_ASSESSORS = click.option(
 MERGE = click.option(
     "--merge",
     type=click.Choice(list(RULES)),
-    help="With a store: which grade counts where assessors differ [majority].",
+    help=f"With a store: which grade counts where assessors differ [{next(iter(RULES))}].",
 )
 POOLED = click.option(
     "--pooled", is_flag=True, help="With a store: include documents that were pooled but not judged, as -1, for infAP."

@@ -16,7 +16,7 @@ from cranfield.comparison.pairing import judged_beside, paired
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.unjudged import Reaches
 from cranfield.engines.sources import is_lazy
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
@@ -161,7 +161,7 @@ def compare_evaluations(
     (0.2222, 'no significant difference')
     """
     evaluations = list(evaluations)
-    _check(test, correction, family, alpha, permutations, margin)
+    check_testing(test, correction, alpha, family=family, permutations=permutations, margin=margin)
     correction = correction or usual_correction(test)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
@@ -214,16 +214,25 @@ def compare_evaluations(
     )
 
 
-def _check(
-    test: str, correction: str | None, family: str, alpha: float, permutations: int, margin: float | None
+def check_testing(
+    test: str,
+    correction: str | None,
+    alpha: float,
+    *,
+    family: str = "measure",
+    permutations: int = PERMUTATIONS,
+    margin: float | None = None,
 ) -> None:
+    """Refuse a way of testing that does not exist."""
     for name, value, choices in (
         ("test", test, tuple(TESTS)),
         ("correction", correction or usual_correction("t"), tuple(CORRECTIONS)),
         ("family", family, FAMILIES),
     ):
         if value not in choices:
-            raise ComparisonError(f"{name}='{value}' does not exist.", hint=f"{name} may be {', '.join(choices)}")
+            raise ComparisonError(
+                f"{name}='{value}' does not exist.", hint=choice_hint(f"{name} may be", choices, value)
+            )
     if not 0 < alpha < 1:
         raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
     if permutations < 1:

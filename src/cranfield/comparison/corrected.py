@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
@@ -173,7 +173,7 @@ class CorrectedEvaluation:
         Returns the value with its interval and its parts.
         """
         if run not in self.values:
-            raise ComparisonError(f"no run is called '{run}'.", hint=f"the runs are {', '.join(self.runs)}")
+            raise ComparisonError(f"no run is called '{run}'.", hint=choice_hint("the runs are", self.runs, run))
         return self.values[run][known_measure(measure, self.measures).name]
 
     def judged_share(self, run: str, measure: str | Measure) -> float | None:

@@ -26,7 +26,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin, movements, within_margin
 from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.measures import Measure, known_measure
 
@@ -136,7 +136,7 @@ def corrected_comparison(
     if correction not in PAIR_CORRECTIONS:
         raise ComparisonError(
             f"correction='{correction}' cannot be used for corrected values.",
-            hint=f"it may be {', '.join(PAIR_CORRECTIONS)}",
+            hint=choice_hint("it may be", PAIR_CORRECTIONS, correction),
         )
     check_margin(margin)
     pairs = compared_pairs(runs, baseline)

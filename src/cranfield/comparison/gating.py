@@ -20,7 +20,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
@@ -155,7 +155,9 @@ def gate(
     """
     check_settings(alpha, correction, tuple(CORRECTIONS), max_worse_queries)
     if test not in GATE_TESTS:
-        raise ComparisonError(f"test='{test}' cannot be used by a gate.", hint=f"it may be {', '.join(GATE_TESTS)}")
+        raise ComparisonError(
+            f"test='{test}' cannot be used by a gate.", hint=choice_hint("it may be", GATE_TESTS, test)
+        )
     wanted = parse_measures(measures)
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
     every = list(dict.fromkeys((*wanted, *floors)))
@@ -211,7 +213,9 @@ def check_settings(alpha: float, correction: str, corrections: Sequence[str], ma
     if not 0 < alpha < 0.5:
         raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
     if correction not in corrections:
-        raise ComparisonError(f"correction='{correction}' does not exist.", hint=f"it may be {', '.join(corrections)}")
+        raise ComparisonError(
+            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", corrections, correction)
+        )
     if max_worse_queries is not None and max_worse_queries < 0:
         raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")
 

@@ -14,7 +14,7 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.contributions import mean_of
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import count, listed
@@ -150,7 +150,7 @@ def stability(
                 f"{fraction} is not a share of the judgments.", hint="give a number from 0 to below 1"
             )
     if design not in DESIGNS:
-        raise ComparisonError(f"there is no design '{design}'.", hint=" or ".join(DESIGNS))
+        raise ComparisonError(f"there is no design '{design}'.", hint=choice_hint("designs are", DESIGNS, design))
     judgments = Judgments.read(qrels, qrels_format)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     seen = _looked_at(list(tables.values()), wanted, policy)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cranfield.engines import lazy_run as lazy
+from cranfield.engines import lazy_run
 from cranfield.engines.engine_rows import EngineRows
 from cranfield.engines.protocol import Engine
 from cranfield.engines.totals import Totals
@@ -57,18 +57,20 @@ class JudgedRows:
         pairs = judged.select("query", "document")
         hits = self._keep(self.run.rows.join(pairs, on=["query", "document"], how="semi"), "hits")
         by_query = hits.group_by("query").agg(nw.len().alias("hits"))
-        heavy = self._keep(by_query.filter(col("hits") > lazy.MANY).select("query"), "heavy")
+        heavy = self._keep(by_query.filter(col("hits") > lazy_run.MANY).select("query"), "heavy")
         light = hits.join(heavy, on="query", how="anti").select(
             "query", col("document").alias("hit_document"), col("value").alias("hit"), col("text").alias("hit_text")
         )
         found = [
-            lazy.counted(self.run.rows, light, ["query", "hit_document"]).select(
+            lazy_run.counted(self.run.rows, light, ["query", "hit_document"]).select(
                 "query", col("hit_document").alias("document"), col("above", "before", "tied").cast(nw.Int64)
             )
         ]
         if self._engine.rows(heavy.head(1)):
             for number, part in enumerate(self.run.parts):
-                ranks = lazy.ranked(self.run.prepared(part), heavy).join(pairs, on=["query", "document"], how="semi")
+                ranks = lazy_run.ranked(self.run.prepared(part), heavy).join(
+                    pairs, on=["query", "document"], how="semi"
+                )
                 found.append(self._keep(ranks, f"ranked-{number}"))
         sizes = self.sizes.select("query", col("documents").cast(nw.Int64).alias("retrieved"))
         return judged.join(nw.concat(found), on=["query", "document"], how="left").join(sizes, on="query", how="left")

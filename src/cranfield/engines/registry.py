@@ -10,7 +10,7 @@ from cranfield.engines.ibis import Ibis
 from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 
 ENGINES: dict[str, type[Engine]] = {}
 _ANY = ("narwhals", "LazyFrame")  # the class that wraps frames of all engines
@@ -43,8 +43,8 @@ def readers() -> list[type[Engine]]:
 def engine_named(name: str, source: str) -> type[Engine]:
     """The engine of a name; `source` is what it will read."""
     if name not in ENGINES:
-        known = ", ".join(engine.name for engine in readers())
-        raise InputError(source, f"there is no engine '{name}'.", hint=f"engines are {known}")
+        known = [engine.name for engine in readers()]
+        raise InputError(source, f"there is no engine '{name}'.", hint=choice_hint("engines are", known, name))
     return ENGINES[name]
 
 

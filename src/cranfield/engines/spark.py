@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -86,6 +87,8 @@ class Spark(Engine):
         parts = values.mapInArrow(measuring.totals, "totals string").collect()
         totals = (Totals.from_json(row[0]) for row in parts)
         per_query = values.mapInArrow(measuring.per_query, _sql(PER_QUERY))
+        # Spark keeps the values as long as somebody holds the frame that is made of them.
+        weakref.finalize(per_query, _forget, values).atexit = False  # when the session may be gone
         return reduce(Totals.__add__, totals, Totals.none(len(measuring.measures))), self.wrapped(per_query)
 
     def failure(self, error: Exception) -> CranfieldError:
@@ -93,6 +96,11 @@ class Spark(Engine):
         if raised := re.search(_RAISED, str(error)):
             return MeasureError(raised[1], hint=raised[2] or "")
         return super().failure(error)
+
+
+def _forget(kept: Any) -> None:
+    with suppress(Exception):  # a session that has ended has forgotten it
+        kept.unpersist()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, nearest
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.layout import UNPAINTED, Paint, aligned, columns, count, fitted, listed, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
@@ -189,7 +189,9 @@ def explain(
         raise InputError(judgments.name, "no query given.", hint=f"it has {_some(judgments)}")
     query_id = str(query)
     if query_id not in judgments.number:
-        raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")
+        near = nearest(query_id, judgments.query_ids)
+        hint = f"it has {_some(judgments)}" + (f"; did you mean {near}?" if near else "")
+        raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=hint)
     known = judgments.by_query[query_id]
     documents = rankings_of(open_source(run, "run", format), {query_id: known}, policy).get(query_id, [])
     return _explanation(query_id, documents, known, wanted, k, policy)

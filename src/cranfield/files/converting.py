@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cranfield.errors import InputError, OutputError
+from cranfield.errors import InputError, OutputError, choice_hint
 from cranfield.files.rows_by_query import rows_by_query
 from cranfield.layout import count
 from cranfield.ranks.scan.text import Scattered
@@ -73,7 +73,9 @@ def convert_file(
     """
     out = os.fspath(target)
     if target_format not in (None, *writable()):
-        raise OutputError(out, f"there is no format '{target_format}'.", hint=f"formats are {', '.join(writable())}")
+        raise OutputError(
+            out, f"there is no format '{target_format}'.", hint=choice_hint("formats are", writable(), target_format)
+        )
     chosen = FORMATS[target_format] if target_format else format_to_write(out)
     stream = source if isinstance(source, Stream) else Stream(source)
     role = role or _only_role(format, chosen) or _role_of(stream, format, out)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.errors import InputError, OutputError
+from cranfield.errors import InputError, OutputError, choice_hint
 from cranfield.read.formats import FORMATS, format_to_write, writable
 from cranfield.read.formats.format import Plan
 from cranfield.read.ids import check_name
@@ -44,7 +44,9 @@ def write_run(
     target = os.fspath(path)
     known = writable(["run"])
     if (chosen := format or format_to_write(target).name) not in known:
-        raise OutputError(target, f"there is no format '{chosen}' for runs.", hint=f"formats are {', '.join(known)}")
+        raise OutputError(
+            target, f"there is no format '{chosen}' for runs.", hint=choice_hint("formats are", known, chosen)
+        )
     check_name(name, target)
     rows, seen = 0, set()
     with open_target(path, force=force) as place, place.opened() as file:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.judging.agreement_intervals import STATISTICS, Estimate, by_grade, estimate
 from cranfield.judging.checked_input import checked_grade
@@ -242,7 +242,9 @@ def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ..
         known = {name for grades in by_item.values() for name in grades}
         for name in chosen:
             if name not in known:
-                raise InputError(TABLE, f"there is no assessor '{name}'.", hint=f"there are {', '.join(sorted(known))}")
+                raise InputError(
+                    TABLE, f"there is no assessor '{name}'.", hint=choice_hint("there are", sorted(known), name)
+                )
         by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
     return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()]
 

@@ -8,8 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging import assigning, waiting
-from cranfield.judging import event_log as recording
+from cranfield.judging import assigning, event_log, waiting
 from cranfield.judging.events import Event
 from cranfield.judging.schema import EVENTS, ITEM
 
@@ -21,8 +20,8 @@ def say(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event
         return known
     query, document, *part = item = tuple(row[name] for name in ITEM)
     if row["text_sha256"] is None:
-        row = {**row, "text_sha256": recording.hash_in_store(connection, document, (part[0], part[1]))}
-    event = recording.append(connection, {**row, "at": recording.now()})
+        row = {**row, "text_sha256": event_log.hash_in_store(connection, document, (part[0], part[1]))}
+    event = event_log.append(connection, {**row, "at": event_log.now()})
     waiting.count_document(connection, query, document)
     assigning.release(connection, item, row["assessor"])
     return event
@@ -41,7 +40,7 @@ def take_back(
     known = _sent_before(connection, {"assessor": assessor, "key": key}, source)
     if known is not None:
         return known
-    last = recording.last_of(connection, assessor, query_id, doc_id, adjudicates)
+    last = event_log.last_of(connection, assessor, query_id, doc_id, adjudicates)
     if last is None:
         return None
     part = last.part or (0, 0)
@@ -53,7 +52,7 @@ def take_back(
         "undoes": last.number,
         "key": key,
     }
-    event = recording.append(connection, {**row, "at": recording.now()})
+    event = event_log.append(connection, {**row, "at": event_log.now()})
     waiting.count_document(connection, last.query_id, last.doc_id)
     waiting.look_again(connection, [last.query_id])
     return event
@@ -70,7 +69,7 @@ def _sent_before(connection: sa.Connection, row: Mapping[str, Any], source: str)
         raise InputError(
             source, f"the key {row['key']!r:.60} was already used for something else.", hint="make a new key"
         )
-    return recording.event_of(found)
+    return event_log.event_of(found)
 
 
 _OF_KEY = EVENTS.select().where(EVENTS.c.key == sa.bindparam("sent"))

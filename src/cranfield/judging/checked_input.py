@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 from cranfield.judging.events import DocumentPart
 from cranfield.judging.kinds import KINDS
 from cranfield.read.mappings import id_text
@@ -71,7 +71,7 @@ def checked_grade(grade: Any, source: str) -> float | None:
 def checked_kind(kind: str, source: str) -> str:
     """A known kind of assessor."""
     if kind not in KINDS:
-        raise InputError(source, f"there is no kind of assessor '{kind}'.", hint=f"kinds are {', '.join(KINDS)}")
+        raise InputError(source, f"there is no kind of assessor '{kind}'.", hint=choice_hint("kinds are", KINDS, kind))
     return kind
 
 

@@ -18,6 +18,7 @@ from cranfield.files.locking import locked
 from cranfield.judging import migrations
 from cranfield.judging.commits import SharedCommits
 from cranfield.judging.schema import VERSION
+from cranfield.read.near_files import near_file
 
 PATIENCE = 30.0  # seconds to wait for another process that is writing
 SQLITE_HEAD = b"SQLite format 3\0"
@@ -49,9 +50,8 @@ class Database:
             raise InputError(path, "this is a folder.", hint="name a file, such as judgments.db")
         if not os.path.exists(path):
             if not create:
-                raise InputError(
-                    path, "there is no such store.", hint="'cranfield pool' makes one, or open_store(path, create=True)"
-                )
+                made = "'cranfield pool' makes one, or open_store(path, create=True)"
+                raise InputError(path, "there is no such store.", hint=near_file(path) or made)
             return
         try:
             with open(path, "rb") as file:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 
 
 class Rule(NamedTuple):
@@ -49,14 +49,7 @@ def find_rule(name: str, source: str) -> Rule:
     2
     """
     if name not in RULES:
-        raise InputError(source, f"there is no rule '{name}' to merge grades.", hint=f"rules are {', '.join(RULES)}")
+        raise InputError(
+            source, f"there is no rule '{name}' to merge grades.", hint=choice_hint("rules are", RULES, name)
+        )
     return RULES[name]
-
-
-def describe_rules() -> str:
-    """All rules with their meaning, for help and documentation.
-
-    >>> describe_rules().splitlines()[2]
-    'max: the highest grade'
-    """
-    return "\n".join(f"{name}: {rule.meaning}" for name, rule in RULES.items())

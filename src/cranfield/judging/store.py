@@ -229,7 +229,7 @@ class Store:
         query_id, doc_id: which document, and for which query.
         grade: a number; None if the assessor cannot judge it.
         assessor: the name of who judges.
-        kind: "person", "model", "clicks" or "imported".
+        kind: what the assessor is, such as "person" or "model".
         part: (start, end) in the characters of the text, where only a part was judged.
         adjudicates: this settles a disagreement of others.
         comment: anything the assessor wants to say about it.
@@ -349,7 +349,7 @@ class Store:
 
         qrels: anything that `Judgments.read` takes. A negative grade, which means "not judged", is left out.
         assessor: the name under which they are imported.
-        kind: "person", "model", "clicks" or "imported".
+        kind: what the assessor is, such as "person" or "model".
         format: the format of the file, if it cannot be detected.
         comment: saved with each of them.
         Returns how many were new: grades that the assessor has given already are not added again, so a file can be
@@ -383,8 +383,8 @@ class Store:
         """The judgments of some assessors, merged where several judged the same document.
 
         assessors: their names; by default all of these kinds.
-        merge: the rule: "majority", "median", "max", "min" or "latest"; adjudicated grades come first.
-        kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
+        merge: the rule, such as "median"; adjudicated grades come first.
+        kinds: whose grades count, such as "model"; by default those of people, "person" and "imported".
         pooled: also documents that were pooled but not judged, with the grade -1, for measures of sampled pools
             (infAP).
         Returns the judgments. Documents that could not be judged are not in them. A document of which only parts were
@@ -406,7 +406,7 @@ class Store:
         """The documents on which assessors disagree and nobody has settled it.
 
         assessors: their names; by default all of these kinds.
-        kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
+        kinds: whose grades count, such as "model"; by default those of people, "person" and "imported".
         Returns the documents with the grade of each assessor, the widest apart first.
         """
         from cranfield.judging.views import conflicts

@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from cranfield.errors import InputError, MeasureError
+from cranfield.errors import InputError, MeasureError, choice_hint
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 
@@ -38,7 +38,7 @@ def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:
 def combined(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
     """`aggregate` for values that may be infinite, as bounds are."""
     if how not in AGGREGATES:
-        raise MeasureError(f"there is no aggregate '{how}'.", hint=f"it may be {', '.join(AGGREGATES)}")
+        raise MeasureError(f"there is no aggregate '{how}'.", hint=choice_hint("it may be", AGGREGATES, how))
     if weights is not None:
         weights = _scaled(weights, of)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -9,7 +9,7 @@ from functools import partial
 from inspect import Parameter
 from typing import Any, Literal
 
-from cranfield.errors import MeasureError
+from cranfield.errors import MeasureError, choice_hint
 from cranfield.measures.calculating import calculated
 from cranfield.measures.families import comes_with_us, families, families_one_by_one, module_of
 from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
@@ -85,7 +85,7 @@ class Definition:
         for name, value in parameters.items():
             if name not in self.kinds:
                 raise MeasureError(
-                    f"{self.name} has no parameter '{shortened(name)}'.", hint=f"it has {', '.join(self.kinds)}"
+                    f"{self.name} has no parameter '{shortened(name)}'.", hint=choice_hint("it has", self.kinds, name)
                 )
             try:
                 chosen[name] = None if value is None and self.defaults[name] is None else self.kinds[name].read(value)

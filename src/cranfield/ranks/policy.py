@@ -12,7 +12,7 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from cranfield.errors import PolicyError
+from cranfield.errors import PolicyError, choice_hint
 
 Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst"]
 Missing = Literal["zero", "skip", "error"]
@@ -55,7 +55,8 @@ class Setting(NamedTuple):
         allowed = tuple(self.choices) if self.choices else (True, False)
         if type(value) is not self.kind or value not in allowed:
             raise PolicyError(
-                f"{name}={value!r} is not a policy.", hint=f"{name} may be {', '.join(map(repr, allowed))}"
+                f"{name}={value!r} is not a policy.",
+                hint=choice_hint(f"{name} may be", map(repr, allowed), repr(value)),
             )
 
     def spelled(self, value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from cranfield.errors import InputError, need
 
+EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
 COMPRESSED_CHUNK = 1 << 16
 CONTENT_CHUNK = 1 << 20  # the most content of one step: a few hundred bytes can decompress to gigabytes
 XZ_MEMORY = 1 << 28  # the presets of xz need at most a quarter of it

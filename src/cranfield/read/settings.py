@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
+from cranfield.read.near_files import near_file
 
 SETTINGS_FILE = "cranfield.toml"
 TomlKind = type | tuple[type, ...]
@@ -34,7 +35,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        fact = f"cannot be read: {(error.strerror or str(error)).lower()}."
+        made = f"'cranfield init' writes {SETTINGS_FILE}" if path.name == SETTINGS_FILE else ""
+        hint = "" if path.exists() else made or near_file(str(path))
+        raise InputError(str(path), fact, hint=hint) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), f"this is not TOML: {error}.") from None
 
@@ -43,7 +47,9 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
     """Refuse a setting that does not exist or has the wrong type. The error never shows the value: it may be secret."""
     for name, value in table.items():
         if name not in known:
-            raise InputError(where, f"there is no setting '{name}'.", hint=f"there are {', '.join(sorted(known))}")
+            raise InputError(
+                where, f"there is no setting '{name}'.", hint=choice_hint("there are", sorted(known), name)
+            )
         kind = _kind(known[name])
         # In Python, True is a number; here it is not.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):

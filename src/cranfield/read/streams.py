@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, nearest
 from cranfield.read.compression import COMPRESSED_CHUNK, compression, decompressed
 
 if TYPE_CHECKING:
@@ -285,7 +285,9 @@ def _located(path: str) -> str:
     if path in BUILT_IN_FILES:
         return os.path.join(DATA, *BUILT_IN_FILES[path].split("/"))
     if path.startswith(BUILT_IN):
-        raise InputError(path, "there is no such built-in file.", hint=BUILT_IN_LIST)
+        near = nearest(path.removeprefix(BUILT_IN), [name.removeprefix(BUILT_IN) for name in BUILT_IN_FILES])
+        hint = f"did you mean {BUILT_IN}{near}?" if near else BUILT_IN_LIST
+        raise InputError(path, "there is no such built-in file.", hint=hint)
     return path
 
 
@@ -310,4 +312,8 @@ def _path_hint(path: str) -> str:
         return "a string is taken as a path; for text in memory use io.BytesIO(text.encode())"
     if os.path.isdir(path):
         return "this is a folder; name a file in it"
-    return ""
+    if os.path.exists(path):
+        return ""
+    from cranfield.read.near_files import near_file
+
+    return near_file(path, BUILT_IN_FILES)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cranfield.systems.testing import ProjectTest, Tested
 
 
-def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str | None = None) -> ReportFile | None:
+def write_test(found: ProjectTest, path: str | os.PathLike[str], *, command: str | None = None) -> ReportFile | None:
     """A page of the systems that answered, each beside its accepted run; None if none of them did."""
     runs: dict[str, Evaluation] = {}
     baselines: dict[str, str] = {}
@@ -41,9 +41,9 @@ def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str
         if tested.recorded.answered and tested.system not in empty
     }
     return write_report(
-        path,
         collection.qrels,
         runs,
+        path,
         rankings=rankings,
         title=None if len(results) == 1 and len(runs) == 2 else f"Test of {', '.join(each.system for each in results)}",
         baseline=baselines or None,

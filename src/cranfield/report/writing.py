@@ -1,4 +1,4 @@
-"""write_report(path, qrels, runs): the page, in one file."""
+"""write_report(qrels, runs, path): the page, in one file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from cranfield.comparison import Comparison
+from cranfield.comparison.comparing import check_testing
 from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import CranfieldError, need
 from cranfield.evaluation.evaluating import judgments_for
@@ -46,7 +47,7 @@ class ReportFile(NamedTuple):
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_report(f"{folder}/report.html", "builtin:ten", ["builtin:keywords"], "AP", charts=False)
+    ...     page = write_report("builtin:ten", ["builtin:keywords"], f"{folder}/report.html", "AP", charts=False)
     >>> page.size > 10_000, len(page.left_out)
     (True, 1)
     """
@@ -60,9 +61,9 @@ class ReportFile(NamedTuple):
 
 
 def write_report(
-    path: str | os.PathLike[str],
     qrels: Any,
     runs: Mapping[str, Any] | Iterable[Any],
+    path: str | os.PathLike[str],
     measures: Measures | None = None,
     *,
     rankings: Mapping[str, Any] | None = None,
@@ -74,7 +75,7 @@ def write_report(
     segments: Any = None,
     bounds: bool = False,
     queries: int = QUERIES,
-    depth: int = DEPTH,
+    k: int = DEPTH,
     charts: bool = True,
     removal: bool | None = None,
     test: str = "t",
@@ -89,9 +90,10 @@ def write_report(
 ) -> ReportFile:
     """Write a report about runs as one HTML file that loads nothing from elsewhere.
 
+    qrels, runs: those of `evaluate_runs`. A run may also be an `Evaluation`, or the file of a saved one; the page then
+        lacks the parts that need its ranks or rankings.
     path: the file to write.
-    qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also
-        be an `Evaluation`, or the file of a saved one; the page then lacks the parts that need its ranks or rankings.
+    measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the runs that are compared, and the measure.
     notes: sentences of your own, which come first on the card at the top of the page.
@@ -103,7 +105,7 @@ def write_report(
     bounds: show how low and high each mean could be, given the unjudged documents, and whether they reverse a
         difference.
     queries: for how many queries, the worst first, rankings are shown.
-    depth: how many documents of a ranking, at most 1,000.
+    k: how many documents of a ranking, at most 1,000.
     charts: False leaves them out, and saves the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default if that is quick.
     test, correction, alpha: those of `compare`.
@@ -115,13 +117,14 @@ def write_report(
     >>> from pathlib import Path
     >>> runs = ["builtin:keywords", "builtin:meaning"]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_report(f"{folder}/report.html", "builtin:ten", runs, "nDCG@10", charts=False)
+    ...     page = write_report("builtin:ten", runs, f"{folder}/report.html", "nDCG@10", charts=False)
     ...     Path(page.path).read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    if not 1 <= depth <= DEEPEST or queries < 0:
+    if not 1 <= k <= DEEPEST or queries < 0:
         hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
-        raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
+        raise CranfieldError(f"{k} documents of {queries} queries cannot be shown.", hint=hint)
+    check_testing(test, correction, alpha)
     named = readable_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
@@ -140,7 +143,7 @@ def write_report(
         segments={} if segments is None else read_words(segments, "segment"),
         bounds=bounds,
         queries=queries,
-        depth=depth,
+        depth=k,
         charts=charts,
         removal=removal,
         test=test,
@@ -167,20 +170,20 @@ def _readable(run: Any) -> bool:
     return not isinstance(run, Evaluation | Lazy | ChunkRun) and not is_lazy(run)
 
 
-def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:
+def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **options: Any) -> ReportFile:
     """Write one HTML page about a comparison, with its own test and correction, and the options of `write_report`.
 
     The page shows rankings if `compare` read the runs from files or from memory: they are read again.
 
-    path: the file to write.
     comparison: what `compare` returns.
+    path: the file to write.
     Returns a `ReportFile`.
 
     >>> import tempfile
     >>> from cranfield import compare
     >>> comparison = compare("builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_comparison(f"{folder}/report.html", comparison, charts=False)
+    ...     page = write_comparison(comparison, f"{folder}/report.html", charts=False)
     ...     page.size > 10_000
     True
     """
@@ -190,9 +193,9 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
         known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}
         options = {"rankings": inputs.runs, **known, **options}
     return write_report(
-        path,
         inputs.qrels if inputs is not None else None,
         evaluations,
+        path,
         options.pop("measures", comparison.measures),
         comparison=comparison,
         **{"alpha": comparison.alpha, **options},

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cranfield.errors import InputError, SystemFailure
+from cranfield.errors import InputError, SystemFailure, choice_hint
 from cranfield.read.mappings import id_text
 from cranfield.read.settings import TomlSetting
 from cranfield.systems.result_ids import MISSING, PLACES, look_up, usual_place
@@ -48,7 +48,9 @@ class Returned(NamedTuple):
 def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
     """The order by the settings `order` and `score`: an empty `score` reads no scores."""
     if order is not None and order not in get_args(AnswerOrder):
-        raise InputError(name, f"there is no order {order!r}.", hint=f"order may be {', '.join(get_args(AnswerOrder))}")
+        raise InputError(
+            name, f"there is no order {order!r}.", hint=choice_hint("order may be", get_args(AnswerOrder), order)
+        )
     return order or ("rank" if score == "" else "returned")
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError, need
 from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
+from cranfield.read.near_files import near_file
 from cranfield.systems.collection_files import QUERY_FILES, first_file, folder_of_queries
-from cranfield.systems.query_files import read_topics
+from cranfield.systems.query_files import read_query_texts
 from cranfield.systems.record_lines import id_of, record_of, text_lines
 
 BUILTIN = "builtin"
@@ -163,18 +164,19 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     folder = builtin_folder() if name == BUILTIN else Path(name)
     if not folder.is_dir():
         what = "is a file, not the folder of a collection" if folder.exists() else "there is no such folder"
-        raise InputError(name, f"{what}.", hint=f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
+        near = "" if folder.exists() else near_file(name, [BUILTIN])
+        raise InputError(name, f"{what}.", hint=near or f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
     queries = first_file(folder, QUERY_FILES)
     if queries is None:
         raise InputError(name, f"there are no queries in it ({', '.join(QUERY_FILES[:4])}).")
     corpus = first_file(folder, ("corpus.jsonl",))
-    topics = read_topics(queries)
+    texts = read_query_texts(queries)
     return Collection(
         name=name,
-        queries={query: topic.text for query, topic in topics.items()},
+        queries={query: each.text for query, each in texts.items()},
         qrels=_qrels(folder, split),
         corpus=(lambda: read_corpus(corpus)) if corpus else None,
-        narratives={query: topic.narrative for query, topic in topics.items() if topic.narrative},
+        narratives={query: each.narrative for query, each in texts.items() if each.narrative},
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
+from cranfield.read.compression import EXTENSIONS as COMPRESSED
+
 QUERY_FILES = tuple(f"{name}.{form}" for name in ("queries", "topics") for form in ("jsonl", "tsv", "csv", "txt"))
-_COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 
 
 def first_file(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:
     """The first of some files that is there, plain or compressed."""
-    paths = (os.path.join(folder, f"{name}{ending}") for name in names for ending in _COMPRESSED)
+    paths = (os.path.join(folder, f"{name}{ending}") for name in names for ending in ("", *COMPRESSED))
     return next(filter(os.path.isfile, paths), None)
 
 

@@ -64,7 +64,7 @@ class HttpSearch:
     def __init__(self, settings: Mapping[str, Any], name: str, secrets: Secrets, *, preset: str = "http") -> None:
         self.name = name
         self._secrets = secrets
-        usual = PRESETS[preset]
+        usual = PRESETS[preset].settings
         chosen = {**usual, **settings, "params": {**usual.get("params", {}), **settings.get("params", {})}}
         if "url" not in chosen:
             raise InputError(name, "the url is missing.")

@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint, nearest
 from cranfield.read.secrets import Secrets
 from cranfield.read.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.collection import Collection
-from cranfield.systems.presets import MEANINGS
+from cranfield.systems.presets import PRESETS
 from cranfield.systems.system import System
 
 
@@ -27,7 +27,7 @@ class SystemKind(NamedTuple):
 
 KINDS: dict[str, SystemKind] = {
     "postgres": SystemKind("postgres", "PostgreSQL's full-text search, or an SQL statement of your own"),
-    **{name: SystemKind("http", meaning) for name, meaning in MEANINGS.items()},
+    **{name: SystemKind("http", preset.meaning) for name, preset in PRESETS.items()},
     "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
     "sqlite": SystemKind(
         "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
@@ -93,12 +93,9 @@ def _described(what: str) -> tuple[dict[str, Any], str]:
         return {"type": "python", "object": what}, variant
     if Path(SETTINGS_FILE).is_file():
         return _from_file(Path(SETTINGS_FILE), what), what
-    shorts = ", ".join(short_names())
-    raise InputError(
-        what,
-        "this is not a system.",
-        hint=f"give package.module:name, {shorts}, a .toml file, or a name in {SETTINGS_FILE}",
-    )
+    near = nearest(what, short_names())
+    others = f"give package.module:name, {', '.join(short_names())}, a .toml file, or a name in {SETTINGS_FILE}"
+    raise InputError(what, "this is not a system.", hint=others + (f"; did you mean {near}?" if near else ""))
 
 
 def short_names() -> list[str]:
@@ -116,7 +113,7 @@ def _from_file(path: Path, name: str) -> dict[str, Any]:
     if not name and len(systems) == 1:
         name = next(iter(systems))
     if name not in systems:
-        raise InputError(str(path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(systems)}")
+        raise InputError(str(path), f"there is no system '{name}' in it.", hint=choice_hint("it has", systems, name))
     return dict(systems[name])
 
 
@@ -126,7 +123,7 @@ def _from_settings(
     kind = settings.pop("type", None)
     name = name or str(kind)
     if kind not in KINDS:
-        raise InputError(name, f"type = {kind!r} is not a type of system.", hint=f"types are {', '.join(KINDS)}")
+        raise InputError(name, f"type = {kind!r} is not a type of system.", hint=choice_hint("types are", KINDS, kind))
     home = import_module(f"cranfield.systems.{KINDS[kind].home}")
     check_settings(settings, home.SETTINGS, name)
     described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)

@@ -6,7 +6,15 @@ not fit into a 64-bit float, and Meilisearch orders by rules that its _rankingSc
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Preset(NamedTuple):
+    """A server's API: what it is, for documentation, and the settings of its requests and answers."""
+
+    meaning: str
+    settings: dict[str, Any]
+
 
 _ELASTIC: dict[str, Any] = {
     "method": "POST",
@@ -20,48 +28,58 @@ _ELASTIC: dict[str, Any] = {
     "score": "_score",
 }
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "http": {"method": "POST", "body": {"query": "{query}", "k": "{k}"}, "results": "results", "id": "id"},
-    "elasticsearch": _ELASTIC,
-    "opensearch": _ELASTIC,
-    "solr": {
-        "method": "GET",
-        "params": {"q": "{query}", "rows": "{k}", "fl": "id,score", "defType": "edismax", "wt": "json"},
-        "results": "response.docs",
-        "id": "id",
-        "score": "score",
-    },
-    "vespa": {
-        "method": "POST",
-        "body": {"yql": "select * from sources * where userQuery()", "query": "{query}", "type": "any", "hits": "{k}"},
-        "results": "root.children",
-        "id": "id",
-        "id_pattern": "(?:.*::)?(.+)",  # id:namespace:type::the-id
-        "score": "relevance",
-        "empty": "root",  # Vespa leaves children out where nothing was found
-    },
-    "typesense": {
-        "method": "GET",
-        "params": {"q": "{query}", "per_page": "{k}"},
-        "results": "hits",
-        "id": "document.id",
-        "order": "rank",
-    },
-    "meilisearch": {
-        "method": "POST",
-        "body": {"q": "{query}", "limit": "{k}", "attributesToRetrieve": ["id"]},
-        "results": "hits",
-        "id": "id",
-        "order": "rank",
-    },
-}
-
-MEANINGS = {  # for documentation
-    "http": "any server that answers a query over HTTP with JSON",
-    "elasticsearch": "Elasticsearch's _search",
-    "opensearch": "OpenSearch's _search",
-    "solr": "Solr's select",
-    "vespa": "Vespa's search API",
-    "typesense": "Typesense's documents/search",
-    "meilisearch": "Meilisearch's search",
+PRESETS: dict[str, Preset] = {
+    "http": Preset(
+        "any server that answers a query over HTTP with JSON",
+        {"method": "POST", "body": {"query": "{query}", "k": "{k}"}, "results": "results", "id": "id"},
+    ),
+    "elasticsearch": Preset("Elasticsearch's _search", _ELASTIC),
+    "opensearch": Preset("OpenSearch's _search", _ELASTIC),
+    "solr": Preset(
+        "Solr's select",
+        {
+            "method": "GET",
+            "params": {"q": "{query}", "rows": "{k}", "fl": "id,score", "defType": "edismax", "wt": "json"},
+            "results": "response.docs",
+            "id": "id",
+            "score": "score",
+        },
+    ),
+    "vespa": Preset(
+        "Vespa's search API",
+        {
+            "method": "POST",
+            "body": {
+                "yql": "select * from sources * where userQuery()",
+                "query": "{query}",
+                "type": "any",
+                "hits": "{k}",
+            },
+            "results": "root.children",
+            "id": "id",
+            "id_pattern": "(?:.*::)?(.+)",  # id:namespace:type::the-id
+            "score": "relevance",
+            "empty": "root",  # Vespa leaves children out where nothing was found
+        },
+    ),
+    "typesense": Preset(
+        "Typesense's documents/search",
+        {
+            "method": "GET",
+            "params": {"q": "{query}", "per_page": "{k}"},
+            "results": "hits",
+            "id": "document.id",
+            "order": "rank",
+        },
+    ),
+    "meilisearch": Preset(
+        "Meilisearch's search",
+        {
+            "method": "POST",
+            "body": {"q": "{query}", "limit": "{k}", "attributesToRetrieve": ["id"]},
+            "results": "hits",
+            "id": "id",
+            "order": "rank",
+        },
+    ),
 }

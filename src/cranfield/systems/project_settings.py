@@ -63,10 +63,6 @@ JUDGMENTS = {
     "store": TomlSetting(str, "the store that `cranfield judge` fills, in place of the collection's judgments"),
     "scale": TomlSetting(list, "the grades and their names, for the judging page"),
     "assessors": TomlSetting(list, "whose judgments count", "all of these kinds"),
-    "kinds": TomlSetting(
-        list, 'which kinds of assessors count: "person", "model", "clicks", "imported"', "person and imported"
-    ),
-    "merge": TomlSetting(
-        str, 'what counts where assessors differ: "majority", "median", "max", "min" or "latest"', '"majority"'
-    ),
+    "kinds": TomlSetting(list, "which [kinds of assessors](judging.md#views) count", "those of people"),
+    "merge": TomlSetting(str, "[what counts](judging.md#views) where assessors differ", '"majority"'),
 }

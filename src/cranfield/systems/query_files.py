@@ -17,14 +17,14 @@ _NARRATIVE = "narrative"
 HINT = "a line is: id <tab> text; or in a .txt file the text alone"
 
 
-class Topic(NamedTuple):
+class QueryText(NamedTuple):
     """The text of a query and, where there is one, a narrative: what is relevant to it, in words."""
 
     text: str
     narrative: str = ""
 
 
-class TopicRow(NamedTuple):
+class QueryLine(NamedTuple):
     """A query as a file has it, with the number of its line."""
 
     line: int
@@ -34,17 +34,17 @@ class TopicRow(NamedTuple):
 
 
 def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The texts of the queries of a file. See `read_topics`."""
-    return {query: topic.text for query, topic in read_topics(path).items()}
+    """The texts of the queries of a file. See `read_query_texts`."""
+    return {query: each.text for query, each in read_query_texts(path).items()}
 
 
-def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
+def read_query_texts(path: str | os.PathLike[str]) -> dict[str, QueryText]:
     """Queries from JSON lines with `_id`, `text` and maybe `narrative`, from CSV, or from lines "id <tab> text".
 
     CSV and lines have a third column, the narrative, where a header names it. A .txt file without tabs has a query on
     each line, and its number is the id.
     """
-    found: dict[str, Topic] = {}
+    found: dict[str, QueryText] = {}
     name = os.fspath(path)
     for line, query, text, narrative in _rows(path, name):
         if not isinstance(text, str) or not text.strip():
@@ -53,13 +53,13 @@ def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
             raise InputError(name, f"the narrative of query '{query}' is not text.", line=line)
         if query in found:
             raise InputError(name, f"query '{query}' appears twice.", line=line)
-        found[query] = Topic(text.strip(), narrative.strip())
+        found[query] = QueryText(text.strip(), narrative.strip())
     if not found:
         raise InputError(name, "it contains no queries.")
     return found
 
 
-def _rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
+def _rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
     base = Path(name).name
     if ".json" in base:
         return _json_rows(path, name)
@@ -70,13 +70,13 @@ def _rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
     return _plain_rows(lines, name) if plain else _tab_rows(lines, name)
 
 
-def _json_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
+def _json_rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
     for number, line in text_lines(path):
         record = record_of(line, name, number)
-        yield TopicRow(number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or "")
+        yield QueryLine(number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or "")
 
 
-def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
+def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[QueryLine]:
     narrated = False
     for number, line in lines:
         query, tab, text = line.partition("\t")
@@ -89,10 +89,10 @@ def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
         narrative = ""
         if narrated:
             text, _, narrative = text.partition("\t")
-        yield TopicRow(number, query.strip(), text, narrative)
+        yield QueryLine(number, query.strip(), text, narrative)
 
 
-def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
+def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
     """Rows of CSV: with a header its columns are found by name, without one they are the id and the text."""
     lines = list(text_lines(path))
     first = next(csv.reader([lines[0][1]])) if lines else []
@@ -110,10 +110,10 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
             hint = "the first line names the columns: query_id,text; without it, they are the id and the text"
             raise InputError(name, "a query and its text are needed.", line=number, hint=hint)
         narrative_text = cells[narrative] if 0 <= narrative < len(cells) else ""
-        yield TopicRow(number, cells[query].strip(), cells[text], narrative_text)
+        yield QueryLine(number, cells[query].strip(), cells[text], narrative_text)
 
 
-def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
+def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[QueryLine]:
     """A query on each line; its id is its number. Lines that may be something else are refused."""
     if any(line.lstrip().lower().startswith("<top>") for _, line in lines):
         raise InputError(name, "these are TREC topics between <top> tags.", hint=f"write them as lines: {HINT}")
@@ -126,7 +126,7 @@ def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
             hint="put a tab after each id; or write a file without tabs, with only a text on each line",
         )
     for at, (number, line) in enumerate(lines, 1):
-        yield TopicRow(number, str(at), line)
+        yield QueryLine(number, str(at), line)
 
 
 def _is_head(names: list[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cranfield.comparison import GateResult
 from cranfield.comparison.gate_checks import Check, floor_check
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.result import Evaluation
 from cranfield.files.locking import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
@@ -88,7 +88,7 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             raise InputError(
                 str(project.path),
                 f"there is no system '{name}' in it.",
-                hint=f"systems are {', '.join(project.systems)}",
+                hint=choice_hint("systems are", project.systems, name),
             )
     collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()

@@ -44,7 +44,7 @@ def decide(
     measure: the measure that decides, as in `Decision.of`.
     assessor: a function of the ids of a query and of a document, which returns the grade; None if it cannot be judged.
     name: the name of the assessor in the store.
-    kind: what the assessor is: "person", "model", "clicks" or "imported". People's grades always count; other kinds
+    kind: what the assessor is, such as "person" or "model". People's grades always count; other kinds
         count only if the assessor is of that kind.
     alpha: the level of significance.
     confidence: how probable a verdict must be before it is final.

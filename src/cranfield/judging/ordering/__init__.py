@@ -8,7 +8,7 @@ grades and the same seed, it takes the same course.
 
 from __future__ import annotations
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 from cranfield.judging.ordering.depth import DEPTH
 from cranfield.judging.ordering.hedge import HEDGE
 from cranfield.judging.ordering.max_mean import MAX_MEAN
@@ -30,7 +30,9 @@ def find_order(name: str) -> Order:
     True
     """
     if name not in ORDERS:
-        raise InputError("pool", f"there is no order of judging '{name}'.", hint=f"orders are {', '.join(ORDERS)}")
+        raise InputError(
+            "pool", f"there is no order of judging '{name}'.", hint=choice_hint("orders are", ORDERS, name)
+        )
     return ORDERS[name]
 
 

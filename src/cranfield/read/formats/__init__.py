@@ -10,8 +10,9 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from cranfield.errors import InputError, OutputError
+from cranfield.errors import InputError, OutputError, choice_hint
 from cranfield.read.column_names import Role
+from cranfield.read.compression import EXTENSIONS as COMPRESSED
 from cranfield.read.formats.beir import Beir
 from cranfield.read.formats.csv import Csv
 from cranfield.read.formats.delimited import DelimitedFormat
@@ -38,7 +39,6 @@ FORMATS: dict[str, Format] = {
         StoreFormat(),
     )
 }
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 def readable(roles: Iterable[Role] = ROLES) -> list[str]:
@@ -62,7 +62,7 @@ def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
 def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
     known = readable([role])
     if name is not None and name not in known:
-        raise InputError(stream.name, f"there is no format '{name}'.", hint=f"formats are {', '.join(known)}")
+        raise InputError(stream.name, f"there is no format '{name}'.", hint=choice_hint("formats are", known, name))
     for format in FORMATS.values():
         if stream.name.startswith(format.addresses or "\0"):
             return _able(format, stream, role)
@@ -129,7 +129,7 @@ def extension_of(name: str) -> str:
     ('.run', '')
     """
     stem, extension = os.path.splitext(name.lower())
-    return os.path.splitext(stem)[1] if extension in _COMPRESSED else extension
+    return os.path.splitext(stem)[1] if extension in COMPRESSED else extension
 
 
 def by_extension(name: str) -> Format | None:
@@ -156,7 +156,7 @@ def format_to_write(path: str) -> Format:
 
 def without_extensions(name: str) -> str:
     """A file's name without the extensions of a format and a compression."""
-    known = {*_COMPRESSED, *(extension for format in FORMATS.values() for extension in format.extensions)}
+    known = {*COMPRESSED, *(extension for format in FORMATS.values() for extension in format.extensions)}
     for _ in range(2):
         stem, extension = os.path.splitext(name)
         if stem and extension.lower() in known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cranfield.errors import CranfieldError, MeasureError
+from cranfield.errors import CranfieldError, MeasureError, choice_hint
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.show.charts import CHARTS
@@ -15,7 +15,7 @@ from cranfield.show.charts.chart import Chart
 def chart_named(kind: str) -> Chart:
     """The chart of a name."""
     if kind not in CHARTS:
-        raise CranfieldError(f"there is no chart '{kind}'.", hint=f"charts are {', '.join(CHARTS)}")
+        raise CranfieldError(f"there is no chart '{kind}'.", hint=choice_hint("charts are", CHARTS, kind))
     return CHARTS[kind]
 
 

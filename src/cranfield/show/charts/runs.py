@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from cranfield.errors import CranfieldError
+from cranfield.errors import CranfieldError, choice_hint
 from cranfield.layout import columns, count
 from cranfield.show.charts.drawing import COLOURS, HEIGHT, LINE, NOTE
 from cranfield.show.charts.parts import ChartPart, channel, data, encoding, fixed, layer
@@ -28,7 +28,7 @@ def emphasised(names: Collection[str], highlight: Sequence[str] = (), best: str 
     """
     unknown = next((each for each in highlight if each not in names), None)
     if unknown is not None:
-        raise CranfieldError(f"there is no run '{unknown}' to highlight.", hint=f"runs are {', '.join(names)}")
+        raise CranfieldError(f"there is no run '{unknown}' to highlight.", hint=choice_hint("runs are", names, unknown))
     if len(names) <= len(COLOURS) and not highlight:
         return list(names)
     chosen = {*highlight, best}
