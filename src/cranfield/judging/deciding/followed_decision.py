@@ -10,8 +10,8 @@ from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
 from cranfield.judging.deciding.page_data import decision_summary
 from cranfield.judging.ordering import DECIDE
+from cranfield.judging.ordering.followed_grades import FollowedGrades
 from cranfield.judging.ordering.order import QueryDocument
-from cranfield.judging.ordering.said_so_far import FollowedGrades
 from cranfield.judging.store import Store
 from cranfield.judging.waiting import WaitingRow, add_waiting
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Protocol
 
+from cranfield.judging.ordering.followed_grades import FollowedGrades
 from cranfield.judging.ordering.order import Order, QueryDocument, RankedPool
-from cranfield.judging.ordering.said_so_far import FollowedGrades
 from cranfield.judging.random_orders import place
 from cranfield.judging.store import Store
 
