@@ -59,7 +59,7 @@ def rag_names() -> Iterator[Row]:
     for each in RAG_NAMES.values():
         at = "@k" if "@" not in each.ours else ""
         uncut = f", without a cutoff `{each.uncut}`" if each.uncut and each.uncut != each.ours else ""
-        yield f"`{each.name}`", f"`{each.ours}{at}`{uncut}", each.told
+        yield f"`{each.name}`", f"`{each.ours}{at}`{uncut}", each.explanation
 
 
 def charts() -> Iterator[Row]:
