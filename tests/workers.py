@@ -1,7 +1,7 @@
-"""`pytest --workers 3`: the tests are collected once, and forks of this process share them out.
+"""`pytest --workers 3`: one process collects the tests, and its forks run them.
 
-Collecting imports half of the world. Processes that each collect for themselves, as those of pytest-xdist do, spend
-half a minute on that before the first test. Where there is no fork that is safe, as on macOS, one process runs all
+Collecting imports many large libraries. If each worker did that itself, as with pytest-xdist, all cores would be busy
+for half a minute before the first test of a fresh clone. Where forking is not safe, as on macOS, one process runs all
 tests.
 """
 
@@ -19,10 +19,11 @@ FORKS = sys.platform == "linux"
 
 
 class Workers:
-    """A plugin that runs the tests in so many processes.
+    """A plugin that runs the tests in several processes.
 
-    shared: of a test's id, the name of what it shares with others that must run in the same process, one after the
-        other; None: only the cases of one test stay together
+    number: how many
+    shared: takes the id of a test and returns the name of the group that it must run with, in one process, or None; the
+        cases of one test always stay together
     """
 
     def __init__(self, number, shared):
@@ -62,7 +63,7 @@ class Workers:
         return [list(together) for _, together in groupby(placed, key=group)]
 
     def _report(self, session, running):
-        """Hand on what the workers report, until all have ended."""
+        """Pass on the workers' reports until all of them have ended."""
         hook, missing = session.config.hook, {item.nodeid: item for item in session.items}
         reading = dict(running)
         while reading:
@@ -93,10 +94,10 @@ def _work(session, number, groups, turn, connection):
     random.seed()  # or all workers would draw the same, such as the port of a server
     config, reports = session.config, []
     plugins = config.pluginmanager
-    plugins.unregister(name="terminalreporter")  # who forked reports
+    plugins.unregister(name="terminalreporter")  # the process that forked reports
     plugins.register(_Reports(config, reports))
     capture = plugins.getplugin("capturemanager")
-    capture.stop_global_capturing()  # into files that all workers would share
+    capture.stop_global_capturing()  # its files are shared by all workers
     capture.start_global_capturing()
     folders = config._tmp_path_factory
     folders._basetemp = folders.getbasetemp() / f"worker{number}"
@@ -112,7 +113,7 @@ def _work(session, number, groups, turn, connection):
     connection.close()
     capture.stop_global_capturing()
     atexit._run_exitfuncs()
-    os._exit(0)  # what the interpreter would do now has been done, or is for the process that forked
+    os._exit(0)  # the rest of the shutdown is for the process that forked
 
 
 def _items(groups, turn):
