@@ -4,6 +4,7 @@ import functools
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from importlib.util import find_spec
 
@@ -18,6 +19,9 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 MEMORY = "/dev/shm"
 if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
+
+# A shell that runs the tests in the background makes them ignore Ctrl-C, and so would the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test speaks to a server whose certificate it checks, and reading all authorities takes each client long.
 os.environ.pop("SSL_CERT_FILE", None)
