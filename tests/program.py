@@ -174,6 +174,7 @@ def _start(connection, others):
 
 
 def _call(streams, program, words, folder, environment):
+    atexit._clear()  # those of the server, which take as long as a short program
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
