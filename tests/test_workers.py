@@ -20,7 +20,7 @@ def pytest_configure(config):
 
 
 @pytest.fixture
-def tested(tmp_path):
+def run_tests(tmp_path):
     """Run these tests with two workers; the exit code, and the lines of the output."""
 
     def run(tests, *options):
@@ -34,8 +34,8 @@ def tested(tmp_path):
     return run
 
 
-def test_each_test_runs_once_and_groups_stay_in_one_process(tested, tmp_path):
-    code, lines = tested(
+def test_each_test_runs_once_and_groups_stay_in_one_process(run_tests, tmp_path):
+    code, lines = run_tests(
         """
 import os, pathlib, pytest
 
@@ -73,14 +73,14 @@ def test_skipped():
         assert (len(processes), len(set(processes))) == (times, 1)
 
 
-def test_a_worker_that_dies_fails_its_tests(tested):
-    code, lines = tested("import os\ndef test_a(): os._exit(3)\ndef test_b(): pass\n")
+def test_a_worker_that_dies_fails_its_tests(run_tests):
+    code, lines = run_tests("import os\ndef test_a(): os._exit(3)\ndef test_b(): pass\n")
     assert code == 1
     assert any("A worker died before this test had ended" in line for line in lines)
     assert lines[-1].startswith(("1 failed, 1 passed", "2 failed"))
 
 
-def test_fixtures_of_a_session_end_in_each_worker(tested, tmp_path):
+def test_fixtures_of_a_session_end_in_each_worker(run_tests, tmp_path):
     tests = """
 import atexit, os, pytest
 
@@ -93,13 +93,13 @@ def server():
 def test_a(server): pass
 def test_b(server): pass
 """
-    assert tested(tests)[0] == 0
+    assert run_tests(tests)[0] == 0
     ended = {path.name[5:] for path in tmp_path.glob("ended*")}
     assert ended
     assert ended == {path.name[4:] for path in tmp_path.glob("exit*")}
 
 
-def test_the_first_failure_stops_all(tested):
-    code, lines = tested("import time\ndef test_a(): assert 0\ndef test_b(): time.sleep(60)\n", "-x")
+def test_the_first_failure_stops_all(run_tests):
+    code, lines = run_tests("import time\ndef test_a(): assert 0\ndef test_b(): time.sleep(60)\n", "-x")
     assert code == 1
     assert lines[-1].startswith("1 failed")
