@@ -60,13 +60,15 @@ SLOW = (
     *("tests/ranks/test_frames.py", "tests/ranks/test_passages.py", "tests/systems/test_retrievers.py"),
     *("tests/show/test_notebook.py", "tests/test_docstrings.py"),
 )
-# Their tests share a browser, a server, a built site, examples or a library that takes long to import.
+# Their tests share a browser, a server, a built site, examples or a library that takes long to import. These groups run
+# first, because they take longest.
 TOGETHER = {
     "tests/show/test_browser.py": "browser",
     "tests/judging/test_page_browser.py": "browser",
     "tests/judging/test_page_passages.py": "browser",
     "tests/systems/test_postgres.py": "PostgreSQL",
     "tests/test_site.py": "site",
+    "tests/test_pages.py": "pages",
     "tests/test_names.py": "PyTorch",
     "tests/engines/test_per_query.py": "engines",
     "tests/measures/test_bounds.py": "bounds",

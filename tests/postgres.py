@@ -8,6 +8,12 @@ import tempfile
 
 import pytest
 
+# Nothing has to survive a crash, and databases are small.
+SETTINGS = (
+    *("fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0"),
+    *("autovacuum=off", "jit=off", "shared_buffers=16MB", "listen_addresses=''"),
+)
+
 
 def find(program):
     found = shutil.which(program) or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{program}"))), None)
@@ -21,7 +27,7 @@ def dsn():
         pytest.skip("there is no PostgreSQL server here")
     pwd = pytest.importorskip("pwd", reason="there are no users as on Unix here")
     options = {}
-    folder = tempfile.mkdtemp(prefix="pg", dir="/tmp")  # short: the name of a socket may have 100 letters
+    folder = tempfile.mkdtemp(prefix="pg")  # short: the name of a socket may have 100 letters
     if os.getuid() == 0:  # the server refuses to run as root
         name = next((name for name in ("postgres", "nobody") if _exists(pwd, name)), None)
         if name is None:
@@ -36,7 +42,7 @@ def dsn():
             kept = rules.read()
             rules.seek(0)
             rules.write(f"local all locked scram-sha-256\n{kept}")
-        settings = f"-c listen_addresses='' -k {folder} -c fsync=off"
+        settings = " ".join(f"-c {each}" for each in (*SETTINGS, f"unix_socket_directories={folder}"))
         subprocess.run(
             [pg_ctl, "-D", data, "-l", f"{folder}/log", "-w", "-o", settings, "start"],
             **{**run, "capture_output": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},

@@ -105,27 +105,38 @@ def printed(code, *arguments):
 
 @cache
 def shims():
-    """The folder of the programs for shells; the first call starts the server, which ends with this process."""
+    """The folder of the programs for shells; the first call starts the server, which ends with this process.
+
+    Nobody waits for it: calls are answered once it has imported everything. Forks of this process share it.
+    """
     if not FORKS:
         return INSTALLED
     folder = Path(tempfile.mkdtemp(prefix="cranfield"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for program in PROGRAMS:
         shim = folder / program
         shim.write_text(SHIM.format(python=sys.executable, address=folder / "server", program=program))
         shim.chmod(0o755)
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.program", folder / "server"],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert server.stdout.read(1) == b"!", "the server did not start"
-    atexit.register(server.communicate)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "server"))
+        listener.listen(64)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "tests.program", str(listener.fileno())],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[listener.fileno()],
+        )
+    atexit.register(_end, os.getpid(), server, folder)
     return folder
 
 
-def serve(address):
+def _end(owner, server, folder):
+    if os.getpid() == owner:  # forks clean up as well, but others may still call programs
+        server.communicate()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def serve(listener):
     """Fork for each call, until whoever started this has gone, which ends standard input."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a fork takes only the thread along that it is called in
     for name in [*IMPORTED, *OURS]:
@@ -133,10 +144,6 @@ def serve(address):
             importlib.import_module(name)
     gc.collect()
     gc.freeze()
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(address)
-    listener.listen(64)
-    os.write(1, b"!")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     running = {}  # descriptor of a process: its number, and the connection of whoever waits for it
     while 0 not in (ready := select.select([listener, 0, *running], [], [])[0]):
@@ -202,4 +209,4 @@ def _call(streams, program, words, folder, environment):
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(socket.socket(fileno=int(sys.argv[1])))
