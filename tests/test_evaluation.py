@@ -7,7 +7,17 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 import cranfield
-from cranfield import Evaluation, InputError, Judgments, Policy, PolicyError, evaluate, evaluate_runs
+from cranfield import (
+    Evaluation,
+    InputError,
+    JudgedRanks,
+    Judgments,
+    MeasureError,
+    Policy,
+    PolicyError,
+    evaluate,
+    evaluate_runs,
+)
 
 QRELS = {"1": {"a": 2, "b": 0}, "2": {"a": 1, "c": 1}, "3": {"a": 0}, "10": {"z": 1}}
 RUN = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}, "3": {"a": 1.0}, "99": {"a": 1.0}}
@@ -213,6 +223,31 @@ def test_an_evaluation_never_changes(result, tmp_path):
         assert each["RR"] == 0.375
     with pytest.raises(ValueError, match="read-only"):
         result._columns[result.measures[0]][0] = 7
+
+
+def test_ranks_are_evaluated_like_the_run_they_come_from(tmp_path):
+    qrels = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 1}, "3": {"d": 1}}
+    run = {"1": {"x": 3.0, "c": 2.0, "b": 1.0}, "2": {"a": 1.0}}
+    for policy in (Policy(), Policy(missing="skip"), Policy(depth=2)):
+        known = evaluate(qrels, run, "nDCG@2 RR AP Judged@3", policy=policy)
+        again = Evaluation.of(known.ranks, "nDCG@2 RR AP Judged@3", policy=policy)
+        assert dict(again) == dict(known)
+        assert again.per_query == known.per_query
+        assert again.counts == known.counts
+        assert again.bounds("AP") == known.bounds("AP")
+        assert again.worst("AP", 3) == known.worst("AP", 3)
+    again.renamed("ranks").save(tmp_path / "saved.json")
+    saved = Evaluation.load(tmp_path / "saved.json")
+    assert (saved.run, dict(saved)) == ("ranks", dict(again))
+    assert saved.qrels_sha256 == again.qrels_sha256 != Evaluation.of(JudgedRanks.of_grades([1]), "AP").qrels_sha256
+
+
+def test_ranks_alone_cannot_be_evaluated_by_measures_of_groups_or_by_a_policy_that_refuses_them():
+    judged = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"]}, "RR").ranks
+    with pytest.raises(MeasureError, match="alpha_nDCG"):
+        Evaluation.of(judged, "RR alpha_nDCG@10")
+    with pytest.raises(InputError, match="judged queries are not in the run: 2"):
+        Evaluation.of(judged, "RR", policy=Policy(missing="error"))
 
 
 def test_a_new_name_makes_a_new_evaluation(result, tmp_path):

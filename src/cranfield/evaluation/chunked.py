@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from cranfield.errors import InputError, MeasureError
-from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
+from cranfield.evaluation.from_ranks import digest_of, evaluation_of, refuse_missing
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import own_name
 from cranfield.evaluation.result import Evaluation

@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import compress
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.engines.sources import Lazy, is_lazy, open_run, stays_in_engine
 from cranfield.errors import InputError, MeasureError
-from cranfield.evaluation.evidence import RankedEvidence
+from cranfield.evaluation.from_ranks import digest_of, evaluation_of, refuse_missing
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import named_runs
-from cranfield.evaluation.result import Evaluation, Evaluations
-from cranfield.evaluation.values import Counts, measured
+from cranfield.evaluation.notebook_display import notebook_html
+from cranfield.evaluation.result import Evaluation
+from cranfield.layout import count, listed
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.chunk_runs import ChunkRun, are_of_passages, passages_for
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
+from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.scan.ahead import is_scanning
@@ -36,6 +36,7 @@ from cranfield.read.streams import Stream
 if TYPE_CHECKING:
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.passages import PassageJudgments
+    from cranfield.show.charts.drawing import Spec
 
 
 class Options(TypedDict, total=False):
@@ -136,42 +137,29 @@ def evaluate(
     )
 
 
-def evaluation_of(
-    run: str,
-    measures: Sequence[Measure],
-    judged: JudgedRanks,
-    policy: Policy,
-    inputs: InputHashes,
-    tables: Mapping[str, Any] | None = None,
-    *,
-    documents: Documents | None = None,
-    warnings: Sequence[str] = (),
-    doubts: Sequence[str] = (),
-    orders: TieOrders | None = None,
-    provenance: str = "",
-) -> Evaluation:
-    """The evaluation of judged ranks by measures.
+class Evaluations(dict[str, Evaluation]):
+    """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
 
-    inputs: the hashes of the judgments and of the run
-    tables: by name, those of judgments with groups, where a measure needs them
-    warnings: about ids of the run and of the judgments
-    doubts: about the judgments
-    """
-    evidence = RankedEvidence(judged, policy, documents, orders)
-    kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
-    query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
-    return Evaluation(
-        run=run,
-        measures=tuple(measures),
-        policy=policy,
-        counts=Counts.of(measures, judged, kept),
-        _inputs=inputs,
-        provenance=provenance,
-        query_ids=query_ids,
-        _columns=measured(measures, every, kept),
-        _evidence=evidence,
-        _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy))),
-    )
+    def __repr__(self) -> str:
+        return f"<Evaluations of {count(len(self), 'run')}: {listed(list(self))}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.values()))
+
+    def _repr_html_(self) -> str:
+        return notebook_html("evaluations_html", list(self.values()))
+
+    def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
+        """A chart of these runs.
+
+        kind: one that `cranfield plot --help` lists; "difference" and "scatter" take two runs, the baseline first.
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        options: those of the chart, as for `draw_chart`.
+        Returns the specification, as a dict.
+        """
+        from cranfield.evaluation.charting import plotted
+
+        return plotted(kind, list(self.values()), measure, **options)
 
 
 def evaluate_runs(
@@ -314,23 +302,5 @@ _LENGTHS = "lengths need all documents of every ranking, but these stay in the e
 _EAGER = "collect the run, or leave out the engine, to evaluate it in memory"
 
 
-def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
-    """Refuse a run that lacks judged queries, where the policy says so."""
-    if policy.missing == "error" and judged.missing.any():
-        lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
-        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
-        raise InputError(source, f"{len(lacking)} judged queries are not in the run: {listed}.")
-
-
 def _run_hash(stream: Stream) -> str | Callable[[], str]:
     return stream.sha256 if stream.hashed else stream.hash_again
-
-
-def digest_of(judged: JudgedRanks) -> str:
-    """A hash of the judged ranks, for a run that is not a file: hashing all of it would take far longer."""
-    import hashlib
-
-    digest = hashlib.sha256("\n".join(judged.query_ids).encode(errors="surrogatepass"))
-    for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
-        digest.update(column.data if column.flags.c_contiguous else column.tobytes())
-    return f"ranks-{digest.hexdigest()}"

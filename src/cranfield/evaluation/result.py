@@ -12,13 +12,12 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.tie_ranges import tie_warning_text
 from cranfield.evaluation.values import BUDGET, Bounds, Counts, measured
-from cranfield.layout import count, listed
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
+from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -54,6 +53,31 @@ class Evaluation(ValuesByQuery):
     _evidence: RankedEvidence | SavedEvidence = field(repr=False)
     # About the judgments, and about ids of run and judgments that hardly match.
     _input_warnings: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        judged: JudgedRanks,
+        measures: Measures = DEFAULT_MEASURES,
+        *,
+        policy: Policy | None = None,
+        name: str = "the run",
+    ) -> Evaluation:
+        """Evaluate ranks that are already known, such as those of another evaluation.
+
+        judged: the ranks and grades of the judged documents, query by query.
+        measures: names such as "nDCG@10", separated by spaces or in a list; only measures of ranks and grades.
+        policy: the conventions by which the documents were ranked; here only `missing` makes a difference.
+        name: the run's name in the result.
+        Returns an evaluation, which has no documents to show.
+
+        >>> from cranfield import Evaluation, JudgedRanks
+        >>> Evaluation.of(JudgedRanks.of_grades([0, 2, 1]), "RR nDCG@3")
+        <Evaluation of the run: RR=0.5000, nDCG@3=0.6697; 1 query>
+        """
+        from cranfield.evaluation.from_ranks import evaluate_ranks
+
+        return evaluate_ranks(judged, measures, policy or Policy(), name)
 
     def renamed(self, run: str) -> Evaluation:
         """The same evaluation under another name.
@@ -297,28 +321,3 @@ class Evaluation(ValuesByQuery):
         from cranfield.evaluation.charting import plotted
 
         return plotted(kind, [self], measure, **options)
-
-
-class Evaluations(dict[str, Evaluation]):
-    """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
-
-    def __repr__(self) -> str:
-        return f"<Evaluations of {count(len(self), 'run')}: {listed(list(self))}>"
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.values()))
-
-    def _repr_html_(self) -> str:
-        return notebook_html("evaluations_html", list(self.values()))
-
-    def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
-        """A chart of these runs.
-
-        kind: one that `cranfield plot --help` lists; "difference" and "scatter" take two runs, the baseline first.
-        measure: any of its names, or a `Measure`; by default the first that was measured.
-        options: those of the chart, as for `draw_chart`.
-        Returns the specification, as a dict.
-        """
-        from cranfield.evaluation.charting import plotted
-
-        return plotted(kind, list(self.values()), measure, **options)

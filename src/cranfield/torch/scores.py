@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
-from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
+from cranfield.evaluation.from_ranks import digest_of, evaluation_of, refuse_missing
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures

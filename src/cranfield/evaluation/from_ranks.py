@@ -1,0 +1,98 @@
+"""An evaluation from ranks, wherever these come from: a file, memory, an engine, a device, chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import compress
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.evaluation.evidence import RankedEvidence
+from cranfield.evaluation.hashes import InputHashes
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import Counts, measured
+from cranfield.measures import Measure, Measures, parse_measures
+from cranfield.measures.registry import require_ranks
+from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.documents import Documents
+from cranfield.ranks.overlap import little_in_common
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.tie_orders import TieOrders
+
+
+def evaluate_ranks(judged: JudgedRanks, measures: Measures, policy: Policy, name: str) -> Evaluation:
+    """The evaluation of ranks about whose run nothing else is known."""
+    wanted = parse_measures(measures)
+    for measure in wanted:
+        require_ranks(measure)
+    refuse_missing(judged, policy, name)
+    inputs = InputHashes(partial(_digest_of_grades, judged), partial(digest_of, judged))
+    return evaluation_of(name, wanted, judged, policy, inputs)
+
+
+def evaluation_of(
+    run: str,
+    measures: Sequence[Measure],
+    judged: JudgedRanks,
+    policy: Policy,
+    inputs: InputHashes,
+    tables: Mapping[str, Any] | None = None,
+    *,
+    documents: Documents | None = None,
+    warnings: Sequence[str] = (),
+    doubts: Sequence[str] = (),
+    orders: TieOrders | None = None,
+    provenance: str = "",
+) -> Evaluation:
+    """The evaluation of judged ranks by measures.
+
+    inputs: the hashes of the judgments and of the run
+    tables: by name, those of judgments with groups, where a measure needs them
+    warnings: about ids of the run and of the judgments
+    doubts: about the judgments
+    """
+    evidence = RankedEvidence(judged, policy, documents, orders)
+    kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
+    query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
+    return Evaluation(
+        run=run,
+        measures=tuple(measures),
+        policy=policy,
+        counts=Counts.of(measures, judged, kept),
+        _inputs=inputs,
+        provenance=provenance,
+        query_ids=query_ids,
+        _columns=measured(measures, every, kept),
+        _evidence=evidence,
+        _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy))),
+    )
+
+
+def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
+    """Refuse a run that lacks judged queries, where the policy says so."""
+    if policy.missing == "error" and judged.missing.any():
+        lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
+        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
+        raise InputError(source, f"{len(lacking)} judged queries are not in the run: {listed}.")
+
+
+def digest_of(judged: JudgedRanks) -> str:
+    """A hash of the judged ranks, for a run that is not a file: hashing all of it would take far longer."""
+    columns = (judged.query, judged.rank, judged.grade, judged.retrieved)
+    return f"ranks-{_digest(judged.query_ids, columns)}"
+
+
+def _digest_of_grades(judged: JudgedRanks) -> str:
+    """A hash of the judgments, for those of which only the grades are known."""
+    return f"grades-{_digest(judged.query_ids, (judged.judged_first, judged.judged_grades))}"
+
+
+def _digest(query_ids: Sequence[str], columns: Iterable[Integers | Numbers]) -> str:
+    import hashlib  # most evaluations show no hash
+
+    digest = hashlib.sha256("\n".join(query_ids).encode(errors="surrogatepass"))
+    for column in columns:
+        digest.update(column.data if column.flags.c_contiguous else column.tobytes())
+    return digest.hexdigest()
