@@ -6,8 +6,7 @@ import numpy as np
 
 from cranfield.comparison.joint.fractions import largest_fractions
 from cranfield.comparison.significance.tukey import in_numpy
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.native import native, native_layout
 from cranfield.read.formats.trec import TREC_RUN
 from tests.comparison.test_fractions import made
 from tests.fuzz.mutations import lines

@@ -15,8 +15,7 @@ from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.reading_judgments import read_lines
 from cranfield.ranks.scan import pure
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.native import native, native_layout
 from cranfield.read.shapes import Text
 from cranfield.read.source import open_source
 from cranfield.read.streams import Stream

@@ -11,9 +11,8 @@ import pytest
 
 import cranfield.ranks.scan
 from cranfield import InputError, Judgments, Policy
-from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.memory import scan_rankings
-from cranfield.ranks.scan.native import TWINS, native
+from cranfield.ranks.scan.native import TWINS, native, native_layout
 from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.shapes import Rankings
 from tests.generated import scan_with

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cranfield import Judgments
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.native import native, native_layout
 from cranfield.read.formats.trec import TREC_RUN
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
 from cranfield.ranks.ranking import rank_run
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.native import native, native_layout
 from cranfield.ranks.scan.text import scan_text
 from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.source import open_source

@@ -14,8 +14,7 @@ from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan import text as scan
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import CORES, native
+from cranfield.ranks.scan.native import CORES, native, native_layout
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.whole_rankings import ordered, rankings_of
 from cranfield.read.shapes import Source, Text

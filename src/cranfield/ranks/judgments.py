@@ -14,8 +14,7 @@ from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.scan.ahead import judged_ahead
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.native import native, native_layout
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.read.formats.prefs import are_preferences
 from cranfield.read.shapes import Rankings, Source, Table, Text

@@ -10,8 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import CORES, native
+from cranfield.ranks.scan.native import CORES, native, native_layout
 from cranfield.read.compression import compression
 from cranfield.read.line_layout import TREC_QRELS, TREC_RUN
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-__all__ = ["CORES", "TWINS", "native"]
+if TYPE_CHECKING:
+    from cranfield.read.line_layout import Layout
+
+__all__ = ["CORES", "TWINS", "native", "native_layout"]
 
 try:
     if os.environ.get("CRANFIELD_SCAN") == "pure":
@@ -34,3 +38,20 @@ TWINS = {
     "largest_fractions": "cranfield.comparison.joint.fractions:largest_fractions",
     "add_up": "cranfield.ranks.tables.ranks:add_up",
 }
+
+
+def native_layout(layout: Layout) -> native.Layout:
+    """The layout of lines of text, for the native scan."""
+    assert native is not None
+    return native.Layout(
+        layout.query,
+        layout.document,
+        layout.value,
+        layout.least,
+        layout.most,
+        layout.rank,
+        layout.separator,
+        layout.ranks,
+        layout.counted,
+        layout.single,
+    )

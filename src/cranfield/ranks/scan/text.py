@@ -11,8 +11,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.ahead import scanned_ahead
 from cranfield.ranks.scan.counting import Part, Places, Scanned, join
-from cranfield.ranks.scan.layouts import native_layout
-from cranfield.ranks.scan.native import CORES, native
+from cranfield.ranks.scan.native import CORES, native, native_layout
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.line_layout import Layout
 from cranfield.read.shapes import Text
