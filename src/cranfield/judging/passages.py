@@ -15,7 +15,7 @@ from cranfield.judging.merging import find_rule
 
 if TYPE_CHECKING:
     from cranfield.judging.event_log import CurrentGrade
-    from cranfield.judging.store import Store
+    from cranfield.judging.stored_judgments import StoredJudgments
     from cranfield.read.formats.store import JudgmentView
 
 
@@ -39,7 +39,9 @@ def open_passages(where: str, wanted: JudgmentView) -> tuple[list[MarkedPassage]
     return found, f"judges:{len(judges)}|merge:{merge}"
 
 
-def marked_in(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> list[MarkedPassage]:
+def marked_in(
+    store: StoredJudgments, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
+) -> list[MarkedPassage]:
     """The passages of a store. See `Store.to_passages`."""
     found, _ = _read(store, assessors, merge, kinds)
     if not any(each.end for each in found):
@@ -50,7 +52,7 @@ def marked_in(store: Store, assessors: Iterable[str] | None, merge: str, kinds: 
 
 
 def _read(
-    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
+    store: StoredJudgments, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
 ) -> tuple[list[MarkedPassage], set[str]]:
     """All grades of parts, and of documents of which no part has one; and who gave them."""
     from cranfield.judging.event_log import standing

@@ -1,12 +1,11 @@
-"""open_store(where) → Store: judgments as events, what waits to be judged, and views of it."""
+"""open_store(where) → Store: judgments as events, and what waits to be judged."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from cranfield.errors import InputError, need
 from cranfield.judging.checked_input import (
@@ -19,16 +18,9 @@ from cranfield.judging.checked_input import (
     checked_text,
     text_rows,
 )
-from cranfield.judging.events import DocumentPart, Event, StoreProgress, Task
-from cranfield.judging.kinds import BY_PEOPLE
+from cranfield.judging.events import DocumentPart, Event, Task
 from cranfield.judging.scale import GradeScale
-
-if TYPE_CHECKING:
-    from cranfield.judging.database import Database
-    from cranfield.judging.passages import MarkedPassage
-    from cranfield.judging.views import Conflict
-    from cranfield.ranks.grouped_judgments import GroupedJudgments
-    from cranfield.ranks.judgments import Judgments
+from cranfield.judging.stored_judgments import StoredJudgments
 
 QUERY_FIELDS = ("text", "narrative")
 DOCUMENT_FIELDS = ("title", "text", "url", "image")
@@ -55,7 +47,7 @@ def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only
     return Store(Database(os.fspath(where), create=create, read_only=read_only))
 
 
-class Store:
+class Store(StoredJudgments):
     """Who judged what, and what waits to be judged. Open one with `open_store`.
 
     Judgments are events: they are appended and never changed. A corrected grade is a later event, and so is taking one
@@ -91,25 +83,6 @@ class Store:
     >>> store.close()
     >>> folder.cleanup()
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.name = database.name
-
-    def __repr__(self) -> str:
-        return f"Store({self.name!r})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close all connections; what was saved is on disk already."""
-        self._database.close()
 
     def add_queries(self, queries: Mapping[Any, Any] | Iterable[Any]) -> int:
         """Add queries.
@@ -287,37 +260,6 @@ class Store:
             "the undo", lambda connection: take_back(connection, who, query_id, doc_id, adjudicates, sent, self.name)
         )
 
-    def events(
-        self, *, assessor: str | None = None, query_id: str | None = None, doc_id: str | None = None, after: int = 0
-    ) -> Iterator[Event]:
-        """The events in the order in which they happened.
-
-        assessor, query_id, doc_id: only those of this assessor, query or document.
-        after: only those after the event with this number.
-        Returns an iterator, which reads from the store as it goes.
-        """
-        from cranfield.judging.event_log import read_events
-        from cranfield.judging.schema import EVENTS
-
-        wanted = {"assessor": assessor, "query_id": query_id, "doc_id": doc_id}
-        conditions = [EVENTS.c[name] == value for name, value in wanted.items() if value is not None]
-        with self._database.reading() as connection:
-            yield from read_events(connection, [*conditions, EVENTS.c.number > after])
-
-    @property
-    def scale(self) -> GradeScale:
-        """The grades that assessors choose from, and what each means.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
-        ...     store.scale.names[3]
-        'Perfect'
-        """
-        from cranfield.judging.store_contents import read_scale
-
-        with self._database.reading() as connection:
-            return read_scale(connection)
-
     def set_scale(self, scale: GradeScale | Mapping[Any, Any] | Iterable[Any]) -> None:
         """Change the grades that assessors choose from; judgments keep the grades they have.
 
@@ -334,13 +276,6 @@ class Store:
         chosen = GradeScale.of(scale, self.name)
         with self._database.writing("the scale") as connection:
             write_scale(connection, chosen)
-
-    def progress(self) -> StoreProgress:
-        """How much is judged and how much is left, by query and by assessor."""
-        from cranfield.judging.progress import measure_progress
-
-        with self._database.reading() as connection:
-            return measure_progress(connection)
 
     def import_qrels(
         self, qrels: Any, assessor: str, *, kind: str = "imported", format: str | None = None, comment: str = ""
@@ -371,100 +306,6 @@ class Store:
                 checked_id(each, judgments.name, "an id")
         with self._database.writing(f"what is in {judgments.name}") as connection:
             return import_judgments(connection, judgments, said)
-
-    def view(
-        self,
-        assessors: Iterable[str] | None = None,
-        merge: str = "majority",
-        *,
-        kinds: Iterable[str] = BY_PEOPLE,
-        pooled: bool = False,
-    ) -> Judgments:
-        """The judgments of some assessors, merged where several judged the same document.
-
-        assessors: their names; by default all of these kinds.
-        merge: the rule, such as "median"; adjudicated grades come first.
-        kinds: whose grades count, such as "model"; by default those of people, "person" and "imported".
-        pooled: also documents that were pooled but not judged, with the grade -1, for measures of sampled pools
-            (infAP).
-        Returns the judgments. Documents that could not be judged are not in them. A document of which only parts were
-        judged has the highest grade of its parts. Their `provenance`, and so every signature, says what was chosen.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
-        ...     for who, grade in [("ann", 2), ("bob", 0), ("cid", 2)]:
-        ...         event = store.judge("q1", "d1", grade, assessor=who)
-        ...     both = store.view(["ann", "bob"], merge="min")
-        ...     store.view().by_query, both.by_query, both.provenance
-        ({'q1': {'d1': 2.0}}, {'q1': {'d1': 0.0}}, 'judges:2|merge:min|conflicts:1')
-        """
-        from cranfield.judging.views import view
-
-        return view(self, assessors, merge, kinds, pooled)
-
-    def conflicts(self, assessors: Iterable[str] | None = None, *, kinds: Iterable[str] = BY_PEOPLE) -> list[Conflict]:
-        """The documents on which assessors disagree and nobody has settled it.
-
-        assessors: their names; by default all of these kinds.
-        kinds: whose grades count, such as "model"; by default those of people, "person" and "imported".
-        Returns the documents with the grade of each assessor, the widest apart first.
-        """
-        from cranfield.judging.views import conflicts
-
-        return conflicts(self, assessors, kinds)
-
-    def to_judgments(self) -> Judgments:
-        """The view that is used when a store is given as judgments: all people, by majority."""
-        return self.view()
-
-    def to_strata(
-        self, assessors: Iterable[str] | None = None, merge: str = "majority", *, kinds: Iterable[str] = BY_PEOPLE
-    ) -> GroupedJudgments:
-        """The judgments of pools with a sample, by stratum: what `evaluate` reads from a store for xinfAP and the like.
-
-        assessors, merge, kinds: as in `view`.
-        Returns judgments whose groups are the strata, such as "depth 10" and "11 to 100"; documents that were pooled
-        but not judged have the grade -1. Documents judged without a pool are a stratum of their own. An error if
-        nothing was pooled.
-
-        >>> import tempfile
-        >>> from cranfield import evaluate, pool
-        >>> run = {"q1": ["a", "b", "c", "d", "e"]}
-        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
-        ...     found = pool(store, {"q1": "cats"}, {"bm25": run}, 2, sample_below=2, sample_depth=5)
-        ...     while task := store.next_for("ann"):
-        ...         event = store.judge("q1", task.doc_id, 1, assessor="ann")
-        ...     round(evaluate(store, run, "statAP")["statAP"], 4), store.to_strata().group_ids
-        (1.0, ('3 to 5', 'depth 2'))
-        """
-        from cranfield.judging.strata import strata
-
-        return strata(self, assessors, merge, kinds)
-
-    def to_passages(
-        self, assessors: Iterable[str] | None = None, merge: str = "majority", *, kinds: Iterable[str] = BY_PEOPLE
-    ) -> list[MarkedPassage]:
-        """The judgments of parts of documents, which hold however texts are cut into chunks.
-
-        assessors, merge, kinds: as in `view`; only grades of the very same part are merged.
-        Returns a (query_id, doc_id, start, end, grade) for each part, in characters; for a document that was graded as
-        a whole and has no such part, start and end are None. An error if no part was graded. `evaluate` takes them
-        as judgments of runs of chunks; see `PassageJudgments`.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
-        ...     event = store.judge("q1", "d1", 2, assessor="ann", part=(0, 17))
-        ...     store.to_passages()
-        [MarkedPassage(query_id='q1', doc_id='d1', start=0, end=17, grade=2.0)]
-        """
-        from cranfield.judging.passages import marked_in
-
-        return marked_in(self, assessors, merge, kinds)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Any]:
-        with self._database.reading() as connection:
-            yield connection
 
     @contextmanager
     def _writing(self, what: str) -> Iterator[Any]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.judging.kinds import BY_PEOPLE
-from cranfield.judging.store import Store, open_store
+from cranfield.judging.store import open_store
+from cranfield.judging.stored_judgments import StoredJudgments
 from cranfield.judging.views import merged
 from cranfield.ranks.grouped_judgments import ONLY, GroupedJudgments
 
@@ -29,7 +30,9 @@ def open_strata(where: str, wanted: JudgmentView) -> tuple[ByStratum, str]:
         return _by_stratum(store, wanted.assessors or None, wanted.merge or "majority", wanted.kinds or BY_PEOPLE)
 
 
-def strata(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> GroupedJudgments:
+def strata(
+    store: StoredJudgments, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
+) -> GroupedJudgments:
     """The judgments of a store by stratum. See `Store.to_strata`."""
     found, provenance = _by_stratum(store, assessors, merge, kinds)
     by_group = {query: {(name, ONLY): its for name, its in by_name.items()} for query, by_name in found.items()}
@@ -39,7 +42,7 @@ def strata(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Ite
 
 
 def _by_stratum(
-    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
+    store: StoredJudgments, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
 ) -> tuple[ByStratum, str]:
     from cranfield.judging.waiting import strata_of_queries
 

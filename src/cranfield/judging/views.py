@@ -14,7 +14,8 @@ from cranfield.errors import InputError
 from cranfield.judging.checked_input import checked_kind
 from cranfield.judging.kinds import BY_PEOPLE, KINDS
 from cranfield.judging.merging import find_rule
-from cranfield.judging.store import Store, open_store
+from cranfield.judging.store import open_store
+from cranfield.judging.stored_judgments import StoredJudgments
 from cranfield.ranks.chosen_warning import chosen_part
 from cranfield.ranks.judgments import Judgments
 
@@ -61,7 +62,7 @@ def open_view(where: str, wanted: JudgmentView) -> tuple[ByQuery, str]:
 
 
 def view(
-    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
+    store: StoredJudgments, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
 ) -> Judgments:
     """The judgments of a store. See `Store.view`."""
     by_query, provenance = merged(store, assessors, merge, kinds, pooled)
@@ -69,7 +70,7 @@ def view(
 
 
 def merged(
-    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
+    store: StoredJudgments, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
 ) -> tuple[ByQuery, str]:
     """One grade for each document, and the choice as it appears in a signature."""
     wanted = tuple(dict.fromkeys(kinds))
@@ -85,7 +86,7 @@ def merged(
 
 
 def merged_grades(
-    store: Store,
+    store: StoredJudgments,
     merge: str,
     kinds: Sequence[str],
     assessors: Iterable[str] | None = None,
@@ -111,7 +112,7 @@ def merged_grades(
     return by_query
 
 
-def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:
+def _chosen(store: StoredJudgments, by_query: ByQuery) -> Iterator[str]:
     """How many of the documents were chosen by orders of judging, as it appears in a signature."""
     from cranfield.judging.chosen_judgments import count_chosen
 
@@ -121,7 +122,7 @@ def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:
         yield chosen_part(counts)
 
 
-def _add_pooled(store: Store, by_query: ByQuery) -> int:
+def _add_pooled(store: StoredJudgments, by_query: ByQuery) -> int:
     """Give -1 to pooled documents without a grade, in queries that have grades; returns how many."""
     from cranfield.judging.waiting import pooled_documents
 
@@ -135,7 +136,7 @@ def _add_pooled(store: Store, by_query: ByQuery) -> int:
 
 
 def graded_documents(
-    store: Store, assessors: Iterable[str] | None, kinds: Sequence[str], *, differently: bool = False
+    store: StoredJudgments, assessors: Iterable[str] | None, kinds: Sequence[str], *, differently: bool = False
 ) -> Generator[GradedEvent]:
     """All documents that chosen assessors judged, query by query; `differently`: at least those with several grades."""
     from cranfield.judging.event_log import standing
@@ -244,7 +245,7 @@ def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], 
             raise InputError(source, f"{name}'s grades are of the kind '{kind}', which was not selected.", hint=hint)
 
 
-def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
+def _elsewhere(store: StoredJudgments, kinds: Sequence[str]) -> str:
     """A hint if all judgments are of another kind, or if there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
@@ -265,7 +266,7 @@ def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
     return "|".join(parts)
 
 
-def conflicts(store: Store, assessors: Iterable[str] | None, kinds: Iterable[str]) -> list[Conflict]:
+def conflicts(store: StoredJudgments, assessors: Iterable[str] | None, kinds: Iterable[str]) -> list[Conflict]:
     """Where assessors disagree. See `Store.conflicts`."""
     found = [
         Conflict(each.query_id, each.doc_id, each.grades)

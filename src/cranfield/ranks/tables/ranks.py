@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.errors import InputError, PolicyError
+from cranfield.errors import PolicyError
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import NOT_RELEVANT, reaches
 from cranfield.ranks.scan.native import native
@@ -386,43 +385,12 @@ class JudgedRanks:
         missed: the grades of judged documents that were not retrieved.
         Returns a table of one query.
         """
-        judged = [
-            (rank, _number(grade, f"rank {rank}")) for rank, grade in enumerate(_listed(grades), 1) if grade is not None
-        ]
-        rank = np.array([rank for rank, _ in judged], dtype=np.int64)
-        grade = np.array([grade for _, grade in judged], dtype=np.float64)
-        more = [_number(grade, "a missed document") for grade in missed]
-        every = np.concatenate((grade, np.array(more, dtype=np.float64)))
-        best_first = np.argsort(-every, kind="stable")
-        return cls(
-            query_ids=("",),
-            query=np.zeros(len(rank), dtype=np.int64),
-            rank=rank,
-            grade=grade,
-            tied=np.zeros(len(rank), dtype=np.bool_),
-            row=np.arange(len(rank)),
-            retrieved=np.array([len(grades)], dtype=np.int64),
-            missing=np.array([False]),
-            all_judged=JudgedGrades(every[best_first], offsets([len(every)]), best_first),
-        )
+        from cranfield.ranks.tables.plain_grades import table_of_grades
+
+        return table_of_grades(grades, missed)
 
 
 def add_up(total: Numbers, steps: Sequence[Integers]) -> None:
     """The twin of the native `add_up`: each row gets the sum of its query so far, in the order of the ranks."""
     for rows in steps[1:]:
         total[rows] += total[rows - 1]
-
-
-def _listed(grades: Sequence[float | None]) -> Sequence[float | None]:
-    if isinstance(grades, str | bytes):
-        raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
-    return grades
-
-
-def _number(grade: Any, where: str) -> float:
-    try:
-        if isinstance(grade, str | bytes | bool) or not math.isfinite(grade):
-            raise TypeError
-    except (TypeError, OverflowError):
-        raise InputError("the grades", f"{where}: {grade!r:.60} is not a finite number.") from None
-    return float(grade)
