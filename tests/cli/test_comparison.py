@@ -163,7 +163,7 @@ def test_one_run_is_not_compared(files):
     )
 
 
-def test_ours_is_named_in_json_too(files):
+def test_json_gives_canonical_names_for_names_of_other_tools(files):
     call = ("compare", "qrels", "good.run", "bad.run", "--format", "json")
     assert json.loads(run(*call, "-m", "hit_rate@5", cwd=files).stdout)["canonical_names"] == {
         "hit_rate@5": "Success@5"

@@ -91,13 +91,13 @@ def test_force(files):
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_an_interruption_leaves_no_file(files):
     os.mkfifo(files / "pipe.run")
-    going = subprocess.Popen([PROGRAM, "convert", "pipe.run", "out.csv"], cwd=files, stderr=subprocess.PIPE)
+    process = subprocess.Popen([PROGRAM, "convert", "pipe.run", "out.csv"], cwd=files, stderr=subprocess.PIPE)
     with open(files / "pipe.run", "w") as pipe:  # the program waits for more than this
         pipe.write(RUN)
         pipe.flush()
         until(lambda: not unread(pipe), "nothing was read")
-        going.send_signal(signal.SIGINT)
-        _, error = going.communicate(timeout=LIMIT)
-    assert going.returncode == 130
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
     assert b"Traceback" not in error
     assert sorted(os.listdir(files)) == ["a.run", "blank.json", "pipe.run", "qrels"]

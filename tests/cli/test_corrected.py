@@ -14,7 +14,7 @@ MODEL = ("--assessor", "gpt", "--correct-with", "people")
 
 
 def grade(query, document, salt):
-    """A number from 0 to 3 that looks random, and is the same for people and model two times of three."""
+    """A grade from 0 to 3 that looks random, and is the same for people and model two times out of three."""
     number = int(query[1:]) * 7 + int(document[1:]) * 5
     return (number * number // 3 + (salt if number % 3 == 0 else 0)) % 4
 
@@ -32,8 +32,8 @@ def folder(tmp_path_factory):
     (place / "gpt.qrels").write_text("".join(f"{q} 0 {d} {grade(q, d, 1)}\n" for q in QUERIES for d in documents))
     pooled = run("pool", "judgments.db", "queries.tsv", "bm25.run", "dense.run", "--sample", "12", cwd=place)
     assert "12 of 30 queries drawn at random (seed 0)" in pooled.stdout
-    brought = run("convert", "gpt.qrels", "judgments.db", "--assessor", "gpt", "--kind", "model", cwd=place)
-    assert brought.stdout == "judgments.db: 330 new judgments by gpt\n"
+    imported = run("convert", "gpt.qrels", "judgments.db", "--assessor", "gpt", "--kind", "model", cwd=place)
+    assert imported.stdout == "judgments.db: 330 new judgments by gpt\n"
     with open_store(place / "judgments.db") as store:
         while tasks := store.next_several("ann", 100):
             for task in tasks:
@@ -42,11 +42,11 @@ def folder(tmp_path_factory):
 
 
 def test_evaluate_prints_text_and_data(folder):
-    told = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder)
-    assert told.stdout.startswith("gpt corrected by people on 12 of 30 queries, drawn at random (seed 0)\n\nnDCG@5")
+    done = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder)
+    assert done.stdout.startswith("gpt corrected by people on 12 of 30 queries, drawn at random (seed 0)\n\nnDCG@5")
     data = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder)
     value = json.loads(data.stdout)["runs"]["bm25"]["nDCG@5"]
-    assert f"{value['value']:.4f} ±" in told.stdout
+    assert f"{value['value']:.4f} ±" in done.stdout
     rows = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "csv", *MODEL, cwd=folder).stdout
     head, row = (line.split(",") for line in rows.splitlines())
     assert dict(zip(head, row, strict=True))["value"] == repr(value["value"])
@@ -55,26 +55,26 @@ def test_evaluate_prints_text_and_data(folder):
     assert json.loads(lines.stdout)["worth"] == value["worth"]
 
 
-def test_compare_prints_the_verdict_and_what_it_is_made_of(folder):
-    told = run("compare", "judgments.db", "bm25.run", "dense.run", *MODEL, cwd=folder)
+def test_compare_prints_the_verdict_and_a_swapped_baseline_negates_it(folder):
+    done = run("compare", "judgments.db", "bm25.run", "dense.run", *MODEL, cwd=folder)
     data = run("compare", "judgments.db", "bm25.run", "dense.run", "--format", "json", *MODEL, cwd=folder)
     [pair] = json.loads(data.stdout)["differences"]
-    assert " ".join(told.stdout.split()).startswith(pair["sentence"])
+    assert " ".join(done.stdout.split()).startswith(pair["sentence"])
     swapped = run("compare", "judgments.db", "bm25.run", "-b", "dense.run", "--format", "json", *MODEL, cwd=folder)
     assert json.loads(swapped.stdout)["differences"][0]["estimate"] == pytest.approx(-pair["estimate"])
 
 
 @pytest.mark.parametrize(("form", "between", "within"), [("markdown", " | ", "±"), ("latex", " & ", r"$\pm$")])
-def test_tables_for_documents_hold_what_the_text_says(folder, form, between, within):
-    def told(command, form, *runs):
+def test_markdown_and_latex_hold_the_values_of_json(folder, form, between, within):
+    def output(command, form, *runs):
         done = run(command, "judgments.db", *runs, "-m", "nDCG@5", "--format", form, *MODEL, cwd=folder)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
-    data = json.loads(told("compare", "json", "bm25.run", "dense.run"))
+    data = json.loads(output("compare", "json", "bm25.run", "dense.run"))
     value, [pair] = data["runs"]["bm25"]["nDCG@5"], data["differences"]
     row = between.join(["bm25", f"{value['value']:.4f} {within} {(value['high'] - value['low']) / 2:.4f}"])
-    evaluated, compared = told("evaluate", form, "bm25.run"), told("compare", form, "bm25.run", "dense.run")
+    evaluated, compared = output("evaluate", form, "bm25.run"), output("compare", form, "bm25.run", "dense.run")
     assert row in evaluated
     assert row in compared
     assert between.join(["dense - bm25", f"{pair['estimate']:+.4f}", f"{pair['low']:+.4f} to"]) in compared
@@ -90,8 +90,8 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
     assert "nDCG@10 stayed the same (corrected): not worse" in done.stdout
     settings = 'qrels = "judgments.db"\nbaseline = "accepted.json"\ncandidate = "dense.run"\nassessor = "gpt"\n'
     (folder / "gate.toml").write_text(settings + 'correct_with = "people"\n')
-    told = run("gate", "--config", "gate.toml", "--format", "json", cwd=folder)
-    assert json.loads(told.stdout)["basis"]["model"] == "gpt"
+    gated = run("gate", "--config", "gate.toml", "--format", "json", cwd=folder)
+    assert json.loads(gated.stdout)["basis"]["model"] == "gpt"
     other = run("convert", "gpt.qrels", "judgments.db", "--assessor", "other", "--kind", "model", cwd=folder)
     assert other.returncode == 0
     refused = run(
@@ -120,20 +120,20 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
         (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),
     ],
 )
-def test_what_is_refused(folder, words, fact):
+def test_invalid_combinations_of_options_are_refused(folder, words, fact):
     done = run("evaluate", "judgments.db", "bm25.run", *words, cwd=folder)
     assert done.returncode == 2
     assert fact in " ".join(done.stderr.split())
 
 
-def test_a_run_that_was_not_pooled_is_told(folder):
+def test_compare_warns_about_a_run_that_was_not_pooled(folder):
     rows = [f"{q} Q0 {'d' if at < 3 else 'new'}{at} {at} {20 - at} other\n" for q in QUERIES for at in range(1, 6)]
     (folder / "other.run").write_text("".join(rows))
-    told = " ".join(
+    output = " ".join(
         run("compare", "judgments.db", "bm25.run", "other.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout.split()
     )
-    assert "Judged of the first 5: other " in told
-    assert "count as not relevant, for people as for gpt, and no interval allows for that" in told
+    assert "Judged of the first 5: other " in output
+    assert "count as not relevant, for people as for gpt, and no interval allows for that" in output
     data = run("evaluate", "judgments.db", "other.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder).stdout
     assert json.loads(data)["runs"]["other"]["nDCG@5"]["judged"] < 0.5
     alone = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout

@@ -1,4 +1,4 @@
-"""What commands say of values that cannot be trusted: ids that do not match, ties, and numbers that are none."""
+"""Errors and warnings about values that cannot be trusted: mismatched ids, ties, and numbers that are not finite."""
 
 import json
 
@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
         ),
     ],
 )
-def test_ids_that_do_not_match(folder, command, other, fact):
+def test_mismatched_ids_are_an_error_unless_the_check_is_off(folder, command, other, fact):
     arguments = [each.format(f"{other}.run") for each in COMMANDS[command]]
     done = run(command, "qrels", *arguments, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
@@ -56,7 +56,7 @@ def test_ids_that_do_not_match(folder, command, other, fact):
     assert (done.returncode, done.stderr) == (1 if command == "gate" else 0, "")
 
 
-def test_a_pipe_and_a_picture(folder):
+def test_mismatched_ids_are_found_in_standard_input_and_by_plot(folder):
     done = run("evaluate", "qrels", "-", cwd=folder, input=(folder / "queries.run").read_text())
     assert done.stderr.startswith("cranfield: standard input: no query of the run is judged: run: 'q1', 'q2', 'q3'")
     done = run("plot", "distribution", "qrels", "queries.run", "-o", "chart.json", cwd=folder)
@@ -67,7 +67,7 @@ def test_a_pipe_and_a_picture(folder):
     )
 
 
-def test_trec_eval_evaluates_what_it_evaluates(folder):
+def test_trec_eval_does_not_check_ids(folder):
     assert run("trec_eval", "-m", "map", "qrels", "documents.run", cwd=folder).stdout.split() == [
         "map",
         "all",
@@ -80,15 +80,15 @@ def test_warnings(folder):
     assert run("evaluate", "qrels", "few.run", "-m", "RR", cwd=folder).stdout.startswith(f"warning: {few}\n\nrun ")
     shown = run("evaluate", "qrels", "few.run", "-m", "RR", "--format", "markdown", cwd=folder).stdout
     assert shown.startswith(f"**Warning:** {few}\n\n| run |")
-    [told] = json.loads(run("evaluate", "qrels", "few.run", "--format", "json", cwd=folder).stdout)["runs"]
-    assert told["warnings"] == [few]
+    [found] = json.loads(run("evaluate", "qrels", "few.run", "--format", "json", cwd=folder).stdout)["runs"]
+    assert found["warnings"] == [few]
     ties = "ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)"
     assert f"\n\n{ties}\n12 queries" in run("evaluate", "qrels", "ties.run", "-m", "RR", cwd=folder).stdout
     assert "ties matter" not in run("evaluate", "qrels", "ties.run", "-m", "RR", "--ties", "file", cwd=folder).stdout
     assert "ties matter" not in run("evaluate", "qrels", "good.run", "-m", "RR", cwd=folder).stdout
 
 
-def test_no_gate_passes_on_what_is_not_a_number(folder):
+def test_a_gate_refuses_values_that_are_not_finite(folder):
     done = run("gate", "huge", "good.run", "good.run", "-m", "nDCG(gain=exponential)@10", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
@@ -104,7 +104,7 @@ def test_no_gate_passes_on_what_is_not_a_number(folder):
         ("large", "the weights: they are too large to add up (the largest is 1e+308)."),
     ],
 )
-def test_weights(folder, weights, fact):
+def test_unusable_weights_are_refused(folder, weights, fact):
     done = run("evaluate", "qrels", "good.run", "-m", "AP", "--weights", weights, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"cranfield: {fact}\nHint: ")

@@ -1,4 +1,4 @@
-"""`cranfield evaluate`: what it prints, in every format, and what it says of bad input."""
+"""`cranfield evaluate`: its output in every format, and its messages for bad input."""
 
 import json
 import os
@@ -47,8 +47,8 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_printed(folder, name):
-    """The files in `expected` are what it printed when somebody last looked; UPDATE=1 writes them again."""
+def test_output_matches_the_expected_file(folder, name):
+    """The files in `expected` hold the output as last reviewed; UPDATE=1 writes them again."""
     columns = "60" if name == "narrow" else "80"
     done = run(*PRINTED[name], cwd=folder, env={**os.environ, "COLUMNS": columns})
     assert (done.returncode, done.stderr) == (0, "")
@@ -111,7 +111,7 @@ def test_folders_patterns_and_names(folder):
     assert names("meaning.run", "a/same.run", "--names", "tag") == ["meaning", "keywords"]
 
 
-def test_measures_of_ones_own(folder):
+def test_own_measures_can_be_imported(folder):
     (folder / "mine.py").write_text(
         "from cranfield import measure\n\n"
         '@measure("Ones")\n'
@@ -153,12 +153,12 @@ def test_bad_input(folder, arguments, message):
     assert sorted(os.listdir(folder)) == before
 
 
-def test_a_file_is_complete_or_not_there(folder):
+def test_output_files_are_complete_or_absent(folder):
     done = run(*RUNS, "-o", "out.txt", cwd=folder)
     assert done.stdout == ""
     written, printed = (folder / "out.txt").read_text(), run(*RUNS, "-v", cwd=folder).stdout
     assert printed.startswith(written)
-    assert "cranfield pool" in printed.removeprefix(written)  # what is meant for whoever called it
+    assert "cranfield pool" in printed.removeprefix(written)  # advice that is printed but not written
     reading, writing = os.pipe()
     command = [PROGRAM, "evaluate", "qrels.txt", "-", "-o", "half.txt"]
     process = subprocess.Popen(command, cwd=folder, stdin=reading, stderr=subprocess.PIPE)
@@ -181,10 +181,10 @@ def test_a_closed_pipe_is_quiet(folder):
     assert (done.stdout, done.stderr) == ("run\tquery_id\tmeasure\tvalue\n", "")
 
 
-def test_no_colour_in_a_pipe_or_when_it_is_not_wanted(folder):
+def test_no_colour_in_a_pipe_or_with_no_color(folder):
     script = shutil.which("script")
     if script is None:
-        pytest.skip("there is no program `script` to play the terminal")
+        pytest.skip("the program `script`, which emulates a terminal, is not installed")
     command = f"{PROGRAM} evaluate qrels.txt meaning.run -m AP"
     colours = {"TERM": "xterm", "PATH": os.environ["PATH"]}
     shown = [
@@ -205,7 +205,7 @@ def test_no_colour_in_a_pipe_or_when_it_is_not_wanted(folder):
         (("--bounds", "--scale", "0,x"), "the scale: 'x' is not a grade."),
     ],
 )
-def test_what_bounds_cannot_be_asked(folder, options, message):
+def test_invalid_options_for_bounds_are_refused(folder, options, message):
     done = run(*RUNS, *options, cwd=folder)
     assert done.returncode == 2
     assert message in done.stderr

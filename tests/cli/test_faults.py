@@ -1,4 +1,4 @@
-"""What the program does when its surroundings fail: a full disk, a closed stream, a reader that goes, Ctrl-C."""
+"""How the program behaves if its environment fails: a full disk, a closed stream, a reader that quits, Ctrl-C."""
 
 import os
 import shlex
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 
 PROGRAM = f"{sys.executable} -c 'from cranfield.cli.main import main; main()'"
 TREC_EVAL = f"{sys.executable} -c 'from cranfield.cli.trec_eval import main; main()'"
-# Each command, and how it ends when nothing is wrong.
+# Each command, and its exit code if nothing goes wrong.
 COMMANDS = {
     f"{PROGRAM} evaluate builtin:qrels builtin:keywords": 0,
     f"{PROGRAM} evaluate builtin:qrels builtin:keywords -q --format csv": 0,
@@ -35,7 +35,7 @@ COMMANDS = {
 
 @pytest.fixture
 def shell(tmp_path):
-    """Runs a command line in a folder with two files, and looks at what it says."""
+    """Runs a command line in a folder with two files, and checks that no error is unexpected."""
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 a 1 2 t\nq2 Q0 x 1 2 t\n")
 
@@ -52,24 +52,24 @@ def shell(tmp_path):
 
 @pytest.mark.parametrize("command", COMMANDS)
 class TestEveryCommand:
-    def test_output_that_cannot_be_written(self, shell, command):
+    def test_unwritable_output_is_reported(self, shell, command):
         for fault, reason in ((">/dev/full", b"no space left on device"), (">&-", b"bad file descriptor")):
             done = shell(f"{command} {fault}")
             assert done.returncode == 2
             assert done.stderr.endswith(b": standard output: cannot be written: %s.\n" % reason)
             assert done.stderr.count(b"\n") == 1
 
-    def test_a_reader_that_has_gone(self, shell, command):
-        """The rest is for nobody, but what was found out still holds: a gate that fails fails."""
+    def test_a_reader_that_quits_does_not_change_the_exit_code(self, shell, command):
+        """Nobody reads the rest, but the result stays the same: a gate that fails still fails."""
         done = shell(f"{command} | true; exit ${{PIPESTATUS[0]}}", PYTHONUNBUFFERED="1")
         assert (done.returncode, done.stderr) == (COMMANDS[command], b"")
 
-    def test_what_it_does_not_need(self, shell, command):
-        """Standard input and error may be closed, and the encoding may be one that lacks letters."""
+    def test_closed_streams_and_limited_encodings_do_not_change_the_output(self, shell, command):
+        """Standard input and error may be closed, and the encoding may lack characters."""
         name, words = ("cranfield-trec_eval", TREC_EVAL) if command.startswith(TREC_EVAL) else ("cranfield", PROGRAM)
         usual = program(*shlex.split(command.removeprefix(words)), program=name, cwd=shell.folder)
         assert usual.returncode == COMMANDS[command]
-        closed = shell(f"{command} <&- 2>&-", PYTHONIOENCODING="ascii")  # which nobody means who has letters to print
+        closed = shell(f"{command} <&- 2>&-", PYTHONIOENCODING="ascii")  # ASCII is ignored: UTF-8 is printed
         assert (closed.returncode, closed.stdout.decode()) == (usual.returncode, usual.stdout)
 
 
@@ -100,7 +100,7 @@ def test_data_is_utf_8_whatever_the_encoding(shell, tmp_path):
         assert "данные" in done.stdout.decode("utf-8")
 
 
-def test_standard_input_that_is_closed(shell):
+def test_closed_standard_input_is_reported(shell):
     for command in (
         f"{PROGRAM} evaluate qrels.txt -",
         f"{TREC_EVAL} qrels.txt -",
@@ -112,7 +112,7 @@ def test_standard_input_that_is_closed(shell):
 
 
 def test_a_file_does_not_take_the_place_of_a_closed_stream(shell, tmp_path):
-    """The first file that is opened gets the lowest number that is free."""
+    """The first file that is opened gets the lowest free descriptor."""
     assert shell(f"{PROGRAM} evaluate qrels.txt a.run -o out.txt <&- >&- 2>&-").returncode == 0
     assert b"nDCG@10" in (tmp_path / "out.txt").read_bytes()
 
@@ -120,13 +120,13 @@ def test_a_file_does_not_take_the_place_of_a_closed_stream(shell, tmp_path):
 @pytest.mark.parametrize(
     "command", ["evaluate qrels.txt {}", "evaluate {} a.run", "check {} a.run", "report {} a.run -o x"]
 )
-def test_a_name_that_is_not_utf_8(shell, command):
+def test_names_that_are_not_utf_8_are_escaped_in_messages(shell, command):
     done = shell(f"{PROGRAM} {command}".replace("{}", r"$'no\xff\xe9.run'"))
     assert done.returncode == 2
     assert rb"no\udcff\udce9.run" in done.stderr + done.stdout
 
 
-def test_a_run_of_a_name_that_is_not_utf_8(shell, tmp_path):
+def test_run_names_that_are_not_utf_8_are_escaped_in_output(shell, tmp_path):
     os.rename(tmp_path / "a.run", os.fsencode(tmp_path) + b"/n\xff.run")
     for form in ("text", "csv", "json", "markdown", "latex"):
         done = shell(f"{PROGRAM} evaluate qrels.txt n*.run --format {form}")
@@ -139,8 +139,8 @@ def interrupted(command, folder, started, **options):
     try:
         until(started.exists, "it did not start")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=LIMIT)
-        return process.returncode, said.decode().strip()  # click ends the line of ^C
+        _, errors = process.communicate(timeout=LIMIT)
+        return process.returncode, errors.decode().strip()  # click ends the line of ^C
     finally:
         process.kill()
         process.communicate()
@@ -158,15 +158,15 @@ def test_ctrl_c_while_libraries_are_imported(tmp_path, module):
     assert interrupted(command, tmp_path, tmp_path / "started", env=env) == (130, "")
 
 
-def test_ctrl_c_in_the_midst_of_it(tmp_path):
+def test_ctrl_c_while_an_imported_file_runs(tmp_path):
     (tmp_path / "own.py").write_text(SLOW)
     run = "from cranfield.cli.main import main; main()"
     command = [sys.executable, "-c", run, "evaluate", "builtin:qrels", "builtin:keywords", "--import", "own.py"]
     assert interrupted(command, tmp_path, tmp_path / "started") == (130, "")
 
 
-def test_ctrl_c_while_nobody_reads(tmp_path):
-    """The last thing that the program does is to write what it still holds, which may take for ever."""
+def test_ctrl_c_while_output_is_not_read(tmp_path):
+    """At the end the program flushes its output, which blocks while nobody reads it."""
     run = (
         "import pathlib, sys; from cranfield.cli import process; process.start(); "
         "process.run('cranfield', lambda: (pathlib.Path('started').touch(), sys.stdout.write('x' * 1_000_000), 0)[2])"

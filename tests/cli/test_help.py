@@ -11,7 +11,7 @@ from tests.program import run, shims
 
 
 def examples(command):
-    """The lines of a command's help that can be typed."""
+    """The example commands in the help of a command."""
     text = run(command, "--help").stdout
     return re.findall(r"^ +((?:eval \"\$\()?cranfield .*)$", text.partition("Example")[2], flags=re.MULTILINE)
 
@@ -36,11 +36,11 @@ def test_examples_work_as_typed(command, tmp_path):
         done = subprocess.run(["bash", "-c", typed], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout or done.stderr or "eval" in line or "-o" in line
-        assert done.stderr == "" or command == "convert"  # which says what another format cannot hold
+        assert done.stderr == "" or command == "convert"  # convert reports what the other format cannot store
 
 
 def judged_twice(folder):
-    """The store and the runs that the examples speak of."""
+    """The store and the runs that the examples use."""
     pytest.importorskip("sqlalchemy")
     (folder / "runs").mkdir()
     for name in ("keywords", "meaning"):
@@ -50,7 +50,7 @@ def judged_twice(folder):
             store.import_qrels("builtin:qrels", assessor)
 
 
-def test_trec_eval_explains_itself():
+def test_trec_eval_has_help():
     assert "QRELS RUN" in run("trec_eval", "-h").stdout
 
 

@@ -1,4 +1,4 @@
-"""`cranfield judge`: the page opens, people judge, Ctrl-C ends it; in a project it pools by itself."""
+"""`cranfield judge`: the page opens, people judge, Ctrl-C stops it; in a project it pools by itself."""
 
 import os
 import re
@@ -49,12 +49,12 @@ def project(tmp_path):
 
 
 class Served:
-    """A call of `cranfield judge` whose page can be asked."""
+    """A running `cranfield judge` whose page can be requested."""
 
     def __init__(self, folder, *words):
         command = [str(shims() / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        # The address has to arrive at once also where Python keeps what it prints for a while.
+        # The address must arrive at once, even if Python buffers its output.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         self.program = subprocess.Popen(command, cwd=folder, text=True, env=environment, **streams)
         self.printed = ""
@@ -66,10 +66,10 @@ class Served:
                 break
 
     def end(self):
-        """Press Ctrl-C; all that was printed.
+        """Press Ctrl-C and return all output.
 
-        Once is not enough where the tests run in the background of a shell: what it starts there ignores Ctrl-C until
-        the server listens for it.
+        Once is not enough if the tests run in the background of a shell: processes started there ignore Ctrl-C until
+        the server handles it.
         """
         for _ in range(6):
             self.program.send_signal(signal.SIGINT)
@@ -77,23 +77,23 @@ class Served:
                 rest, _ = self.program.communicate(timeout=10)
                 return self.printed + rest
         self.program.kill()
-        raise AssertionError("Ctrl-C does not end it")
+        raise AssertionError("Ctrl-C does not stop the server")
 
 
-def test_people_judge_and_ctrl_c_ends_it(tmp_path):
+def test_people_judge_and_ctrl_c_stops_the_server(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.wait([("q1", "d1"), ("q1", "d2")])
     served = Served(tmp_path, "judgments.db")
     judge(served.address, {("q1", "d1"): 3, ("q1", "d2"): 0})
-    told = served.end()
+    output = served.end()
     assert served.program.returncode == 0
-    assert told.splitlines()[0] == "Judging in judgments.db, 2 documents left. Ctrl-C ends it."
-    assert told.splitlines()[-1] == "judgments.db: 2 of 2 documents judged, 0 left"
+    assert output.splitlines()[0] == "Judging in judgments.db, 2 documents left. Ctrl-C ends it."
+    assert output.splitlines()[-1] == "judgments.db: 2 of 2 documents judged, 0 left"
     with open_store(tmp_path / "judgments.db") as store:
         assert store.view().by_query == {"q1": {"d1": 3.0, "d2": 0.0}}
 
 
-def test_the_examples_of_the_help(tmp_path):
+def test_help_examples_work(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.wait([("q1", "d1")])
     for name, documents in (("old", "abc"), ("new", "cba"), ("bm25", "abc"), ("dense", "cab")):
@@ -117,10 +117,10 @@ def test_the_examples_of_the_help(tmp_path):
     assert len(chosen_by) == 9
 
 
-def test_a_project_pools_what_its_systems_return_and_tests_with_what_is_judged(project):
-    lacking = run("test", cwd=project)
-    assert (lacking.returncode, "there are no judgments yet" in lacking.stderr) == (2, True)
-    assert "'cranfield judge' opens a page" in lacking.stderr
+def test_a_project_pools_returned_documents_and_tests_with_the_judgments(project):
+    unjudged = run("test", cwd=project)
+    assert (unjudged.returncode, "there are no judgments yet" in unjudged.stderr) == (2, True)
+    assert "'cranfield judge' opens a page" in unjudged.stderr
     served = Served(project)
     assert "mine.db: 4 documents of 2 queries wait to be judged" in served.printed
     assert "1 query got no document from any run: q3" in served.printed
@@ -145,33 +145,33 @@ def test_a_project_pools_what_its_systems_return_and_tests_with_what_is_judged(p
     again.end()
 
 
-def test_judgments_that_a_project_has_are_brought_in(project):
+def test_existing_judgments_of_a_project_are_imported(project):
     settings = (project / "cranfield.toml").read_text().replace('[judgments]\nstore = "mine.db"\n', "")
     (project / "cranfield.toml").write_text(settings)
     (project / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 2\n")
     assert run("test", cwd=project).returncode == 0
     served = Served(project)
-    told = served.end()
-    assert "2 new judgments by collection" in told
-    assert "2 documents of 2 queries wait" in told
-    assert 'add to cranfield.toml:\n  [judgments]\n  store = "judgments.db"\n' in told
+    output = served.end()
+    assert "2 new judgments by collection" in output
+    assert "2 documents of 2 queries wait" in output
+    assert 'add to cranfield.toml:\n  [judgments]\n  store = "judgments.db"\n' in output
     (project / "cranfield.toml").write_text(f'{settings}\n[judgments]\nstore = "judgments.db"\n')
     assert "2 documents in the first 10" in run("test", cwd=project).stdout
 
 
-def test_what_the_last_test_recorded_is_not_asked_again(project):
+def test_rankings_recorded_by_the_last_test_are_reused(project):
     (project / "corpus.jsonl").write_text('{"_id": "a", "text": "red shoes"}\n{"_id": "b", "text": "blue shoes"}\n')
     (project / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 2\n")
     (project / "cranfield.toml").write_text(PROJECT.replace('[judgments]\nstore = "mine.db"\n', ""))
     run("test", cwd=project)
     (project / "shop.py").write_text(SEARCH.replace("    found =", "    assert query == 'nothing'\n    found ="))
-    told = Served(project).end()
-    assert "2 documents of 2 queries wait" in told
-    assert "failed" not in told
-    assert "1 document has no text: c" in told
+    output = Served(project).end()
+    assert "2 documents of 2 queries wait" in output
+    assert "failed" not in output
+    assert "1 document has no text: c" in output
 
 
-def test_a_project_s_own_grades(project):
+def test_grades_are_set_by_the_project_or_by_options(project):
     (project / "cranfield.toml").write_text(
         PROJECT.replace("[systems", 'scale = [[0, "Off"], [1, "On", "It answers."]]\n[systems')
     )
@@ -205,7 +205,7 @@ def test_a_project_s_own_grades(project):
         (["judgments.db", "--known-as", "judge.example.com", "--me", "ann"], "everyone enters their own name"),
     ],
 )
-def test_what_cannot_be_served(tmp_path, words, message):
+def test_invalid_arguments_are_refused(tmp_path, words, message):
     open_store(tmp_path / "judgments.db", create=True).close()
     done = run("judge", *words, "--no-browser", cwd=tmp_path)
     assert done.returncode == 2
@@ -213,7 +213,7 @@ def test_what_cannot_be_served(tmp_path, words, message):
     assert "Traceback" not in done.stderr
 
 
-def test_a_port_that_is_taken(tmp_path):
+def test_a_port_in_use_is_reported(tmp_path):
     open_store(tmp_path / "judgments.db", create=True).close()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -224,7 +224,7 @@ def test_a_port_that_is_taken(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="all of 127.0.0.0/8 is this machine only on Linux")
-def test_others_need_the_token_that_is_printed(tmp_path):
+def test_other_addresses_need_the_printed_token(tmp_path):
     open_store(tmp_path / "judgments.db", create=True).close()
     served = Served(tmp_path, "judgments.db", "--host", "0.0.0.0", "--known-as", "127.0.0.2")
     try:

@@ -1,4 +1,4 @@
-"""What nobody types on purpose, but scripts do: every odd argument ends in a message that says what is wrong."""
+"""Arguments that come from scripts rather than people: each ends in a message that says what is wrong."""
 
 import os
 import subprocess
@@ -85,8 +85,8 @@ def run(folder, arguments, **options):
         ("gate q - -", "standard input: - (standard input) is given twice, but can be read only once."),
     ],
 )
-def test_it_is_a_message(folder, line, message):
-    """@ stands for an argument that is empty."""
+def test_odd_arguments_end_in_a_message(folder, line, message):
+    """@ stands for an empty argument."""
     done = run(folder, [word if word != "@" else "" for word in line.split(" ")], input="1 Q0 a 1 1 t\n")
     assert done.returncode == 2
     assert message in done.stderr
@@ -107,11 +107,11 @@ def test_it_is_a_message(folder, line, message):
         "stability q a.run --seed -1 --repeats 2",
     ],
 )
-def test_it_is_fine(folder, line):
+def test_unusual_but_valid_arguments_are_accepted(folder, line):
     assert run(folder, line.split()).returncode == 0
 
 
-def test_a_page_on_standard_output_is_nothing_but_a_page(folder):
+def test_standard_output_holds_only_the_page(folder):
     done = run(folder, ["report", "q", "a.run", "-o", "-", "--no-charts"])
     assert done.stdout.startswith("<!doctype html>")
     assert done.stdout.rstrip().endswith("</html>")
@@ -119,14 +119,14 @@ def test_a_page_on_standard_output_is_nothing_but_a_page(folder):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
-def test_a_file_that_fails_while_it_is_read(folder):
+def test_a_read_error_is_reported(folder):
     done = run(folder, ["evaluate", "q", "/proc/self/mem"])
     assert done.returncode == 2
     assert done.stderr == "cranfield: /proc/self/mem: cannot be read: input/output error.\n"
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b", "x" * 5000])
-def test_names_that_no_file_can_have(name):
+def test_impossible_file_names_are_reported(name):
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     for read in (
         lambda: cranfield.evaluate(qrels, name),
@@ -141,7 +141,7 @@ def test_names_that_no_file_can_have(name):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a name that Windows forbids")
-def test_the_name_of_a_run_goes_into_files_whatever_its_bytes(folder):
+def test_run_names_that_are_not_utf_8_are_escaped_in_files(folder):
     os.rename(folder / "a.run", os.fsencode(folder) + b"/n\xff.run")
     name = os.fsdecode(b"n\xff.run")
     assert run(folder, ["evaluate", "q", name, "--save", "saved.json"]).returncode == 0
@@ -162,8 +162,8 @@ main()
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_the_last_resort(folder, debug):
-    """A real defect says so, and --debug shows where it is."""
+def test_an_unexpected_error_is_reported_and_debug_shows_the_traceback(folder, debug):
+    """A defect of cranfield is reported as such, and --debug shows where it is."""
     command = [sys.executable, "-c", BROKEN, *["--debug"] * debug, "evaluate", "q", "a.run"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 2

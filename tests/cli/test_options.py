@@ -1,4 +1,4 @@
-"""An option means the same in every command that has it, and commands that could have it do."""
+"""An option means the same in every command that has it, and every command that could have it does."""
 
 import inspect
 import re
@@ -25,16 +25,16 @@ def options_of(command):
 
 
 def meaning(option):
-    """What an option says of itself, apart from its default and from what there is to choose."""
+    """The type and the help of an option, without its default and its choices."""
     stem = re.sub(r"(: .*)?( \[[^]]*\])?\.?( \[[^]]*\])?$", "", option.help or "")
     return type(option.type).__name__, option.is_flag, option.multiple, option.metavar, stem
 
 
-# Of `judge`, --assessor says who judges, and elsewhere whose judgments count; --limit counts what the command counts.
+# In `judge`, --assessor is who judges, and elsewhere whose judgments count; --limit counts other things there.
 OF_JUDGE = {"--assessor", "--limit"}
 
 
-def test_one_meaning():
+def test_an_option_means_the_same_in_every_command():
     meanings = defaultdict(lambda: defaultdict(list))
     for name, command in FILES.items():
         for option in options_of(command):
@@ -48,13 +48,13 @@ def test_every_option_has_help():
     assert [(name, each.opts) for name, command in FILES.items() for each in options_of(command) if not each.help] == []
 
 
-def test_defaults_are_told_in_one_form():
+def test_defaults_are_shown_in_one_form():
     for name, command in FILES.items():
         shown = command.get_help(click.Context(command))
         assert "[default" not in shown, name
         for option in options_of(command):
-            told = isinstance(option.default, int | float | str) and not (option.is_flag or option.count)
-            if told and option.default not in ("", 0, "0"):
+            has_default = isinstance(option.default, int | float | str) and not (option.is_flag or option.count)
+            if has_default and option.default not in ("", 0, "0"):
                 assert re.search(rf"\[{re.escape(str(option.default))}\]", option.help), (name, option.opts)
 
 
@@ -87,13 +87,13 @@ def test_collected_options_are_one_parameter_among_the_others():
 
 
 @pytest.mark.parametrize("name", OF_MEASURES)
-def test_options_of_measures_and_of_reading_arrive_as_one_object_each(name):
+def test_measure_and_reading_options_arrive_as_one_object_each(name):
     taken = set(inspect.signature(inspect.unwrap(FILES[name].callback)).parameters)
     assert taken >= {"measures", "reading"}
     assert not taken & {"rel", "judged_only", "imports", "run_format", "qrels_format", "check_ids", "policy"}
 
 
-def test_only_what_was_said_of_reading_is_handed_on():
+def test_only_given_reading_options_are_passed_on():
     nothing = ReadingOptions.of(run_format=None, qrels_format=None, ties=None)
     assert nothing.arguments() == {}
     some = ReadingOptions.of(run_format="csv", qrels_format=None, check_ids=False, ties="best", depth=None)
@@ -101,12 +101,12 @@ def test_only_what_was_said_of_reading_is_handed_on():
 
 
 @pytest.mark.parametrize("name", OF_MEASURES)
-def test_commands_that_measure_take_all_that_measures_can_have(name):
+def test_commands_that_measure_take_all_measure_options(name):
     has = {spelling for option in options_of(FILES[name]) for spelling in option.opts}
     assert has >= {"--measure", "--rel", "--judged-only", "--import", "--run-format", "--qrels-format", "--ties"}
 
 
-# What else each command takes, because the function that it calls does.
+# Further options that commands take because the functions they call do.
 ALSO = {
     "--import": ("agreement", "judge", "measures", "test", "accept"),
     "--rel": ("agreement", "judge"),
@@ -125,7 +125,7 @@ ALSO = {
 
 
 @pytest.mark.parametrize("option", ALSO)
-def test_commands_that_could_take_an_option_do(option):
+def test_every_command_that_could_take_an_option_has_it(option):
     having = {name for name, command in FILES.items() if any(option in each.opts for each in options_of(command))}
     assert having >= {*ALSO[option]}
     assert having <= {*ALSO[option], *OF_MEASURES}
@@ -157,7 +157,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in OF_RUNS if name != "judge"])  # which serves: see test_judge.py
+@pytest.mark.parametrize("name", [name for name in OF_RUNS if name != "judge"])  # judge serves: see test_judge.py
 @pytest.mark.parametrize("given", ["*.run", "folder"])
 def test_patterns_and_folders(name, given, files):
     (files / "folder").mkdir()
@@ -181,7 +181,7 @@ def test_patterns_and_folders(name, given, files):
     assert "bad" in shown
 
 
-def test_one_run_may_be_a_pattern_that_only_it_matches(files):
+def test_a_single_run_may_be_a_pattern_with_one_match(files):
     assert run("explain", "qrels", "g*.run", "1", cwd=files).returncode == 0
     assert run("gate", "qrels", "g*.run", "good.*", cwd=files).returncode == 0
     several = run("explain", "qrels", "*.run", "1", cwd=files)
@@ -198,12 +198,12 @@ def test_one_run_may_be_a_pattern_that_only_it_matches(files):
         (("stability", "qrels", "good.run", "bad.run", "--repeats", "2"), "AP(rel=2, judged_only=True)"),
     ],
 )
-def test_what_is_set_for_all_measures(command, shown, files):
+def test_rel_and_judged_only_apply_to_all_measures(command, shown, files):
     done = run(*command, "--rel", "2", "--judged-only", cwd=files)
     assert shown in done.stdout, done.stderr
 
 
-def test_a_config_may_say_it_too(files):
+def test_a_gate_config_can_set_rel_and_judged_only(files):
     (files / "gate.toml").write_text("rel = 2\njudged_only = true\ntolerance = 0.9\n[minimum]\n'P@1' = 0.1\n")
     command = ("gate", "qrels", "good.run", "bad.run", "--config", "gate.toml", "--format", "json")
     measured = run(*command, cwd=files).stdout
@@ -213,7 +213,7 @@ def test_a_config_may_say_it_too(files):
     assert "nDCG(judged_only=True)@10" in measured
 
 
-def test_measures_of_ones_own_everywhere(files):
+def test_imported_measures_work_in_compare_and_gate(files):
     (files / "mine.py").write_text(
         "from cranfield import measure\n\n"
         '@measure("Ones")\n'
@@ -255,16 +255,16 @@ def test_lengths_of_documents(command, files):
         assert "--lengths cannot be used with stability." in run(*stable, cwd=files).stderr
 
 
-def test_a_report_tests_as_it_is_told(files):
+def test_a_report_uses_the_given_test_and_alpha(files):
     command = ("report", "builtin", "builtin:plain", "builtin:tuned", "--no-charts", "-o", "page.html")
     pages = []
-    for told in ((), ("--test", "sign"), ("--alpha", "0.2")):
-        assert run(*command, *told, cwd=files).returncode == 0
+    for settings in ((), ("--test", "sign"), ("--alpha", "0.2")):
+        assert run(*command, *settings, cwd=files).returncode == 0
         pages.append((files / "page.html").read_text(encoding="utf-8"))
     assert ["median of the queries that differ" in page for page in pages] == [False, True, False]
     assert ["80% interval" in page for page in pages] == [False, False, True]
     assert "test may be t, " in run(*command, "--test", "coin", cwd=files).stderr
-    alone = ("report", "builtin", "builtin:plain", "-o", "page.html")  # which has intervals, too
+    alone = ("report", "builtin", "builtin:plain", "-o", "page.html")  # a single run has intervals, too
     assert "alpha=7.0 is not a level of significance." in run(*alone, "--alpha", "7", cwd=files).stderr
 
 
@@ -273,7 +273,7 @@ def test_measures_go_to_a_file(files):
     assert (files / "papers.bib").read_text() == run("measures", "nDCG", "--bibtex", cwd=files).stdout
 
 
-def test_the_format_of_judgments_that_a_pool_takes_over(files):
+def test_pool_reads_judgments_in_the_given_format(files):
     pytest.importorskip("sqlalchemy")
     (files / "queries.tsv").write_text("1\tcats\n")
     (files / "table").write_text("query_id,doc_id,grade\n1,a,1\n")
@@ -283,7 +283,7 @@ def test_the_format_of_judgments_that_a_pool_takes_over(files):
     assert "--qrels-format needs --qrels." in run(*pool, "--qrels-format", "csv", cwd=files).stderr
 
 
-def test_a_project_measures_by_measures_of_ones_own(project):
+def test_a_project_can_use_imported_measures(project):
     (project / "mine.py").write_text(
         "from cranfield import measure\n\n"
         '@measure("Ones")\n'

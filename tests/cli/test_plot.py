@@ -20,7 +20,7 @@ def test_one_query_of_a_full_curve(files):
     assert "query belongs to the chart 'precision-recall-full', not to 'scatter'" in done.stderr
 
 
-def test_what_is_relevant_is_heeded(files):
+def test_rel_changes_the_precision_recall_curves(files):
     for kind in ("precision-recall", "precision-recall-full"):
         for level, highest in (("1", 1), ("2", 0.5)):
             done = run("plot", kind, "qrels", "good.run", "--rel", level, "-o", f"{kind}.json", cwd=files)

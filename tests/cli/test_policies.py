@@ -39,7 +39,7 @@ def test_evaluate(files):
     assert "|complete:yes|" in signature
 
 
-def test_contradictions(files):
+def test_contradictory_options_are_refused(files):
     for given in (("--judged-only",), ("--bounds", "--unseen", "2")):
         done = run("evaluate", "qrels", "old.run", "-m", "RR", *given, *COMPLETE, cwd=files)
         assert done.returncode == 2
@@ -63,8 +63,8 @@ def test_complete_judgments_leave_nothing_undecided(files):
     for command in commands:
         done = run(*command, *COMPLETE, cwd=files)
         assert done.returncode in (0, 1), done.stderr
-        said = " ".join(done.stdout.split())
-        assert not [word for word in UNJUDGED if word in said.replace("0 not judged", "")], said
+        output = " ".join(done.stdout.split())
+        assert not [word for word in UNJUDGED if word in output.replace("0 not judged", "")], output
     done = run("report", "qrels", "old.run", "new.run", "-o", "page.html", "--bounds", *COMPLETE, cwd=files)
     assert done.returncode == 0, done.stderr
     page = (files / "page.html").read_text()
@@ -81,24 +81,24 @@ def test_saved_evaluations_of_complete_judgments(files):
     assert "njudged" not in done.stdout
 
 
-def test_check_asks_what_low_grades_mean(files):
-    asked = run("check", "qrels", "old.run", "--strict", cwd=files)
-    said = " ".join(asked.stdout.split())
-    assert asked.returncode == 1
-    assert "6 judgments have a grade below -1 (-2), which usually means junk or spam that was judged" in said
-    assert "--negative nonrelevant" in said
-    assert "judged: 67% of all retrieved" in said
-    told = run("check", "qrels", "old.run", "--strict", *JUNK, cwd=files).stdout
-    assert "below -1" not in told
-    assert "judged: 100% of all retrieved" in told
-    assert "infAP" not in told
+def test_check_warns_about_grades_below_minus_1(files):
+    done = run("check", "qrels", "old.run", "--strict", cwd=files)
+    output = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert "6 judgments have a grade below -1 (-2), which usually means junk or spam that was judged" in output
+    assert "--negative nonrelevant" in output
+    assert "judged: 67% of all retrieved" in output
+    explicit = run("check", "qrels", "old.run", "--strict", *JUNK, cwd=files).stdout
+    assert "below -1" not in explicit
+    assert "judged: 100% of all retrieved" in explicit
+    assert "infAP" not in explicit
     for given in (("--negative", "unjudged"), COMPLETE):
         assert "below -1" not in run("check", "qrels", "old.run", *given, cwd=files).stdout
     (files / "qrels").write_text("1 0 good 1\n1 0 pooled -1\n")
     assert "below -1" not in run("check", "qrels", "old.run", cwd=files).stdout
 
 
-def test_the_settings_of_a_gate(files):
+def test_a_gate_config_can_declare_judgments_complete(files):
     (files / "gate.toml").write_text(
         'qrels = "qrels"\nbaseline = "old.run"\ncandidate = "new.run"\nmeasures = ["RR"]\ncomplete = true\n'
     )
@@ -108,7 +108,7 @@ def test_the_settings_of_a_gate(files):
     assert run("gate", "--config", "gate.toml", cwd=files).returncode == 2
 
 
-def test_the_settings_of_a_project(project):
+def test_project_settings_can_declare_judgments_complete(project):
     settings = (project / "cranfield.toml").read_text()
     (project / "qrels.txt").write_text("1 0 a 1\n1 0 b -2\n2 0 c 2\n3 0 b 1\n")
     assert " are unjudged" in run_in(project, "test").stdout

@@ -1,4 +1,4 @@
-"""cranfield pool, sheets and judgments into a store, and views of a store wherever judgments are named."""
+"""cranfield pool, importing sheets and judgments into a store, and commands that read judgments from a store."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ def waiting(folder):
         return {(task.query_id, task.doc_id) for task in store.next_several("nobody", 1000)}
 
 
-def test_what_is_said(folder):
+def test_pool_prints_a_summary(folder):
     done = pool(folder, "queries.tsv", "bm25.run", "dense.run", "--qrels", "qrels.txt", "--depth", "3")
     assert done.stdout.splitlines() == [
         "judgments.db: 3 new judgments by qrels",
@@ -55,7 +55,7 @@ def test_what_is_said(folder):
     assert waiting(folder) == {("1", "d"), ("1", "e")}
 
 
-def test_a_pattern_limits_and_queries(folder):
+def test_pool_takes_patterns_a_limit_and_queries(folder):
     done = pool(folder, "queries.tsv", "*.run", "--limit", "1", "--query", "1", "--query", "2")
     assert "3 unjudged documents left out by the limit" in done.stdout
     assert len(waiting(folder)) == 2
@@ -64,7 +64,7 @@ def test_a_pattern_limits_and_queries(folder):
     assert "queries.tsv: query '7' is not among the queries." in wrong.stderr
 
 
-def test_a_live_system_with_its_texts_and_its_failures(folder):
+def test_pooling_a_live_system_keeps_texts_and_reports_failures(folder):
     (folder / "queries.tsv").write_text("1\tcats\n2\tbroken\n")
     done = pool(folder, "queries.tsv", "bm25.run", "--system", "pool_engine:search", "--depth", "2")
     assert done.returncode == 1
@@ -79,7 +79,7 @@ def test_a_live_system_with_its_texts_and_its_failures(folder):
     assert "nothing: every query failed" in broken.stderr
 
 
-def test_a_collection_with_its_texts_narratives_and_judgments(folder):
+def test_pooling_a_collection_keeps_texts_narratives_and_judgments(folder):
     corpus = folder / "mine"
     corpus.mkdir()
     (corpus / "corpus.jsonl").write_text('{"_id": "d", "title": "Dogs", "text": "Dogs bark."}\n')
@@ -95,7 +95,7 @@ def test_a_collection_with_its_texts_narratives_and_judgments(folder):
     assert (tasks["d"].text, tasks["d"].narrative) == ("Dogs bark.", "Pet cats.")
 
 
-def test_narratives_of_a_table(folder):
+def test_narratives_are_read_from_a_table(folder):
     (folder / "queries.tsv").write_text("query_id\ttext\tnarrative\n1\tcats\tPet cats.\n2\tdogs\t\n")
     pool(folder, "queries.tsv", "dense.run")
     with open_store(folder / "judgments.db") as store:
@@ -103,7 +103,7 @@ def test_narratives_of_a_table(folder):
     assert (task.query, task.narrative) == ("cats", "Pet cats.")
 
 
-def test_a_sample(folder):
+def test_documents_below_the_depth_are_sampled(folder):
     done = pool(folder, "queries.tsv", "bm25.run", "--depth", "1", "--sample-below", "1", "--sample-depth", "3")
     assert "1 of those that wait was drawn at random; 1 more" in done.stdout
     with open_store(folder / "judgments.db") as store:
@@ -125,14 +125,14 @@ def test_a_sample(folder):
         (("queries.tsv", "--system", "nowhere:search"), "there is no module 'nowhere'"),
     ],
 )
-def test_what_cannot_be_meant(folder, words, message):
+def test_invalid_arguments_are_refused(folder, words, message):
     done = pool(folder, *words)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_sheet_there_and_back(folder):
+def test_a_sheet_is_written_and_read_back(folder):
     done = pool(folder, "queries.tsv", "bm25.run", "--sheet", "sheet.csv")
     assert "sheet.csv: 4 documents to be judged" in done.stdout
     assert "cranfield convert sheet.csv judgments.db --assessor NAME" in done.stdout
@@ -158,7 +158,7 @@ def test_a_sheet_there_and_back(folder):
         assert {event.assessor for event in store.events()} == {"ann"}
 
 
-def test_judgments_into_a_store_and_out(folder):
+def test_judgments_are_imported_and_exported(folder):
     done = run("convert", "qrels.txt", "judgments.db", cwd=folder)
     assert done.stdout == "judgments.db: 3 new judgments by qrels\n  1 negative grade was left out\n"
     run("convert", "qrels.txt", "judgments.db", "--assessor", "gpt", "--kind", "model", cwd=folder)
@@ -216,22 +216,22 @@ VIEWED = {
 
 
 @pytest.mark.parametrize("name", VIEWED)
-def test_assessors_and_rules_wherever_judgments_are_named(judged, name):
+def test_every_command_takes_assessors_and_merge_rules(judged, name):
     def called(qrels, *words):
         return run(*(qrels if word == "QRELS" else word for word in VIEWED[name]), *words, cwd=judged)
 
     done = called("judgments.db", "--assessor", "ann", "--assessor", "bob", "--merge", "max")
     assert done.returncode in (0, 1), done.stderr
-    nobody = called("judgments.db", "--assessor", "eve")
-    assert nobody.returncode == 2
-    assert "there is no assessor 'eve'" in nobody.stderr
+    unknown = called("judgments.db", "--assessor", "eve")
+    assert unknown.returncode == 2
+    assert "there is no assessor 'eve'" in unknown.stderr
     plain = called("qrels.txt", "--merge", "median")
     assert plain.returncode == 2
     assert "qrels.txt: these judgments are not in a store" in plain.stderr
     assert "cranfield convert" in plain.stderr
 
 
-def test_which_judgments_count(judged):
+def test_options_choose_which_judgments_count(judged):
     def precision(*words):
         done = run("evaluate", "judgments.db", "bm25.run", "-m", "P@1", "--format", "tsv", *words, cwd=judged)
         return done.stdout.split()[-1]
@@ -245,7 +245,7 @@ def test_which_judgments_count(judged):
     assert "judges:1|merge:max|kinds:model" in done.stdout.replace("\n", "")
 
 
-def test_a_gate_whose_judgments_are_in_its_file(judged):
+def test_a_gate_config_can_name_a_store(judged):
     (judged / "gate.toml").write_text('qrels = "judgments.db"\nbaseline = "bm25.run"\ncandidate = "bm25.run"\n')
     assert run("gate", "--config", "gate.toml", cwd=judged).returncode == 0
     wrong = run("gate", "--config", "gate.toml", "--assessor", "ann", cwd=judged)
@@ -300,10 +300,10 @@ def test_a_project_without_a_store_has_no_assessors(project):
     assert "these judgments are not in a store" in done.stderr
 
 
-def test_evaluate_says_what_is_unjudged_and_how_to_judge_it(folder):
+def test_evaluate_reports_unjudged_documents_and_how_to_judge_them(folder):
     done = run("evaluate", "qrels.txt", "bm25.run", "-m", "RR", cwd=folder)
-    said = "1 document in the first 10 of 2 queries is unjudged. To judge it:"
-    assert said in done.stdout.splitlines()
+    message = "1 document in the first 10 of 2 queries is unjudged. To judge it:"
+    assert message in done.stdout.splitlines()
     command = done.stdout.splitlines()[-1].split()
     # queries.tsv is beside the judgments, so the folder is a collection
     assert command == ["cranfield", "pool", "judgments.db", ".", "bm25.run", "--qrels", "qrels.txt"]
@@ -322,7 +322,7 @@ def test_evaluate_says_what_is_unjudged_and_how_to_judge_it(folder):
     assert "To judge" not in run("evaluate", "qrels.txt", "bm25.run", cwd=folder).stdout
 
 
-def test_the_command_can_be_typed_whatever_the_names(folder):
+def test_names_in_the_suggested_command_are_quoted(folder):
     (folder / "my runs").mkdir()
     (folder / "my runs" / "a b.run").write_text("1 Q0 x 1 1 t\n")
     (folder / "queries.tsv").unlink()
@@ -332,7 +332,7 @@ def test_the_command_can_be_typed_whatever_the_names(folder):
     assert "cranfield pool judgments.db QUERIES RUN... --qrels qrels.txt" in many.stdout
 
 
-def test_cranfield_test_says_it_too(project):
+def test_cranfield_test_reports_unjudged_documents(project):
     (project / "mine" / "qrels.txt").write_text("1 0 a 1\n")
     done = run("test", "--worst", "0", cwd=project)
     assert done.stdout.splitlines()[-2:] == [

@@ -65,7 +65,7 @@ RUNS = ("qrels", "good.run", "bad.run")
     ("arguments", "meant"),
     [
         (("--versoin",), "--version"),
-        (("evaluate", *RUNS, "--measur", "AP"), "--measure"),  # of several that are near, the nearest
+        (("evaluate", *RUNS, "--measur", "AP"), "--measure"),  # the nearest of several matches
         (("evaluate", *RUNS, "--format", "jsn"), "json"),
         (("evaluate", *RUNS, "--engine", "polar"), "polars"),
         (("evaluate", *RUNS, "--ties", "bst"), "'best'"),
@@ -95,7 +95,7 @@ RUNS = ("qrels", "good.run", "bad.run")
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
 )
-def test_whatever_is_mistyped_gets_a_suggestion(files, arguments, meant):
+def test_typos_get_a_suggestion(files, arguments, meant):
     (files / "gate.toml").write_text("tolerence = 0.1\n")
     done = run(*arguments, cwd=files)
     assert done.returncode == 2
@@ -103,9 +103,9 @@ def test_whatever_is_mistyped_gets_a_suggestion(files, arguments, meant):
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_an_error_of_arguments_names_the_command(files):
-    lacking = run("evaluate", *RUNS, "--save", cwd=files).stderr
-    assert lacking.startswith("cranfield evaluate: option '--save' requires an argument.\nHint: 'cranfield evaluate")
+def test_argument_errors_name_the_command(files):
+    missing = run("evaluate", *RUNS, "--save", cwd=files).stderr
+    assert missing.startswith("cranfield evaluate: option '--save' requires an argument.\nHint: 'cranfield evaluate")
     assert "invalid value for 'KIND': 'pie' is not one of" in run("plot", "pie", cwd=files).stderr
 
 
@@ -119,7 +119,7 @@ def test_demo():
     assert "Is tuned better than plain?" in done.stdout
     assert "tuned's worst queries: expected vs returned" in done.stdout
     assert "no word with the query" in done.stdout
-    # Of the documents that were returned: a query without any has no document to judge.
+    # A share of the returned documents: queries that returned none do not count.
     share = cranfield.evaluate("builtin", "builtin:tuned", "nDCG@10").facts("nDCG@10").judged_share()
     assert f"{1 - share:.0%} of tuned's first ten documents have no judgment" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -137,6 +137,6 @@ def test_evaluating_imports_nothing_heavy(files):
 
 
 def test_a_shell_can_complete_commands():
-    asked = {**os.environ, "_CRANFIELD_COMPLETE": "bash_complete", "COMP_WORDS": "cranfield ev", "COMP_CWORD": "1"}
-    done = run(env=asked)
+    settings = {**os.environ, "_CRANFIELD_COMPLETE": "bash_complete", "COMP_WORDS": "cranfield ev", "COMP_CWORD": "1"}
+    done = run(env=settings)
     assert (done.returncode, done.stdout, done.stderr) == (0, "plain,evaluate\n", "")

@@ -1,4 +1,4 @@
-"""Long work says how far it is, on a terminal only; quick work says nothing."""
+"""Long commands show their progress, on a terminal only; quick commands show none."""
 
 import sys
 
@@ -14,7 +14,7 @@ TEN = ("builtin:ten", "builtin:keywords", "builtin:meaning")
 
 
 def slow_measure(folder):
-    """A measure that takes its time, until whoever waits must have been told."""
+    """A measure that is slow enough for progress to be shown."""
     (folder / "slow.py").write_text(
         "import time\n"
         "import cranfield\n"
@@ -33,17 +33,17 @@ def slow_measure(folder):
 )
 def test_long_work_shows_progress_and_leaves_nothing_behind(tmp_path, command):
     more = ("-o", "report.html", "--no-charts") if command[0] == "report" else ()
-    said, code = on_terminal(*command, *slow_measure(tmp_path), *more, cwd=tmp_path, err_only=True)
+    output, code = on_terminal(*command, *slow_measure(tmp_path), *more, cwd=tmp_path, err_only=True)
     assert code in (0, 1)
-    *drawn, last = said.split("\r")
-    assert any(part.rstrip().endswith(" s") for part in drawn), said
+    *drawn, last = output.split("\r")
+    assert any(part.rstrip().endswith(" s") for part in drawn), output
     assert all(columns_of(part) < 80 for part in drawn)
-    # The last line is blanks, and the cursor is where it was.
+    # The line is overwritten with blanks, and the cursor is back at its start.
     assert (drawn[-1].strip(), last) == ("", "")
     piped = run(*command, *slow_measure(tmp_path), *more, cwd=tmp_path)
     assert piped.stderr == ""
 
 
-def test_quick_work_shows_none(tmp_path):
+def test_quick_commands_show_no_progress(tmp_path):
     assert on_terminal("evaluate", *TEN, err_only=True)[0] == ""
     assert on_terminal("compare", *TEN, err_only=True)[0] == ""

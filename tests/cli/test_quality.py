@@ -42,7 +42,7 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     assert "RR stayed at 0.5000" in run(project, "test", engine="worse").stdout
 
 
-def test_a_failed_query_fails_the_test_and_is_no_zero(project):
+def test_a_failed_query_fails_the_test_and_does_not_count_as_0(project):
     run(project, "test")
     run(project, "accept")
     half = run(project, "test", engine="half")
@@ -59,7 +59,7 @@ def test_a_failed_query_fails_the_test_and_is_no_zero(project):
     assert down.stderr == ""
 
 
-def test_ids_that_do_not_match_are_noticed(project):
+def test_unknown_ids_and_empty_rankings_fail_the_test(project):
     done = run(project, "test", engine="foreign")
     assert done.returncode == 1
     assert "2 documents are not in the corpus: x, y" in done.stdout
@@ -77,15 +77,15 @@ def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     assert "the judgments have changed since the last test" in run(project, "accept").stderr
     done = run(project, "test")
     assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
-    assert "so the accepted run was measured again: RR 0.8333 (then 1.0000)" in said
-    assert "RR stayed at 0.8333: not worse" in said
+    output = " ".join(done.stdout.split())
+    assert "so the accepted run was measured again: RR 0.8333 (then 1.0000)" in output
+    assert "RR stayed at 0.8333: not worse" in output
     (project / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n3 0 c 1\n4 0 a 1\n")
     (project / "engine_under_test.py").write_text(ENGINE.replace('"three"', '"not judged": ["b", "a"], "three"'))
     more = run(project, "test")
-    said = " ".join(more.stdout.split())
-    assert "1 query is new since then and not compared: 4" in said, more.stderr
-    assert "RR stayed at 0.8333: not worse" in said  # over the three queries; with the new one it is 0.75
+    output = " ".join(more.stdout.split())
+    assert "1 query is new since then and not compared: 4" in output, more.stderr
+    assert "RR stayed at 0.8333: not worse" in output  # over the three queries; with the new one it is 0.75
     assert more.stdout.splitlines()[1].split()[:2] == ["mine", "0.7500"]
     (project / "baseline" / "mine.run.tsv.gz").unlink()
     lost = run(project, "test")
@@ -93,7 +93,7 @@ def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     assert "the accepted run is missing" in lost.stderr
 
 
-def test_queries_that_were_not_asked_are_no_zeros(project):
+def test_queries_skipped_after_giving_up_do_not_count_as_0(project):
     settings = (project / "cranfield.toml").read_text()
     (project / "cranfield.toml").write_text("give_up = 1\n" + settings)
     done = run(project, "test", engine="half")
@@ -103,7 +103,7 @@ def test_queries_that_were_not_asked_are_no_zeros(project):
     assert done.stdout.splitlines()[1].split()[:3] == ["mine", "1.0000", "1.0000"]
 
 
-def test_two_tests_at_once(project):
+def test_a_second_test_at_the_same_time_is_refused(project):
     (project / "engine_under_test.py").write_text(
         "import time\n"
         + ENGINE.replace("    found =", "    while not os.path.exists('go'):\n        time.sleep(0.01)\n    found =")
@@ -163,7 +163,7 @@ def test_init_finds_the_collection(project, tmp_path_factory):
     assert "builtin, 60 queries" in run(elsewhere, "init").stdout
 
 
-def test_run_names_what_a_system_in_the_settings_is(project):
+def test_run_accepts_the_name_of_a_system_in_the_settings(project):
     done = run(project, "run", "mine", ".", "-o", "mine.run", "-k", "1")
     assert done.returncode == 0, done.stderr
     assert ".: 3 of 4 queries are judged; only these are asked." in done.stdout

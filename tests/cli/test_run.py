@@ -34,7 +34,7 @@ def command(*more):
     return [*PROGRAM, "slow_engine_under_test:search", "queries.tsv", "-o", "out.run", *more]
 
 
-def test_a_terminal_sees_how_far_it_is(folder):
+def test_progress_is_shown_on_a_terminal(folder):
     import pty
 
     (folder / "slow_engine_under_test.py").write_text(ENGINE.replace("0.02", "0.1"))
@@ -51,7 +51,7 @@ def test_a_terminal_sees_how_far_it_is(folder):
     try:
         while data := os.read(master, 4096):
             shown += data
-    except OSError:  # the other end has gone
+    except OSError:  # the program has closed its end
         pass
     finally:
         os.close(master)
@@ -60,16 +60,16 @@ def test_a_terminal_sees_how_far_it_is(folder):
     assert b"60 of 61 queries answered by search" in output
     assert b" of 61, " in shown
     assert b"/s, " in shown
-    assert shown.endswith(b"\r")  # and gone at the end
+    assert shown.endswith(b"\r")  # the line is cleared at the end
 
 
-def test_elsewhere_it_is_silent(folder):
+def test_no_progress_is_shown_without_a_terminal(folder):
     done = subprocess.run(command("--jobs", "8"), cwd=folder, capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout.splitlines()[0] == "out.run: 60 of 61 queries answered by search"
 
 
-def test_an_interrupt_keeps_what_was_answered(folder):
+def test_an_interrupted_run_keeps_its_answers_and_can_be_resumed(folder):
     (folder / "slow_engine_under_test.py").write_text(ENGINE.replace("0.02", "0.1"))
     process = subprocess.Popen(command("--jobs", "2"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     partial = folder / "out.run.partial"

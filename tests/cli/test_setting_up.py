@@ -1,4 +1,4 @@
-"""`cranfield init` and `cranfield gate --init`: what they write and what they tell people to do next works."""
+"""`cranfield init` and `cranfield gate --init`: the files they write and the next steps they print work."""
 
 import json
 import os
@@ -28,7 +28,7 @@ TEXTS = {"1": "red shoes", "2": "blue hat"}
 
 
 def steps(printed):
-    """The commands that somebody would copy."""
+    """The commands that are printed to be copied."""
     return [line.partition("#")[0].split() for line in printed.splitlines() if line.startswith("  cranfield ")]
 
 
@@ -73,7 +73,7 @@ def test_without_documents_init_asks_for_a_system(tmp_path):
     (tmp_path / "qrels.csv").write_text("query_id,doc_id,grade\n1,d1,1\n2,d2,1\n")
     done = run("init", cwd=tmp_path)
     assert "Describe your system in cranfield.toml" in done.stdout
-    # One of the examples that stand there.
+    # Uncomment one of the examples in the file.
     written = (tmp_path / "cranfield.toml").read_text()
     described = re.sub(r"^# (\[systems\.mine\]|type = \"python\"|object = .*)$", r"\1", written, flags=re.MULTILINE)
     assert described != written
@@ -100,7 +100,7 @@ def test_csv_without_a_header_and_with_a_narrative(tmp_path):
 
 @pytest.fixture
 def jobs(tmp_path):
-    """The shell commands of the jobs that `gate --init` writes, in a folder with all that they need."""
+    """The shell commands of the jobs that `gate --init` writes, in a folder with all files they need."""
     yaml = pytest.importorskip("yaml")
     done = run("gate", "--init", cwd=tmp_path)
     assert done.returncode == 0
@@ -118,7 +118,7 @@ def jobs(tmp_path):
 
 
 def executed(folder, workflow, job, installed_from):
-    """Run the steps of a job in a shell, as far as they are commands; pip only says what it would install."""
+    """Run the commands of a job in a shell; pip only records what it would install."""
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)
     python = tools / "python"
@@ -146,21 +146,21 @@ def test_the_jobs_of_a_gate_work(tmp_path, jobs):
     assert set(jobs["jobs"]) == {"gate", "test"}
     for job in jobs["jobs"]:
         # Nothing is installed from an index that does not have it.
-        lacking = executed(tmp_path, jobs, job, jobs["env"]["CRANFIELD"])
-        assert lacking.returncode != 0
-        assert "name in this file where cranfield is installed from" in lacking.stderr
+        unedited = executed(tmp_path, jobs, job, jobs["env"]["CRANFIELD"])
+        assert unedited.returncode != 0
+        assert "name in this file where cranfield is installed from" in unedited.stderr
         done = executed(tmp_path, jobs, job, "git+https://git.example.com/you/cranfield")
         assert done.returncode == 0, (done.stdout, done.stderr)
     installed = (tmp_path / "installed").read_text().splitlines()
     assert set(installed) == {"-m pip install git+https://git.example.com/you/cranfield"}
     assert (tmp_path / "summary.md").read_text().startswith("### ✅")
-    # And a change for the worse stops it.
+    # A run that got worse fails the gate.
     run("convert", "builtin:plain", "made.run", "--force", cwd=tmp_path)
     assert executed(tmp_path, jobs, "gate", "elsewhere").returncode == 1
 
 
 def test_judgments_of_other_ids_are_refused_before_anything_is_written(tmp_path):
-    """The lines of a text file are numbered, so judgments of q1 and q2 belong to none of them."""
+    """The ids of queries in a text file are line numbers, so judgments of q1 and q2 match none."""
     (tmp_path / "queries.txt").write_text(QUERIES["queries.txt"])
     (tmp_path / "qrels.csv").write_text("query,document,grade\nq1,d1,1\nq2,d2,1\n")
     done = run("init", cwd=tmp_path)

@@ -1,7 +1,7 @@
-"""What the program imports before it does anything: half of the time of a small evaluation.
+"""What the program imports at start-up, which takes half of the time of a small evaluation.
 
-A module takes a tenth of a millisecond, a dataclass half of one, whatever it is for; so what a plain evaluation does
-without is not imported, and what only the inside of an evaluation holds is no dataclass.
+A module takes a tenth of a millisecond, a dataclass half of one. So a plain evaluation imports only what it needs, and
+classes used only inside an evaluation are not dataclasses.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from cranfield.ranks.scan.native import native
 
-# In a process of its own, what is imported besides numpy and click, and which dataclasses are made.
+# Run in its own process: prints the modules imported besides numpy and click, and the dataclasses defined.
 CODE = """
 import json, os, sys
 import click, numpy
@@ -39,7 +39,7 @@ cranfield.cli.main.main()
 """
 
 LIBRARIES = {"scipy", "pandas", "polars", "torch", "pyspark", "pyarrow", "narwhals", "rich"}
-# Libraries for other tasks, parts of the standard library that take long, and rooms that are not entered.
+# Libraries for other tasks, slow parts of the standard library, and packages that are not needed.
 NEEDLESS = {
     *LIBRARIES,
     "numpy.typing",
@@ -74,7 +74,7 @@ NEEDLESS = {
         "cranfield.read.records",
     ),
 }
-MOST_MODULES = 92  # of ours, apart from those that hold a format
+MOST_MODULES = 92  # of cranfield, without those that hold a format
 MOST_DATACLASSES = 10
 
 
@@ -102,7 +102,7 @@ def test_a_plain_evaluation_imports_only_what_it_needs(files, measures):
     assert len(found["dataclasses"]) <= MOST_DATACLASSES, found["dataclasses"]
 
 
-def test_the_worst_queries_take_no_library(files):
+def test_worst_queries_import_no_further_library(files):
     assert not LIBRARIES & set(started("evaluate", "qrels.txt", "good.run", "--worst", "1", cwd=files)["modules"])
 
 

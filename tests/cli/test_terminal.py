@@ -1,4 +1,4 @@
-"""What people see in a terminal: colours where they are wanted, lines that fit the window, the verdict first."""
+"""Output on a terminal: colours unless they are disabled, lines that fit the window, the verdict first."""
 
 import os
 import sys
@@ -43,11 +43,11 @@ def folder(tmp_path_factory):
 
 
 def test_verdicts_have_colours():
-    said, code = on_terminal("compare", *TEN)
+    output, code = on_terminal("compare", *TEN)
     assert code == 0
-    assert said.startswith(f"{GREEN}Better{PLAIN}  meaning vs keywords: nDCG@10 +0.297 (+0.060 to +0.534), p = 0.020")
-    assert f"{RED}▼ 2 worse{PLAIN}" in said
-    assert f"{DIM}Paired t-test" in said
+    assert output.startswith(f"{GREEN}Better{PLAIN}  meaning vs keywords: nDCG@10 +0.297 (+0.060 to +0.534), p = 0.020")
+    assert f"{RED}▼ 2 worse{PLAIN}" in output
+    assert f"{DIM}Paired t-test" in output
     worse, _ = on_terminal("compare", "builtin:qrels", "builtin:meaning", "builtin:keywords")
     assert worse.startswith(f"{RED}Worse{PLAIN}")
     close, _ = on_terminal("compare", *TEN, "-m", "R@1000")
@@ -58,21 +58,21 @@ def test_verdicts_have_colours():
 
 
 def test_errors_and_hints_have_colours():
-    said, code = on_terminal("evaluate", "builtin:qrels", "builtin:nothing")
+    output, code = on_terminal("evaluate", "builtin:qrels", "builtin:nothing")
     assert code == 2
-    assert said.startswith(f"{RED}cranfield:{PLAIN} builtin:nothing: ")
-    assert "\x1b[36mHint:\x1b[0m there are " in said
+    assert output.startswith(f"{RED}cranfield:{PLAIN} builtin:nothing: ")
+    assert "\x1b[36mHint:\x1b[0m there are " in output
 
 
 def test_a_check_has_colours(tmp_path):
-    said, code = on_terminal("check", "builtin", "builtin:plain")
+    output, code = on_terminal("check", "builtin", "builtin:plain")
     assert code == 0
-    assert said.startswith(f"{AMBER}warning:{PLAIN} builtin:plain: query 'q52' ")
-    assert "\n    \x1b[36mHint:\x1b[0m run the system on it" in said
-    assert f"\n{BOLD}builtin{PLAIN}\n  60 queries" in said
-    assert f"\n{BOLD}Measures{PLAIN}\n  nDCG@10 " in said
-    assert f"{DIM}the judgments are graded" in said
-    assert said.endswith(f"\n{AMBER}0 errors, 1 warning.{PLAIN}\n")
+    assert output.startswith(f"{AMBER}warning:{PLAIN} builtin:plain: query 'q52' ")
+    assert "\n    \x1b[36mHint:\x1b[0m run the system on it" in output
+    assert f"\n{BOLD}builtin{PLAIN}\n  60 queries" in output
+    assert f"\n{BOLD}Measures{PLAIN}\n  nDCG@10 " in output
+    assert f"{DIM}the judgments are graded" in output
+    assert output.endswith(f"\n{AMBER}0 errors, 1 warning.{PLAIN}\n")
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "good.run").write_text("1 Q0 a 1 2 t\n")
     (tmp_path / "bad.run").write_text("1 Q0 a 1 x t\n")
@@ -94,7 +94,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
-def test_no_colours_where_nobody_wants_them(command):
+def test_no_colours_if_disabled_or_not_on_a_terminal(command):
     plain = run(*command, env={**os.environ, "COLUMNS": "80"})
     printed = plain.stdout + plain.stderr
     assert not CODE.search(printed)
@@ -129,9 +129,9 @@ def test_lines_fit_the_window_and_use_it(folder, width):
             ("compare", "qrels.txt", runs, "-m", "RR", "-b", f"{runs}/{sorted(os.listdir(folder / runs))[0]}"),
             ("evaluate", "qrels.txt", runs, "--worst", "2"),
         ):
-            said, code = on_terminal(*command, columns=width, cwd=folder)
+            output, code = on_terminal(*command, columns=width, cwd=folder)
             assert code == 0
-            lines = without_codes(said).splitlines()
+            lines = without_codes(output).splitlines()
             # A command to be copied is not broken inside a word.
             too_long = [line for line in lines if columns_of(line) > width and not line.startswith("   ")]
             assert not too_long, (command, too_long[:2])
@@ -142,20 +142,20 @@ def test_lines_fit_the_window_and_use_it(folder, width):
 
 @pytest.mark.parametrize("width", [40, 120])
 def test_a_check_fits_the_window_and_uses_it(folder, width):
-    said, code = on_terminal("check", "qrels.txt", "many/system00.run", "many/system05.run", columns=width, cwd=folder)
+    shown, code = on_terminal("check", "qrels.txt", "many/system00.run", "many/system05.run", columns=width, cwd=folder)
     assert code == 0
-    assert 0.75 * width < max(map(columns_of, without_codes(said).splitlines())) <= width
+    assert 0.75 * width < max(map(columns_of, without_codes(shown).splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [44, 60, 120])
 def test_the_demonstration_fits_the_window(width):
-    said, code = on_terminal("demo", columns=width)
+    output, code = on_terminal("demo", columns=width)
     assert code == 0
-    lines = [line for line in without_codes(said).splitlines() if not line.startswith("    cranfield ")]
+    lines = [line for line in without_codes(output).splitlines() if not line.startswith("    cranfield ")]
     assert 0.75 * width < max(map(columns_of, lines)) <= width
 
 
-def test_one_run_has_no_order_that_could_be_stable():
+def test_stability_of_one_run_has_no_tau():
     calls = [("stability", "builtin:ten", *runs, "-m", "RR", "--repeats", "2") for runs in (TEN[1:2], TEN[1:])]
     one, two = (on_terminal(*call)[0] for call in calls)
     assert "tau" not in without_codes(one).partition("left: judgments")[0]
@@ -168,19 +168,19 @@ def test_one_run_has_no_order_that_could_be_stable():
 def test_a_test_of_systems_fits_the_window(tmp_path, width):
     assert on_terminal("init", "builtin", cwd=tmp_path)[1] == 0
     for _ in range(2):
-        said, code = on_terminal("test", "--worst", "1", columns=width, cwd=tmp_path)
+        output, code = on_terminal("test", "--worst", "1", columns=width, cwd=tmp_path)
         assert code == 0
-        assert f"\nsqlite: {GREEN}passed{PLAIN}, 60 of 60 queries answered" in said
-        lines = without_codes(said).split("\r")[-1].splitlines()
+        assert f"\nsqlite: {GREEN}passed{PLAIN}, 60 of 60 queries answered" in output
+        lines = without_codes(output).split("\r")[-1].splitlines()
         assert max(map(columns_of, lines)) <= width
         on_terminal("accept", cwd=tmp_path)
-    said, code = on_terminal("run", "sqlite", "builtin", "-o", "x.run", columns=width, cwd=tmp_path)
-    assert max(map(columns_of, without_codes(said).split("\r")[-1].splitlines())) <= width
+    output, code = on_terminal("run", "sqlite", "builtin", "-o", "x.run", columns=width, cwd=tmp_path)
+    assert max(map(columns_of, without_codes(output).split("\r")[-1].splitlines())) <= width
 
 
-def test_narrow_tables_of_stability_repeat_what_was_removed():
-    said, _ = on_terminal("stability", *TEN, "-m", "RR", "--repeats", "1", columns=44)
-    lines = without_codes(said).split("\r")[-1].splitlines()
+def test_narrow_stability_tables_repeat_the_removed_share():
+    output, _ = on_terminal("stability", *TEN, "-m", "RR", "--repeats", "1", columns=44)
+    lines = without_codes(output).split("\r")[-1].splitlines()
     assert max(map(columns_of, lines)) <= 44
     assert sum(line.startswith("measure  removed") for line in lines) == 2
 
@@ -188,30 +188,30 @@ def test_narrow_tables_of_stability_repeat_what_was_removed():
 def test_measures_and_the_next_step_have_colours(tmp_path):
     assert on_terminal("measures")[0].startswith(f"{BOLD}Counts: documents retrieved, relevant, judged.{PLAIN}\n")
     assert f"\n{BOLD}Reference:{PLAIN} " in on_terminal("measures", "nDCG")[0]
-    said, _ = on_terminal("pool", "judgments.db", "builtin", "builtin:plain", "--qrels", "builtin", cwd=tmp_path)
-    assert said.endswith("Next: \x1b[36mcranfield judge judgments.db\x1b[0m\n")
+    output, _ = on_terminal("pool", "judgments.db", "builtin", "builtin:plain", "--qrels", "builtin", cwd=tmp_path)
+    assert output.endswith("Next: \x1b[36mcranfield judge judgments.db\x1b[0m\n")
     for name in ("ann", "bob"):
         run("convert", "builtin:ten", "two.db", "--assessor", name, "--kind", "person", cwd=tmp_path)
     agreed, _ = on_terminal("agreement", "two.db", cwd=tmp_path)
     assert f"\n{BOLD}Grades of ann (rows) and bob (columns){PLAIN}\n" in agreed
     assert f"\n{DIM}A kappa or alpha of 0 is agreement by chance" in agreed
-    told = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
-    assert "QUERIES" not in told
+    advice = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
+    assert "QUERIES" not in advice
     run("convert", "builtin:plain", "plain.run", cwd=tmp_path)
-    told = run("evaluate", "judgments.db", "plain.run", cwd=tmp_path).stdout
-    assert "  cranfield pool judgments.db QUERIES plain.run\n  where QUERIES is the file with the texts" in told
+    advice = run("evaluate", "judgments.db", "plain.run", cwd=tmp_path).stdout
+    assert "  cranfield pool judgments.db QUERIES plain.run\n  where QUERIES is the file with the texts" in advice
 
 
 def test_a_comparison_that_could_reverse_says_how_to_settle_it(tmp_path):
     for name in ("plain", "tuned"):
         run("convert", f"builtin:{name}", f"{name}.run", cwd=tmp_path)
     run("pool", "judgments.db", "builtin", "plain.run", "tuned.run", "--qrels", "builtin", cwd=tmp_path)
-    told = "\nTo settle it, judge the most informative documents first:\n  cranfield judge judgments.db --decide "
-    said = run("compare", "judgments.db", "plain.run", "tuned.run", cwd=tmp_path).stdout
-    assert said.endswith(f"{told}plain.run tuned.run -m nDCG@10\n")
+    advice = "\nTo settle it, judge the most informative documents first:\n  cranfield judge judgments.db --decide "
+    output = run("compare", "judgments.db", "plain.run", "tuned.run", cwd=tmp_path).stdout
+    assert output.endswith(f"{advice}plain.run tuned.run -m nDCG@10\n")
     other = run("compare", "judgments.db", "plain.run", "tuned.run", "-b", "tuned.run", cwd=tmp_path).stdout
-    assert other.endswith(f"{told}tuned.run plain.run -m nDCG@10\n")
-    # Nothing is said where it would not help: examples, other formats, what cannot be read again.
+    assert other.endswith(f"{advice}tuned.run plain.run -m nDCG@10\n")
+    # No advice where it would not help: built-in examples, other formats, input that cannot be read again.
     assert "To settle it" not in run("compare", "builtin", "builtin:plain", "builtin:tuned").stdout
     assert "To settle it" not in run("compare", "judgments.db", "plain.run", "plain.run", cwd=tmp_path).stdout
     for more in (("--format", "json"), ("--assessor", "builtin"), ("--no-bounds",)):
@@ -225,9 +225,9 @@ def test_perfect_queries_are_not_among_the_worst(tmp_path):
     (tmp_path / "half.run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n")
     (tmp_path / "whole.run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
     call = ("evaluate", "qrels", "half.run", "whole.run", "-m", "RR", "--worst", "3")
-    said = run(*call, cwd=tmp_path).stdout
-    assert "half: the worst query by RR\n" in said
-    assert "whole: the worst queries by RR: none, all are perfect\n" in said
+    output = run(*call, cwd=tmp_path).stdout
+    assert "half: the worst query by RR\n" in output
+    assert "whole: the worst queries by RR: none, all are perfect\n" in output
     assert '"worst": []' in run(*call, "--format", "json", cwd=tmp_path).stdout
     # `cranfield test` lists them too.
     (tmp_path / "queries.tsv").write_text("1\tcats\n2\tdogs\n")
@@ -246,18 +246,18 @@ def test_perfect_queries_are_not_among_the_worst(tmp_path):
 
 @pytest.mark.parametrize("width", [40, 60])
 def test_two_runs_fit_a_narrow_window(width):
-    said, code = on_terminal("compare", "builtin", "builtin:plain", "builtin:tuned", columns=width)
+    output, code = on_terminal("compare", "builtin", "builtin:plain", "builtin:tuned", columns=width)
     assert code == 0
-    assert f"{GREEN}▲ 23 better{PLAIN}" in said
-    assert max(map(columns_of, without_codes(said).splitlines())) <= width
+    assert f"{GREEN}▲ 23 better{PLAIN}" in output
+    assert max(map(columns_of, without_codes(output).splitlines())) <= width
 
 
-def test_names_cannot_bring_colours_of_their_own(folder):
+def test_escape_codes_in_names_are_not_printed(folder):
     for command in ("compare", "evaluate"):
-        said, code = on_terminal(command, "qrels.txt", "odd", cwd=folder, columns=200)
+        output, code = on_terminal(command, "qrels.txt", "odd", cwd=folder, columns=200)
         assert code == 0
-        assert "\\u001b[32mgreen\\ufdd0er" in said
-        assert "\x1b[32mgreen" not in said
+        assert "\\u001b[32mgreen\\ufdd0er" in output
+        assert "\x1b[32mgreen" not in output
         quiet = run(command, "qrels.txt", "odd", cwd=folder)
         assert "\x1b" not in quiet.stdout
 
@@ -275,15 +275,15 @@ def test_many_runs_are_ranked(folder):
     assert len(run("compare", "qrels.txt", "many", "-m", "RR", "--pairs", cwd=folder).stdout.splitlines()) > 300
 
 
-def test_evaluate_ranks_many_runs_and_any_number_by_a_measure(folder):
+def test_evaluate_ranks_many_runs_by_default_and_any_number_with_sort(folder):
     values = [line.split() for line in run("evaluate", "qrels.txt", "many", "-m", "RR", cwd=folder).stdout.splitlines()]
     assert values[0] == ["#", "run", "RR"]
     means = [float(row[2].rstrip("*")) for row in values[1:21]]
     assert means == sorted(means, reverse=True)
     given = run("evaluate", *TEN, "-m", "nDCG@10", "-m", "P@1").stdout
     assert given.index("keywords") < given.index("meaning")
-    asked = run("evaluate", *TEN, "-m", "nDCG@10", "-m", "P@1", "--sort", "P_1").stdout.splitlines()
-    assert asked[1].split()[:2] == ["1", "meaning"]
+    by_precision = run("evaluate", *TEN, "-m", "nDCG@10", "-m", "P@1", "--sort", "P_1").stdout.splitlines()
+    assert by_precision[1].split()[:2] == ["1", "meaning"]
     rows = run("evaluate", *TEN, "--sort", "nDCG@10", "--format", "tsv").stdout.splitlines()
     assert rows[1].startswith("meaning\t")
     wrong = run("evaluate", *TEN, "-m", "RR", "--sort", "AP")
@@ -291,33 +291,33 @@ def test_evaluate_ranks_many_runs_and_any_number_by_a_measure(folder):
     assert "--sort AP: the measures are RR; add -m AP" in wrong.stderr
 
 
-def test_texts_of_queries_stand_beside_their_ids(folder):
+def test_query_texts_are_shown_with_their_ids(folder):
     runs = ("many/system00.run", "many/system05.run")
-    asked = "what people asked as q"
-    assert asked in run("compare", "qrels.txt", *runs, "-m", "RR", cwd=folder).stdout
-    assert asked in run("gate", "qrels.txt", *runs, "-m", "RR", cwd=folder).stdout
-    assert f"query q7: {asked}7" in run("explain", "qrels.txt", runs[0], "q7", cwd=folder).stdout
-    assert asked in run("evaluate", "qrels.txt", runs[0], "--worst", "2", cwd=folder).stdout
+    text = "what people asked as q"
+    assert text in run("compare", "qrels.txt", *runs, "-m", "RR", cwd=folder).stdout
+    assert text in run("gate", "qrels.txt", *runs, "-m", "RR", cwd=folder).stdout
+    assert f"query q7: {text}7" in run("explain", "qrels.txt", runs[0], "q7", cwd=folder).stdout
+    assert text in run("evaluate", "qrels.txt", runs[0], "--worst", "2", cwd=folder).stdout
     (folder / "apart").mkdir()
     (folder / "apart" / "qrels.txt").write_bytes((folder / "qrels.txt").read_bytes())
     alone = ("compare", "apart/qrels.txt", *runs, "-m", "RR")
-    assert asked not in run(*alone, cwd=folder).stdout
+    assert text not in run(*alone, cwd=folder).stdout
     for collection in (".", "queries.tsv"):
-        assert asked in run(*alone, "--collection", collection, cwd=folder).stdout
+        assert text in run(*alone, "--collection", collection, cwd=folder).stdout
     wrong = run(*alone, "--collection", "nowhere", cwd=folder)
     assert (wrong.returncode, "there is no such folder" in wrong.stderr) == (2, True)
 
 
-def test_the_signature_is_for_those_who_ask(tmp_path):
+def test_the_signature_is_printed_only_if_verbose(tmp_path):
     assert "qrels:" not in run("evaluate", *TEN).stdout
-    told = run("evaluate", *TEN, "-v").stdout
-    assert "qrels:" in told
+    verbose = run("evaluate", *TEN, "-v").stdout
+    assert "qrels:" in verbose
     run("evaluate", *TEN, "-o", "kept.txt", cwd=tmp_path)
-    assert (tmp_path / "kept.txt").read_text() == told
+    assert (tmp_path / "kept.txt").read_text() == verbose
     assert '"signature"' in run("evaluate", *TEN, "--format", "json").stdout
 
 
-def test_ours_is_named_beside_the_names_of_other_tools():
+def test_canonical_names_are_given_for_names_of_other_tools():
     call = ("evaluate", *TEN, "-m", "hit_rate@5", "-m", "AP")
     assert "\nhit\\_rate@5 is Success@5." in run(*call, "--format", "markdown").stdout
     assert "\n% hit\\_rate@5 is Success@5" in run(*call, "--format", "latex").stdout
@@ -325,7 +325,7 @@ def test_ours_is_named_beside_the_names_of_other_tools():
     assert "canonical_names" not in run("evaluate", *TEN, "--format", "json").stdout
 
 
-def test_judged_says_what_it_refers_to():
+def test_judged_is_explained_for_measures_without_a_cutoff():
     assert "AP has no cutoff; Judged@10 is the judged share of the first 10 documents" in " ".join(
         run("compare", *TEN, "-m", "AP").stdout.split()
     )

@@ -32,8 +32,8 @@ def differences_of(measures, judged, baseline, run, completions):
     return {each: found[1].column(name) - found[0].column(name) for each, name in complete.items()}
 
 
-def enough(measure, levels):
-    """Where a measure only sees what is relevant, two of the grades are enough."""
+def sufficient_grades(measure, levels):
+    """The grades to try: two of them if a measure only sees whether a document is relevant."""
     defaults = measure.definition.defaults
     if "rel" in defaults and "gain" not in defaults and dict(measure.parameters).get("max_grade") is None:
         return 0, max(levels)
@@ -54,7 +54,7 @@ def random_differences(measures, judged, baseline, run, levels, count, seed):
 
 @cache
 def _drawn(levels, documents, count, seed):
-    """Grades of the documents, so many times; the same for every measure."""
+    """Random grades of the documents, `count` times; the same for every measure."""
     chance = np.random.default_rng(seed)
     return [
         tuple(chance.choice(levels, documents, p=chance.dirichlet(np.ones(len(levels)))).tolist()) for _ in range(count)

@@ -1,4 +1,4 @@
-"""Runs with wanted values: by RR, a query whose relevant document stands at rank r scores 1/r."""
+"""Runs with chosen values: the RR of a query whose relevant document is at rank r is 1/r."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How far a difference could move, of two small runs or of one query, and two rankings to try that on."""
+"""How far a difference could move, for two small runs or for one query, and two rankings to test that with."""
 
 import numpy as np
 

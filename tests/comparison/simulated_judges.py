@@ -1,7 +1,7 @@
 """Queries with documents, two runs, people's grades and a judge's: nDCG@10 of both runs by both.
 
-A document has a relevance that nobody sees; people turn it into a grade, runs into a score, and judges into whatever
-they make of it. Everything is in arrays: (experiments, queries, documents).
+A document has a hidden relevance; people turn it into a grade, runs into a score, and each judge into grades in its
+own way. Everything is in arrays: (experiments, queries, documents).
 """
 
 from typing import NamedTuple
@@ -57,7 +57,7 @@ def ndcg(grades, rankings):
 
 
 def drawn(queries, count, rng):
-    """So many experiments of so many queries, with two runs of the same documents."""
+    """`count` experiments of `queries` queries each, with two runs of the same documents."""
     shape = (count, queries, DOCUMENTS)
     relevance = rng.normal(0, 1, shape) + rng.normal(0, 0.6, (count, queries, 1))
     length = rng.normal(0, 1, shape)
@@ -72,7 +72,7 @@ def by_people(world):
 
 
 def by_judge(judge, world, rng):
-    """The same, as a judge sees it."""
+    """The same, by the grades of a judge."""
     return _tables(JUDGES[judge](world, rng), world)
 
 

@@ -28,12 +28,12 @@ def judged(queries, fill=0):
     return {str(q): {"a": 1, **{f"x{i}": 0 for i in range(fill)}} for q in range(queries)}
 
 
-def test_equal_values_are_not_dressed_up_as_an_interval_and_a_p_value():
+def test_equal_values_are_reported_without_interval_and_p_value():
     [same] = compare(judged(8), {"old": ranked(*range(1, 9)), "new": ranked(*range(1, 9))}, "RR")
     assert same.sentence == "No difference: new vs old, RR is the same on all 8 queries"
 
 
-def test_one_amount_for_all_queries_has_no_interval_and_is_not_called_no_difference():
+def test_a_constant_difference_has_no_interval_but_has_a_verdict():
     comparison = compare(judged(8), {"old": ranked(*[2] * 8), "new": ranked(*[1] * 8)}, "RR")
     [constant] = comparison
     assert constant.sentence == "Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078"
@@ -83,7 +83,7 @@ def test_the_end_of_an_interval_is_not_rounded_to_zero():
     ]
 
 
-def test_only_a_family_is_corrected():
+def test_a_correction_is_mentioned_only_for_several_comparisons():
     old, new, third = ranked(*[1, 2, 3, 4] * 3), ranked(*[2, 1, 4, 3] * 3), ranked(*[4, 3, 2, 1] * 3)
     two = flat(shown(compare(judged(12, fill=4), {"old": old, "new": new}, "RR")))
     assert re.search(r"RR: a true difference of 0\.\d{4} is detected 80% of the time \(paired t-test\)\.", two)
@@ -93,7 +93,7 @@ def test_only_a_family_is_corrected():
     assert "(paired t-test, corrected for 3 comparisons). Without a correction" in three
 
 
-def test_the_best_of_several_runs():
+def test_the_first_sentence_names_the_best_runs():
     alike, worse = ranked(*[1, 2] * 10), ranked(*[5, 6] * 10)
     first = "{best} lead{s} on RR; {rest}"
     cases = {
@@ -106,12 +106,12 @@ def test_the_best_of_several_runs():
         first.format(best="one and two", s="", rest="the other run is significantly worse"): (alike, alike, worse),
         "all 3 runs have the same RR": (alike, alike, alike),
     }
-    for said, runs in cases.items():
+    for sentence, runs in cases.items():
         comparison = compare(judged(20, fill=6), dict(zip(("one", "two", "three"), runs, strict=True)), "RR")
-        assert flat(shown(comparison)).startswith(said)
+        assert flat(shown(comparison)).startswith(sentence)
 
 
-def test_how_many_of_several_differences_could_reverse():
+def test_text_counts_the_differences_that_could_reverse():
     """Two runs with many unjudged documents, which one with few is ahead of."""
     qrels, worse = {str(q): {"a": 1} for q in range(20)}, ranked(*[5, 6] * 10)
     found = compare(qrels, {"one": ranked(*[1, 2] * 10), "two": worse, "three": worse}, "nDCG@10")
@@ -119,7 +119,7 @@ def test_how_many_of_several_differences_could_reverse():
     assert "Unjudged documents could reverse both significant differences." in flat(shown(found))
 
 
-def test_rank_intervals_have_a_level_only_where_they_hold_together():
+def test_rank_intervals_have_a_level_only_if_they_hold_simultaneously():
     runs = {f"r{i}": ranked(*[1 + (q * (i + 3) + i) % 7 for q in range(30)]) for i in range(8)}
     together, apart = (shown(compare(judged(30, fill=8), runs, "RR", correction=each)) for each in ("max-t", "none"))
     assert "rank, 95%" in together
@@ -130,7 +130,7 @@ def test_rank_intervals_have_a_level_only_where_they_hold_together():
     assert len(together.splitlines()) < 40
 
 
-def test_what_a_gate_says():
+def test_gate_messages_state_what_was_found():
     old, new = ranked(*[1, 2] * 10), ranked(*[2, 2] * 9, 1, 2)
     worse = gate(judged(20, fill=2), old, new, "RR", max_worse_queries=1, non_inferiority=0.01)
     drop, margin, count = (check.message for check in worse.checks)
@@ -149,7 +149,7 @@ def test_what_a_gate_says():
     assert "one-sided paired t-test at alpha 0.05, p corrected over 2 measures (Holm)." in both
 
 
-def test_a_gate_for_equal_runs_does_not_say_that_queries_changed():
+def test_a_gate_explains_why_variation_cannot_be_estimated():
     old, new = ranked(*[1, 2] * 10), ranked(*[2, 2] * 10)
     assert "No query changed, so their variation cannot be estimated." in flat(
         gate_text(gate(judged(20, fill=2), old, old, "RR"))
@@ -159,7 +159,7 @@ def test_a_gate_for_equal_runs_does_not_say_that_queries_changed():
     assert "estimated" not in gate_text(gate(judged(20, fill=2), old, new, "RR"))
 
 
-def test_the_words_of_a_gate_are_aligned_as_words():
+def test_gate_markdown_right_aligns_only_numbers():
     lines = gate_markdown(gate(judged(20, fill=2), ranked(*[1, 2] * 10), ranked(*[2, 2] * 10), "RR")).splitlines()
     assert lines[lines.index("| check | result |") + 1] == "| --- | --- |"
     assert lines[lines.index("| got worse | before | now | what changed |") + 1] == "| --- | ---: | ---: | --- |"

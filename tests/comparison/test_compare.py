@@ -1,4 +1,4 @@
-"""compare: what it says of runs."""
+"""compare: differences, families, groups of runs, and saved evaluations."""
 
 import json
 import math
@@ -38,7 +38,7 @@ def numbers(value):
     return [value] if isinstance(value, float) else []
 
 
-def test_a_difference_tells_all():
+def test_a_difference_holds_the_values_of_the_paired_t_test():
     found = compare(QRELS, {"old": RUNS["run3"], "new": RUNS["run0"]}, "RR")
     [difference] = found
     old, new = (evaluate(QRELS, run, "RR").column("RR") for run in (RUNS["run3"], RUNS["run0"]))
@@ -112,7 +112,7 @@ def test_the_family_is_the_pairs_of_a_measure_or_all_of_them():
     assert all(each.adjusted == each.p for each in compare(QRELS, RUNS, "RR P@5", test="tukey"))
 
 
-def test_a_baseline_by_name_by_path_and_beside_the_runs(tmp_path):
+def test_a_baseline_may_be_a_name_a_path_or_another_run(tmp_path):
     paths = []
     for name, run in list(RUNS.items())[:3]:
         paths.append(tmp_path / f"{name}.run")
@@ -127,7 +127,7 @@ def test_a_baseline_by_name_by_path_and_beside_the_runs(tmp_path):
         compare(QRELS, RUNS, "RR", baseline="run9")
 
 
-def test_queries_that_only_some_runs_have():
+def test_queries_missing_from_some_runs_follow_the_policy():
     shorter = {q: ranking for q, ranking in RUNS["run1"].items() if int(q) >= 5}
     runs = {"a": RUNS["run0"], "b": shorter}
     skipping = compare(QRELS, runs, "RR", policy=Policy(missing="skip"))
@@ -145,7 +145,7 @@ def test_queries_that_only_some_runs_have():
         compare(QRELS, {"a": RUNS["run0"], "b": {"3": ["r"]}}, "RR", policy=Policy(missing="skip"))
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_incomparable_evaluations_and_invalid_settings_are_refused():
     one = evaluate(QRELS, RUNS["run0"], "RR", name="one")
     other = evaluate(QRELS, RUNS["run1"], "RR", name="other")
     assert compare_evaluations([one, other]).runs == ("one", "other")
@@ -180,7 +180,7 @@ def test_lower_is_better():
         assert difference.verdict == f"significantly {'better' if difference.difference < 0 else 'worse'}"
 
 
-def test_groups_of_runs_that_cannot_be_told_apart():
+def test_runs_that_do_not_differ_significantly_form_groups():
     good, middle, poor = (run_of_ranks([rank] * (N - 1) + [1]) for rank in (1, 2, 20))
     near = run_of_ranks([1] * (N - 1) + [2])
     runs = {"poor": poor, "good": good, "middle": middle, "near": near}
@@ -192,12 +192,12 @@ def test_groups_of_runs_that_cannot_be_told_apart():
     based = means_table(compare(QRELS, runs, "RR", baseline="middle"))
     assert {row.run: row.cells[0].mark for row in based.rows} == {"poor": "▼", "good": "▲", "middle": "", "near": "▲"}
     assert [row.run for row in based.rows if row.cells[0].best] == ["good"]
-    # A chain: each like the next, the ends apart. Every run shares a letter with just those it is like.
+    # Identical runs are one group.
     chain = {f"s{s}": random_runs(9, N, 1)["run0"] for s in range(2)}
     assert compare(QRELS, chain, "RR").groups("RR") == [("s0", "s1")]
 
 
-def test_letters_say_exactly_what_is_significant():
+def test_runs_share_a_group_exactly_if_they_do_not_differ_significantly():
     for seed in range(6):
         found = compare(QRELS, random_runs(seed, N, 6, worse=4), "RR", correction="none")
         groups = found.groups("RR")
@@ -206,7 +206,7 @@ def test_letters_say_exactly_what_is_significant():
             assert together != each.significant
 
 
-def test_measures_agree_with_themselves():
+def test_agreement_is_1_for_measures_that_order_runs_and_queries_alike():
     found = compare(QRELS, RUNS, "RR AP P@1")
     by_pair = {(each.one, each.other): each for each in found.agreement()}
     assert by_pair["RR", "AP"].runs == by_pair["RR", "AP"].queries == pytest.approx(1)
@@ -215,7 +215,7 @@ def test_measures_agree_with_themselves():
     assert alike[0].runs is None
 
 
-def test_power_is_that_of_the_family():
+def test_the_detectable_difference_accounts_for_the_family():
     from cranfield import detectable_difference
 
     found = compare(QRELS, RUNS, "RR P@5")
@@ -295,8 +295,8 @@ def test_runs_agree_on_which_queries_are_hard():
     }
 
 
-def test_the_t_test_does_not_wait_for_what_it_does_not_need():
-    """To import scipy.stats takes longer than to compare two runs."""
+def test_the_t_test_does_not_import_scipy_stats():
+    """Importing scipy.stats takes longer than comparing two runs."""
     code = (
         "import sys; from cranfield import compare; qrels = {str(q): {'a': 1} for q in range(9)};"
         "runs = {'x': {str(q): ['b', 'a'][: q + 1] for q in range(9)}, 'y': {str(q): ['a'] for q in range(9)}};"

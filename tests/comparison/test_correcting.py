@@ -13,7 +13,7 @@ from cranfield.comparison import corrected_means as correcting
 from cranfield.comparison.corrected_means import corrected_columns
 from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 
-# Ten sampled queries of twenty: what people and the model say of each. By hand:
+# Ten sampled queries of twenty: the values by people and by the model. By hand:
 #   mean y = .5, mean f of the ten = .6, of all = .5
 #   Σ(f - .6)² = 10·.04 = .4: a variance of .4/9, larger than that of all twenty, (5·.3² + 15·.1²)/19 = .6/19, and of y
 #   Σ(y - .5)(f - .6) = 10·.15·.2 = .3,  Σ(y - .5)² = 10·.0225 + 8·.0025 = .245
@@ -70,7 +70,7 @@ def test_by_hand():
 @pytest.mark.parametrize("differences", [False, True])
 @pytest.mark.parametrize("follows", [0.5, 2.0, -0.5])
 @pytest.mark.parametrize("seed", range(10))
-def test_naive_loops_say_the_same(seed, follows, differences):
+def test_naive_loops_give_the_same_values(seed, follows, differences):
     rng = np.random.default_rng(seed)
     every, n = int(rng.integers(12, 60)), 10
     model = rng.random(every)
@@ -107,7 +107,7 @@ def test_over_all_samples_a_fixed_weight_is_unbiased_and_an_estimated_one_nearly
     assert abs(estimated.mean() - people.mean()) < 0.2 * estimated.std()
 
 
-def test_a_model_that_says_the_same_of_all_leaves_what_people_say():
+def test_a_constant_model_leaves_the_mean_by_people():
     people = np.random.default_rng(1).random((12, 1))
     found = corrected_columns(np.full((50, 1), 0.7), people, np.arange(12))
     assert (found.weight[0], found.freedom[0]) == (0.0, 11)
@@ -116,7 +116,7 @@ def test_a_model_that_says_the_same_of_all_leaves_what_people_say():
     assert found.worth() == [12]
 
 
-def test_a_model_that_says_the_opposite_leaves_what_people_say():
+def test_a_reversed_model_leaves_the_mean_by_people():
     people = np.random.default_rng(1).random((50, 1))
     found = corrected_columns(1 - people, people[:12], np.arange(12))
     assert (found.weight[0], found.freedom[0]) == (0.0, 10)
@@ -141,14 +141,14 @@ def test_people_who_judged_everything_need_no_model():
     assert found.error[0] == pytest.approx(people.std(ddof=1) / sqrt(20))
 
 
-def test_where_all_sampled_queries_have_one_value_the_chance_is_that_of_signs():
+def test_p_is_that_of_signs_if_all_sampled_queries_have_the_same_value():
     found = corrected_columns(np.random.default_rng(3).random((30, 2)), np.tile([0.2, 0.0], (10, 1)), np.arange(10))
     assert found.error.tolist() == [0.0, 0.0]
     assert found.chances()[2].tolist() == [2 / 2**10, 1.0]
     assert found.worth() == [None, None]
 
 
-def test_what_it_is_worth_is_the_first_number_of_queries_with_as_short_an_interval():
+def test_worth_is_the_smallest_number_of_queries_with_as_short_an_interval():
     rng = np.random.default_rng(5)
     model = rng.random((200, 1))
     found = corrected_columns(model, model[:20] + rng.normal(0, 0.1, (20, 1)), np.arange(20))
@@ -176,21 +176,21 @@ def truth():
 
 @cache
 def world():
-    """What all judges look at, and what people say of it."""
+    """The queries that all judges see, and their values by people."""
     shared = drawn(60, COUNT, np.random.default_rng(60))
     return shared, by_people(shared)
 
 
 @cache
 def judged(judge):
-    """Of means and of differences: what people say, what the judge says, and the truth."""
+    """For means and for differences: the values by people, the values by the judge, and the truth."""
     shared, (one, other) = world()
     model_one, model_other = by_judge(judge, shared, np.random.default_rng(list(JUDGES).index(judge)))
     return [(one, model_one, truth()[0]), (other - one, model_other - model_one, truth()[1])]
 
 
 def tried(people, model, true, n, *, differences):
-    """How often the interval holds, and its length against that of people alone."""
+    """How often the interval holds, and its width relative to that of people alone."""
     found = corrected_columns(model, people[:n], np.arange(n), differences=differences)
     (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
     held = ((low <= true) & (true <= high)).mean()
@@ -199,7 +199,7 @@ def tried(people, model, true, n, *, differences):
 
 @pytest.mark.parametrize("n", [10, 20])
 @pytest.mark.parametrize("judge", JUDGES)
-def test_intervals_hold_however_bad_the_judge_and_cost_little(judge, n):
+def test_intervals_hold_for_any_judge_and_are_hardly_wider(judge, n):
     chance = 3 * sqrt(0.95 * 0.05 / COUNT)  # three standard errors of a share of 95%
     for differences, values in zip((False, True), judged(judge), strict=True):
         held, width = tried(*values, n, differences=differences)
@@ -208,7 +208,7 @@ def test_intervals_hold_however_bad_the_judge_and_cost_little(judge, n):
 
 
 @pytest.mark.parametrize("n", [10, 20])
-def test_if_its_values_were_stretched_a_judge_that_grades_nothing_0_would_be_trusted_too_far(n):
+def test_stretching_values_would_overtrust_a_judge_that_never_grades_0(n):
     """It is far off on the few queries whose nDCG is 0 by people: too rarely for a small sample to show it."""
     means, _ = judged("one grade too high")
     held, width = tried(*means, n, differences=False)
@@ -228,7 +228,7 @@ CURVES = {
 
 @pytest.mark.parametrize("n", [10, 20])
 @pytest.mark.parametrize("curve", CURVES)
-def test_intervals_hold_where_the_model_bends_what_people_say(curve, n):
+def test_intervals_hold_if_the_model_is_a_curve_of_the_values_by_people(curve, n):
     """A sample that misses the model's rare values would make its weight far too large for them."""
     people = np.random.default_rng([n, list(CURVES).index(curve)]).beta(2, 2, (10 * n, 4 * COUNT))
     found = corrected_columns(CURVES[curve](people), people[:n], np.arange(n))
@@ -259,7 +259,7 @@ RARELY = {
 @pytest.mark.parametrize("share", [0.05, 0.1])
 @pytest.mark.parametrize("takes", RARELY)
 def test_intervals_hold_for_a_judge_that_errs_rarely(takes, share, n, every):
-    """Most samples show none of its errors, or one; with the whole weight it would be taken for perfect."""
+    """Most samples show none of its errors, or one; with its full weight it would look perfect."""
     rng = np.random.default_rng([n, every, int(100 * share)])
     people = (rng.random((every, 2 * COUNT)) < 0.5).astype(float)
     model = RARELY[takes](people, rng.random(people.shape) < share)
@@ -272,7 +272,7 @@ def test_intervals_hold_for_a_judge_that_errs_rarely(takes, share, n, every):
 
 
 @pytest.mark.parametrize(("n", "every"), [(10, 1000), (20, 1000)])
-def test_with_the_whole_weight_a_judge_that_errs_rarely_would_be_trusted_too_far(n, every, monkeypatch):
+def test_full_weight_would_overtrust_a_judge_that_errs_rarely(n, every, monkeypatch):
     monkeypatch.setattr(correcting, "WITHHELD", 0.0)
     rng = np.random.default_rng([n, every])
     people = (rng.random((every, COUNT)) < 0.5).astype(float)

@@ -13,30 +13,30 @@ GOOD = {str(q): DOCUMENTS for q in range(10)}
 BAD = {str(q): DOCUMENTS[::-1][q % 2 :] for q in range(10)}
 
 
-def told(found):
+def shown(found):
     return " ".join(comparison_text(found, reliability(found)).split())
 
 
 @pytest.mark.parametrize("measure", ["xinfAP", "infNDCG", "statAP"])
-def test_what_is_estimated_from_strata_is_not_said_to_be_undecided(measure):
+def test_measures_estimated_from_strata_are_not_reported_as_reversible(measure):
     found = compare(QRELS, {"bad": BAD, "good": GOOD}, measure)
     [difference] = found
     assert difference.significant
     assert (difference.reach, difference.could_reverse) == (None, None)
     assert "could reverse" not in difference.sentence
     assert difference.to_dict()["could_reverse"] is None
-    text = told(found)
+    text = shown(found)
     assert "unjudged documents could reverse this" not in text
     assert "it is not known whether unjudged" not in text
     assert f"{measure} estimates unjudged documents from those that were drawn and judged" in text
 
 
-def test_other_measures_beside_it_keep_their_bounds():
+def test_other_measures_keep_their_bounds():
     found = compare(QRELS, {"bad": BAD, "good": GOOD}, "xinfAP AP")
     estimated, ordinary = found
     assert estimated.reach is None
     assert ordinary.reach.low < ordinary.difference < ordinary.reach.high
-    assert "xinfAP estimates" in told(found)
+    assert "xinfAP estimates" in shown(found)
 
 
 def test_nothing_is_estimated_where_judgments_are_complete():
@@ -44,7 +44,7 @@ def test_nothing_is_estimated_where_judgments_are_complete():
     assert difference.could_reverse is False
 
 
-def test_for_infap_all_completions_are_tried():
+def test_infap_is_bounded_by_all_completions():
     """The claim is about its value with all documents judged."""
     one, other = (dict.fromkeys("12", ranking) for ranking in (["a", "b"], ["b", "a"]))
 

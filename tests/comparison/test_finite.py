@@ -1,4 +1,4 @@
-"""A verdict rests on finite numbers, or there is none."""
+"""A verdict rests on finite numbers; otherwise there is an error."""
 
 import json
 import math
@@ -29,11 +29,11 @@ BAD = {str(q): ["x", "a"] for q in range(6)}
 
 
 def extreme(grade):
-    """Judgments by which the runs' values are this large, and each a little different."""
+    """Judgments that make the runs' values this large, and each a little different."""
     return {str(q): {"a": grade * (1 + q / 10), "b": grade} for q in range(6)}
 
 
-def test_a_gate_does_not_pass_on_what_is_not_a_number():
+def test_a_gate_refuses_values_that_are_not_finite():
     with pytest.raises(MeasureError, match="nDCG\\(gain=exponential\\)@10 of query '0' is not a finite number"):
         gate(extreme(2000), GOOD, BAD, "nDCG(gain=exponential)@10")
 
@@ -44,21 +44,21 @@ def test_differences_whose_squares_overflow_are_not_compared(test):
         compare(extreme(1e200), {"good": GOOD, "bad": BAD}, "CG", test=test)
 
 
-def test_a_gate_does_not_compare_them_either():
+def test_a_gate_refuses_differences_whose_squares_overflow():
     with pytest.raises(ComparisonError, match="CG: the spread of the differences is not a finite number"):
         gate(extreme(1e200), GOOD, BAD, "CG")
 
 
 @pytest.mark.parametrize("test", [*significance.TESTS, "tukey"])
 @pytest.mark.parametrize("grade", [1e-300, 1e16, 1e140])
-def test_what_can_be_compared_is_compared_without_a_warning(test, grade):
+def test_extreme_but_finite_values_are_compared_without_warning(test, grade):
     [difference] = compare(extreme(grade), {"good": GOOD, "bad": BAD}, "CG", test=test)
     assert all(map(math.isfinite, (difference.difference, difference.p, difference.low, difference.high)))
     [difference] = compare({str(q): {"a": grade, "b": grade} for q in range(6)}, {"g": GOOD, "b": BAD}, "CG", test=test)
     assert math.isfinite(difference.p)
 
 
-def test_differences_that_overflow():
+def test_differences_that_overflow_are_refused():
     qrels = {str(q): {"a": 1} for q in range(4)}
     one, other = ({str(q): ["ax"[(q + way) % 2]] for q in range(4)} for way in (0, 1))
     with pytest.raises(ComparisonError, match="a difference is not a finite number"):
@@ -68,7 +68,7 @@ def test_differences_that_overflow():
 
 
 @pytest.mark.parametrize("p", [math.nan, math.inf])
-def test_a_test_without_a_p_value_decides_nothing(monkeypatch, p):
+def test_a_p_value_that_is_not_finite_is_refused(monkeypatch, p):
     class Broken(type(significance.TESTS["t"])):
         def outcome(self, differences, settings):
             columns = differences.shape[1]
@@ -82,7 +82,7 @@ def test_a_test_without_a_p_value_decides_nothing(monkeypatch, p):
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_limits_of_a_gate_are_numbers(number):
+def test_limits_of_a_gate_must_be_finite(number):
     for settings in (
         {"tolerance": number},
         {"tolerance": {"RR": number}},
@@ -95,7 +95,7 @@ def test_limits_of_a_gate_are_numbers(number):
         floor_check(evaluate(QRELS, GOOD, "RR"), parse_measure("RR"), number)
 
 
-def test_json_without_bounds():
+def test_json_holds_no_infinite_numbers():
     qrels = {str(q): {"a": 1} for q in range(3)}
     runs = {name: {str(q): [*documents] for q in range(3)} for name, documents in (("one", "axy"), ("other", "xay"))}
     found = json.loads(compare(qrels, runs, "Utility").to_json(), parse_constant=pytest.fail)
@@ -104,7 +104,7 @@ def test_json_without_bounds():
     )
 
 
-def test_means_that_overflow():
+def test_means_that_overflow_are_refused():
     qrels, run = {str(q): {"a": 1e308} for q in range(3)}, {str(q): ["a"] for q in range(3)}
     words = "the mean of CG over 3 queries is not a finite number: its values are too large to add up"
     with pytest.raises(MeasureError, match=words):
@@ -139,7 +139,7 @@ def test_aggregates_that_overflow():
         ({"1": "much"}, "weight 'much' of '1' is not a number from 0"),
     ],
 )
-def test_weights_that_are_none(weights, fact):
+def test_invalid_weights_are_refused(weights, fact):
     result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["x", "a"]}, "RR")
     with pytest.raises(InputError, match=fact):
         result.aggregate("RR", weights=weights)

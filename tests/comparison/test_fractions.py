@@ -1,4 +1,4 @@
-"""The largest fractions of nDCG's bounds: compiled and in numpy the same; completions say whether they are right."""
+"""The largest fractions of nDCG's bounds: compiled code and numpy agree; test_unjudged_completions.py checks them."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from cranfield.ranks.scan.native import native
 
 
 def made(seed, rows=40, queries=4):
-    """Arguments of `largest_fractions`: random ranks, discounts, gains and steps, of all of which there may be none."""
+    """Arguments of `largest_fractions`: random ranks, discounts, gains and steps, any of which may be empty."""
     chance = np.random.default_rng(seed)
     width, depth, steps = (int(chance.integers(0, most)) for most in (12, 8, 5))
     ranks = chance.integers(1, 15, (2, rows, width))
@@ -34,7 +34,7 @@ FULL = next(seed for seed in range(100) if all(table.size for table in made(seed
 
 @pytest.mark.skipif(native is None, reason="nothing was compiled")
 @pytest.mark.parametrize("seed", range(60))
-def test_both_find_the_same(seed, monkeypatch):
+def test_compiled_code_and_numpy_agree(seed, monkeypatch):
     arguments = made(seed)
     compiled = native.largest_fractions(*arguments)
     assert fractions.largest_fractions(*arguments) == pytest.approx(compiled, abs=1e-12)
@@ -53,7 +53,7 @@ def test_both_find_the_same(seed, monkeypatch):
     ],
 )
 def test_numbers_out_of_range_are_refused(place, named, error):
-    """Which would be read from beyond the end of a table."""
+    """They would be read from beyond the end of a table."""
     arguments = list(made(FULL))
     arguments[place] = arguments[place] - 100
     with pytest.raises(error, match=rf"^{named}: "):

@@ -52,7 +52,7 @@ def test_minimum_improvement_and_worse_queries():
     assert failed(gate(QRELS, GOOD, ONE_WORSE, "RR", max_worse_queries=0)) == ["at most 0 queries get worse by RR"]
 
 
-def test_it_says_which_queries_got_worse_and_what_moved():
+def test_worse_queries_are_listed_with_what_moved():
     [seen] = gate(QRELS, GOOD, {**ONE_WORSE, "1": ["x1"]}, "RR").measures
     assert [(query.query_id, query.moved) for query in seen.worse_queries] == [
         ("0", "the first relevant at rank 2, previously 1"),
@@ -119,7 +119,7 @@ def test_several_measures_are_corrected_for():
 def test_p_values_are_one_sided(test):
     worse, better = (gate(QRELS, *pair, "RR", test=test).measures[0] for pair in ((GOOD, WORSE), (WORSE, GOOD)))
     assert worse.p_worse == pytest.approx(better.p_better)
-    assert worse.p_worse + worse.p_better == pytest.approx(1, abs=0.001)  # what is equal counts on both sides
+    assert worse.p_worse + worse.p_better == pytest.approx(1, abs=0.001)  # ties count on both sides
     assert worse.p_worse < 0.05 < better.p_worse
     json.dumps(gate(QRELS, GOOD, WORSE, "RR", test=test).to_dict(), allow_nan=False)
 
@@ -136,24 +136,24 @@ def evaluations(seed, times, drop=0.0):
 
 
 @pytest.fixture
-def decides_only(monkeypatch):
-    """Telling which queries moved takes half of the time, and decides nothing."""
+def decision_only(monkeypatch):
+    """Describing what moved takes half of the time, and does not affect the decision."""
     monkeypatch.setattr("cranfield.comparison.gate_checks.what_moved", lambda *_: "")
 
 
-@pytest.mark.usefixtures("decides_only")
+@pytest.mark.usefixtures("decision_only")
 @pytest.mark.parametrize("test", ["t", "randomisation"])
-def test_a_candidate_that_is_neither_better_nor_worse_is_stopped_alpha_of_the_time(test):
+def test_an_equally_good_candidate_is_stopped_with_probability_alpha(test):
     times = 1200
     stopped = sum(not gate(None, *pair, "RR", alpha=0.1, test=test, permutations=199) for pair in evaluations(5, times))
     assert abs(stopped / times - 0.1) < 4 * math.sqrt(0.09 / times)
 
 
-@pytest.mark.usefixtures("decides_only")
+@pytest.mark.usefixtures("decision_only")
 @pytest.mark.parametrize("tolerance", [0.0, 0.1])
-def test_the_drop_it_says_it_could_see_is_stopped_four_times_of_five(tolerance):
+def test_the_detectable_drop_is_stopped_80_percent_of_the_time(tolerance):
     [pair] = evaluations(1, 1)
-    # The spread of the differences is what it was drawn with, as if it were known.
+    # The spread of the differences is the true one, as if it were known.
     drop = detectable_drop(0.1 * math.sqrt(2), len(pair[0].query_ids), tolerance, 0.05)
     times = 800
     stopped = sum(not gate(None, *pair, "RR", tolerance=tolerance) for pair in evaluations(2, times, drop))

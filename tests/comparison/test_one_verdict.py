@@ -51,8 +51,8 @@ def test_the_same_sentence_everywhere(runs):
     assert shown(runs, *compared).startswith(line)
     assert sentence in shown(runs, *compared, "--format", "markdown")
     assert sentence.replace("%", r"\%") in shown(runs, *compared, "--format", "latex")
-    told = json.loads(shown(runs, *compared, "--format", "json"))["differences"][0]
-    assert (told["sentence"], told["adjusted"], told["low"]) == (sentence, difference.adjusted, difference.low)
+    data = json.loads(shown(runs, *compared, "--format", "json"))["differences"][0]
+    assert (data["sentence"], data["adjusted"], data["low"]) == (sentence, difference.adjusted, difference.low)
     assert sentence in unescape(found._repr_html_())
     assert sentence in str(found)
     write_comparison(found, runs / "report.html", charts=False)
@@ -64,7 +64,7 @@ def test_the_same_sentence_everywhere(runs):
     assert gated.measures[0].sentence == sentence
     assert sentence in shown(runs, "gate", *files)
     assert "one-sided" in shown(runs, "gate", *files)
-    # One-sided, it is half of the same p-value.
+    # The one-sided p-value is half of the two-sided one.
     assert min(gated.measures[0].p_better, gated.measures[0].p_worse) == pytest.approx(difference.p / 2)
 
 
@@ -110,9 +110,9 @@ def test_simultaneous_intervals_cover_all_true_differences_at_once():
     assert held["bonferroni"] / times > 0.95 - error
 
 
-def test_a_margin_is_shown_and_not_assumed():
+def test_non_inferiority_must_be_shown_within_the_margin():
     d = np.array([0.12, 0.05, -0.03, 0.20, 0.08, 0.01, -0.06, 0.15, 0.09, 0.30, -0.02, 0.11])
-    # A run whose differences these are: values that RR can have do not matter to the test.
+    # The test does not depend on whether RR can have these values.
     outcome = TESTS["t"].outcome((d + 0.02)[:, None], Settings(0.05, 1, 0))
     assert outcome.greater[0] == pytest.approx(0.002662, abs=1e-6)
     qrels = {str(q): {"a": 1} for q in range(12)}
@@ -122,7 +122,7 @@ def test_a_margin_is_shown_and_not_assumed():
     assert (equal.within.not_worse <= 0.05, equal.within.equivalent <= 0.05) == (True, True)
     few = {**same, "0": ["x", "y", "z", "a"]}
     [noisy] = compare(qrels, {"old": same, "new": few}, "RR", margin=0.01)
-    assert noisy.headline == "Too close to call"  # which does not show that it is as good
+    assert noisy.headline == "Too close to call"  # which does not show that the new run is as good
     assert noisy.within.not_worse > 0.05
     assert not gate(qrels, same, few, "RR", non_inferiority=0.01).passed
     assert gate(qrels, same, few, "RR").passed
@@ -168,7 +168,7 @@ def test_many_runs_are_ranked_and_not_listed():
     assert len(comparison_text(found, reliability(found), pairs=True).splitlines()) > 380
 
 
-def test_means_stay_inside_the_range_of_their_measure(runs):
+def test_intervals_of_means_stay_inside_the_range_of_the_measure(runs):
     files = ("qrels.tsv", "plain.run", "tuned.run")
     shown(runs, "report", *files, "-m", "RR", "-m", "P@1", "-o", "range.html", "--no-charts")
     result = evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"], "2": ["a"], "3": ["x", "a"]}, "RR")

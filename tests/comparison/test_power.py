@@ -1,4 +1,4 @@
-"""Power as computed is power as it happens."""
+"""The computed power is the power that simulations show."""
 
 import math
 
@@ -10,7 +10,7 @@ from cranfield import ComparisonError, detectable_difference, power_of, queries_
 
 
 @pytest.mark.parametrize("n", [5, 25, 200])
-def test_the_smallest_detectable_difference_is_found_as_often_as_said(n):
+def test_the_detectable_difference_is_detected_as_often_as_claimed(n):
     difference = detectable_difference(0.2, n, alpha=0.05, power=0.8)
     d = np.random.default_rng(n).normal(difference, 0.2, (n, 4000))
     found = (stats.ttest_1samp(d, 0).pvalue <= 0.05).mean()
@@ -18,8 +18,8 @@ def test_the_smallest_detectable_difference_is_found_as_often_as_said(n):
     assert power_of(difference, 0.2, n) == pytest.approx(0.8, abs=1e-6)
 
 
-def test_it_is_a_number_everywhere():
-    """scipy's noncentral t is not."""
+def test_power_is_a_probability_that_never_falls():
+    """scipy's noncentral t is not a number in some cases."""
     for n in (2, 3, 10, 30, 1000, 6980):
         for alpha in (0.05, 0.05 / 450, 1e-6):
             powers = [power_of(difference, 1.0, n, alpha) for difference in np.linspace(0, 3, 40)]

@@ -40,7 +40,7 @@ def first(ranking, depth):
 
 
 def rebuilt(qrels, runs, left_out, depth):
-    """The judgments without what only the runs left out have down to a depth, and what is missing from them."""
+    """The judgments without documents that only the left-out runs have down to a depth, and the removed grades."""
     fewer, gone = {}, []
     for query, judged in qrels.items():
         own = {d for run in left_out for d in first(runs[run].get(query, {}), depth)}
@@ -113,11 +113,11 @@ def test_identical_runs_have_no_documents_of_their_own_unless_they_are_a_group()
     assert [row.unique for row in reusability(QRELS, runs, "AP").rows] == [0, 0, 0]
     grouped = reusability(QRELS, runs, "AP", groups={"one": "g", "two": "g"})
     assert [(row.unique, row.group) for row in grouped.rows] == [(1, "g"), (1, "g"), (0, "")]
-    named_alike = reusability(QRELS, runs, "AP", groups={"one": "other"})  # a group called as a run is another thing
+    named_alike = reusability(QRELS, runs, "AP", groups={"one": "other"})  # a group named like a run is not that run
     assert [row.unique for row in named_alike.rows] == [0, 0, 0]
 
 
-def test_what_no_run_has_within_the_depth_stays_judged():
+def test_documents_below_the_pool_depth_stay_judged():
     qrels = {"q": {"a": 1, "deep": 1, "nowhere": 1}}
     runs = {"one": {"q": ["a", "x", "deep"]}, "two": {"q": ["y", "z"]}}
     one = reusability(qrels, runs, "R@3", pool_depth=2).rows[0]
@@ -125,7 +125,7 @@ def test_what_no_run_has_within_the_depth_stays_judged():
     assert reusability(qrels, runs, "R@3", pool_depth=3).rows[0].without == 0
 
 
-def test_the_depth_is_that_of_the_complete_pool_but_ten_at_least():
+def test_the_pool_depth_is_that_of_the_complete_pool_but_at_least_10():
     ranking = [f"d{n:02}" for n in range(40)]
     runs = {"one": {"q": ranking}, "two": {"q": ranking[::-1]}}
 
@@ -138,19 +138,19 @@ def test_the_depth_is_that_of_the_complete_pool_but_ten_at_least():
     assert reusability({"q": {"d01": 1}}, runs, "AP", policy=Policy(complete=True)).pool_depth == 10
 
 
-def test_tables_that_were_scanned_before_are_enough():
+def test_scanned_tables_are_accepted_as_runs():
     judgments = Judgments.read(QRELS)
     tables = {name: rank_run(judgments, open_source(run, "run"), Policy()) for name, run in RUNS.items()}
     assert reusability(judgments, tables, "AP") == reusability(QRELS, RUNS, "AP")
 
 
-def test_lower_values_are_better_ranks_where_they_are():
+def test_lower_values_rank_first_if_lower_is_better():
     old, new = reusability(QRELS, RUNS, "E").rows
     assert new.value < old.value
     assert (new.rank, old.rank) == (1, 2)
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     with pytest.raises(ComparisonError, match="all runs are in the group 'team'") as caught:
         reusability(QRELS, RUNS, "AP", groups={"old": "team", "new": "team"})
     assert "Hint" in str(caught.value)
@@ -167,7 +167,7 @@ def test_what_is_refused():
         reusability(QRELS, RUNS, "alpha_nDCG@5")
 
 
-def test_rounding_is_no_change_and_small_changes_are_not_shown_as_none():
+def test_rounding_is_not_a_change_and_small_changes_are_shown():
     row = LeftOutRow("AP", "mine", "", 1, 0.3, 0.1 + 0.2, 1, 1)
     assert (row.without == row.value, row.change) == (False, 0)
     qrels = {str(q): {"a": 1, "b": int(q == 0)} for q in range(9999)}
@@ -178,9 +178,9 @@ def test_rounding_is_no_change_and_small_changes_are_not_shown_as_none():
 
 def test_json():
     found = reusability(QRELS, RUNS, "AP", groups={"new": "team"})
-    told = json.loads(found.to_json())
-    assert told["pool_depth"] == 10
-    assert told["rows"][1] == {
+    data = json.loads(found.to_json())
+    assert data["pool_depth"] == 10
+    assert data["rows"][1] == {
         "measure": "AP",
         "run": "new",
         "group": "team",
@@ -191,7 +191,7 @@ def test_json():
         "rank": 1,
         "rank_without": 2,
     }
-    assert told["overall"]["AP"] == {"mean": -0.25, "largest": -0.5, "largest_run": "new", "tau": 0.0, "lowest": -1.0}
+    assert data["overall"]["AP"] == {"mean": -0.25, "largest": -0.5, "largest_run": "new", "tau": 0.0, "lowest": -1.0}
 
 
 def test_text_fits_the_terminal():
@@ -220,19 +220,19 @@ def test_command_line(files):
     assert "AP" in done.stdout
     assert "largest -0.5000 (new)" in done.stdout
     (files / "groups").write_text("new team\n")
-    asked = ("--groups", "groups", "--pool-depth", "1")
+    options = ("--groups", "groups", "--pool-depth", "1")
     call = ("stability", "qrels", "old.run", "new.run", "-m", "AP", "--leave-out")
-    done = run_program(*call, *asked, "--format", "json", cwd=files)
+    done = run_program(*call, *options, "--format", "json", cwd=files)
     assert json.loads(done.stdout)["rows"][1]["group"] == "team"
     assert json.loads(done.stdout)["pool_depth"] == 1
     (files / "groups").write_text("new team\nold team\n")
-    done = run_program(*call, *asked, cwd=files)
+    done = run_program(*call, *options, cwd=files)
     assert (done.returncode, "Hint" in done.stderr) == (2, True)
     for wrong in (("--remove", "0.5"), ("--repeats", "3"), ("--design", "uniform"), ("--seed", "1")):
         done = run_program("stability", "qrels", "old.run", "new.run", "--leave-out", *wrong, cwd=files)
         assert done.returncode == 2
         assert wrong[0] in done.stderr
-    for option in (asked[:2], asked[2:]):
+    for option in (options[:2], options[2:]):
         done = run_program("stability", "qrels", "old.run", "new.run", *option, cwd=files)
         assert done.returncode == 2
         assert f"{option[0]} needs --leave-out" in done.stderr

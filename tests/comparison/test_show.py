@@ -1,4 +1,4 @@
-"""Comparisons as people read them."""
+"""Comparisons and gates as text, Markdown, LaTeX and JUnit."""
 
 import re
 from xml.etree import ElementTree
@@ -41,7 +41,7 @@ def test_text_keeps_to_80_columns(runs, measures):
         assert max(map(len, text.splitlines())) <= 80
 
 
-def test_text_says_what_matters():
+def test_text_shows_the_test_the_counts_and_what_could_reverse():
     unjudged = {q: {"r": 1} for q in QRELS}
     text = compared_text(compare(unjudged, {"old": RUNS["run4"], "new": RUNS["run0"]}, "RR"))
     assert "▲? new - old" in text
@@ -98,7 +98,7 @@ def test_junit_and_markdown_of_a_gate():
     assert gate_text(gate(QRELS, RUNS["run0"], RUNS["run0"], "RR")).startswith("PASSED")
 
 
-def test_ours_is_named_beside_the_names_of_other_tools():
+def test_canonical_names_are_given_for_names_of_other_tools():
     found = compare(QRELS, RUNS, "hit_rate@5 RR")
     assert "\nhit_rate@5 is Success@5\n" in compared_text(found)
     assert "RR is RR" not in compared_text(found)

@@ -53,7 +53,7 @@ def test_wilcoxon_and_sign_are_scipys(n):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_wilcoxon_is_exact_for_few_differences_of_which_some_are_equal(seed):
+def test_wilcoxon_is_exact_for_few_differences_with_ties(seed):
     d = np.round(differences(seed, 9, shift=0.1)[:, 0], 1)
     d = np.concatenate([d[d != 0], [0.1, 0.1, -0.1]])
     ranks = stats.rankdata(np.abs(d))
@@ -64,7 +64,7 @@ def test_wilcoxon_is_exact_for_few_differences_of_which_some_are_equal(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_few_differences_are_all_flipped(seed):
+def test_randomisation_tries_all_flips_of_few_differences(seed):
     d = np.concatenate([differences(seed, 9, shift=0.1)[:, 0], np.zeros(100)])
     flips = [abs(sum(s * x for s, x in zip(signs, d, strict=False))) for signs in product((1, -1), repeat=9)]
     by_hand = np.mean([flip >= abs(d.sum()) - 1e-9 for flip in flips])
@@ -73,7 +73,7 @@ def test_few_differences_are_all_flipped(seed):
     assert one("randomisation", d)[0] == pytest.approx(theirs.pvalue)
 
 
-def test_many_differences_are_drawn_and_never_p_0():
+def test_randomisation_draws_flips_of_many_differences_and_p_is_never_0():
     d = differences(3, 60, shift=0.03)[:, 0]
     settings = Settings(0.05, 50_000, 0)
     theirs = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=50_000, rng=1)
@@ -90,7 +90,7 @@ def test_thousands_of_queries(test):
     assert 0 < low < 0.01 < high < 0.02
 
 
-def test_the_bootstrap_is_near_the_t_test_where_that_holds():
+def test_the_bootstrap_is_near_the_t_test_for_symmetric_differences():
     symmetric = differences(8, 80, shift=0.04)[:, 0]
     assert one("bootstrap", symmetric, Settings(0.05, 20_000, 0)) == pytest.approx(one("t", symmetric), abs=0.03)
 
@@ -99,7 +99,7 @@ def test_the_effect_is_cohens_d_without_bias():
     d = differences(1, 20, shift=0.1)
     [g] = effect_size(d)
     assert g == pytest.approx(d.mean() / d.std(ddof=1) * (1 - 3 / (4 * 19 - 1)), rel=1e-3)
-    # The correction makes it right in the mean.
+    # The correction makes it right on average.
     many = effect_size(np.random.default_rng(0).normal(0.5, 1.0, (6, 20_000)))
     assert np.mean(many) == pytest.approx(0.5, abs=0.01)
     assert effect_size(np.zeros((4, 1))) == [0.0]
@@ -117,7 +117,7 @@ def test_nothing_is_ever_nan(test, d):
         assert (p, low, high) == (1, 0, 0)
 
 
-def test_equal_differences_are_no_proof_by_themselves():
+def test_equal_differences_do_not_have_p_0():
     """Two queries that differ by the same amount have no spread, and an infinite t."""
     assert one("t", [0.5, 0.5])[0] == 0.5
     assert one("t", np.full(10, 0.1))[0] == one("randomisation", np.full(10, 0.1))[0] == 2 / 2**10
@@ -125,7 +125,7 @@ def test_equal_differences_are_no_proof_by_themselves():
 
 @pytest.mark.parametrize("test", TESTS)
 def test_the_level_holds(test):
-    """If the runs are alike, alpha of the comparisons are significant, and alpha of the intervals miss."""
+    """If the runs are alike, a share alpha of the comparisons is significant, and as many intervals miss 0."""
     columns = 1500
     d = np.random.default_rng(11).normal(0, 0.2, (30, columns))
     p, low, high = two_sided(test, d, Settings(0.05, 999, 3))
@@ -136,8 +136,8 @@ def test_the_level_holds(test):
     assert covered == pytest.approx(1 - found, abs=1e-9)  # where the test rejects, and only there, 0 is outside
 
 
-def test_levels_hold_for_skewed_differences_of_many_ties():
-    """As of P@1 and the like: most queries the same, some better or worse by a whole step."""
+def test_levels_hold_for_differences_with_many_ties():
+    """As with P@1: most queries are the same, some better or worse by a whole step."""
     d = np.random.default_rng(2).choice([-1.0, 0.0, 1.0], p=[0.1, 0.8, 0.1], size=(60, 1500))
     for test in ("t", "randomisation"):
         assert (TESTS[test].outcome(d, Settings(0.05, 999, 3)).p <= 0.05).mean() < 0.05 + 4 * math.sqrt(
@@ -201,7 +201,7 @@ def test_an_interval_excludes_0_exactly_where_its_test_rejects(test):
             assert ((p <= alpha) == ((low > 0) | (high < 0))).all()
 
 
-def test_wilcoxons_interval_of_many_queries_is_found_by_halving(monkeypatch):
+def test_wilcoxons_interval_is_the_same_by_bisection(monkeypatch):
     from cranfield.comparison.significance import wilcoxon
 
     d = differences(4, 120, shift=0.02)[:, 0]
@@ -211,7 +211,7 @@ def test_wilcoxons_interval_of_many_queries_is_found_by_halving(monkeypatch):
 
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
-def test_rank_tests_point_where_they_point(test):
+def test_rank_tests_follow_most_queries_rather_than_the_mean(test):
     """Most queries gain a little, a few lose much: the mean falls, and the test says that queries gain."""
     d = np.array([0.0091] * 18 + [-0.5] * 2)
     outcome = TESTS[test].outcome(d[:, None], SETTINGS)

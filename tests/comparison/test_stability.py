@@ -1,4 +1,4 @@
-"""stability: what becomes of measures when judgments are removed."""
+"""stability: how measures change when judgments are removed."""
 
 import json
 from itertools import product
@@ -32,7 +32,7 @@ CUT = [each for each in VARIANTS if cutoff_of(each) and not dict(each.parameters
 
 
 @pytest.mark.parametrize("measure", ["RR", "AP", "nDCG@10", "Bpref", "P@3", "nDCG(judged_only=True)@5", "infAP", "R@5"])
-def test_dropping_rows_is_evaluating_without_the_judgments(measure):
+def test_dropping_rows_equals_evaluating_without_the_judgments(measure):
     chance = np.random.default_rng(1)
     qrels = {q: {d: int(chance.integers(-1, 3)) for d in judged} for q, judged in QRELS.items()}
     judgments = Judgments.read(qrels)
@@ -64,7 +64,7 @@ def test_rows():
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_what_is_drawn_for_a_share_does_not_depend_on_the_others():
+def test_the_draw_for_a_share_does_not_depend_on_other_shares():
     several = stability(QRELS, RUNS, "AP", [0.0, 0.3, 0.5], repeats=3)
     alone = stability(QRELS, RUNS, "AP", [0.5], repeats=3)
     assert several.rows[-1:] == alone.rows
@@ -91,7 +91,7 @@ def test_each_query_loses_the_share_of_its_relevant_and_of_its_nonrelevant_docum
         kept = ~draw(fraction, chance)
         for low, high in ((1, np.inf), (0, 1)):
             before, after = (counts(judgments, which, low, high) for which in (everything, kept))
-            assert (after >= np.minimum(before, 1)).all()  # none loses the last one
+            assert (after >= np.minimum(before, 1)).all()  # none loses its last one
             assert (after <= np.maximum(np.ceil(before * (1 - fraction)), 1)).all()
             assert (after >= np.floor(before * (1 - fraction))).all()
 
@@ -101,10 +101,10 @@ def test_shares_that_are_not_whole_numbers_hold_in_the_mean():
     draw = DESIGNS["per-query"](judgments, Policy())
     chance = np.random.default_rng(0)
     gone = np.array([draw(0.5, chance) for _ in range(4000)])
-    assert gone.mean(axis=0) == pytest.approx(np.full(12, 0.5), abs=0.03)  # and every document goes as often
+    assert gone.mean(axis=0) == pytest.approx(np.full(12, 0.5), abs=0.03)  # and every document is removed as often
 
 
-def test_pooled_documents_are_a_class_of_their_own_that_may_vanish():
+def test_all_documents_that_were_only_pooled_may_be_removed():
     judgments = Judgments.read({"q": {"a": 1, "b": 0, "c": -1}})
     draw = DESIGNS["per-query"](judgments, Policy())
     assert draw(0.99, np.random.default_rng(0)).tolist() == [False, False, True]
@@ -127,7 +127,7 @@ def test_the_design_is_named_in_the_result():
         stability(QRELS, RUNS, "Bpref", design="random")
 
 
-def test_bpref_holds_where_other_measures_fall():
+def test_bpref_changes_less_than_ap_and_precision():
     # Buckley & Voorhees (2004): with fewer judgments bpref changes less than average precision and precision.
     collection = open_collection("builtin")
     system = open_system("sqlite", collection)
@@ -137,7 +137,7 @@ def test_bpref_holds_where_other_measures_fall():
     assert 3 * change["Bpref"] < 0.15 < min(change["AP"], change["P@10"])
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     for wrong in ({"fractions": [1.0]}, {"fractions": [-0.1]}, {"repeats": 0}, {"measures": "NumRet"}):
         with pytest.raises(ComparisonError):
             stability(QRELS, RUNS, **{"measures": "RR", **wrong})
@@ -152,7 +152,7 @@ def test_what_is_refused():
 
 
 def test_many_runs_share_what_depends_on_the_judgments_alone(tmp_path):
-    """Files are read by several threads, whichever comes first."""
+    """Files are read by several threads, in any order."""
     paths = []
     for name in map(str, range(12)):
         paths.append(tmp_path / name)
@@ -180,7 +180,7 @@ def test_measures_do_not_look_below_their_cutoff(measure):
         ("P(judged_only=True)@2", Policy()),
     ],
 )
-def test_what_is_measured_down_to_a_cutoff_is_what_evaluate_says(measure, policy):
+def test_measures_with_a_cutoff_agree_with_evaluate(measure, policy):
     [row] = stability(QRELS, RUNS, measure, [0.0], repeats=1, policy=policy).rows
     means = [evaluate(QRELS, run, measure, policy=policy)[measure] for run in RUNS.values()]
     assert row.mean == row.complete == pytest.approx(np.mean(means))

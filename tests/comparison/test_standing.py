@@ -1,4 +1,4 @@
-"""Who leads, who is not significantly worse, and rank intervals: what is claimed must hold."""
+"""Who leads, who is not significantly worse, and rank intervals: every claim must hold."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def of_values(table, **settings):
     return compare_evaluations(runs, "RR", bounds=False, **settings)
 
 
-def test_the_order_the_gap_to_the_best_and_the_ranks():
+def test_standings_give_the_order_the_gap_to_the_best_and_the_ranks():
     comparison = compare(qrels_for(60), random_runs(1, 60, 8, worse=1), "RR")
     found = standings(comparison)
     assert [row.run for row in found.rows] == comparison.best_first("RR")
@@ -50,7 +50,7 @@ def test_runs_with_the_same_mean_share_a_place():
     assert same.sentence == "all 2 runs have the same RR"
 
 
-def test_ranks_have_a_level_only_where_they_hold_at_once():
+def test_rank_intervals_have_a_level_only_if_they_hold_simultaneously():
     runs, qrels = random_runs(2, 30, 4, worse=3), qrels_for(30)
     for settings in ({"correction": "bonferroni"}, {"test": "randomisation"}, {"test": "bootstrap"}):
         assert standings(compare(qrels, runs, "RR", alpha=0.1, **settings)).level == pytest.approx(0.9)
@@ -70,7 +70,7 @@ TRUTHS = {
 
 @pytest.mark.parametrize("truth", TRUTHS.values(), ids=TRUTHS)
 def test_all_true_ranks_lie_within_their_intervals_at_once(truth):
-    """In 95% of the experiments, with runs of unequal spread that resemble one another, all is right at once.
+    """In 95% of the experiments, with runs of unequal spread that resemble one another, all claims are right at once.
 
     Runs that are truly as good as each other share ranks, and all of these must lie within the interval. The leader is
     the run that happens to have the best mean; no run that is called significantly worse may truly be as good.

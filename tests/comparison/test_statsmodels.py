@@ -36,14 +36,14 @@ def test_power(queries, effect):
 
 
 @pytest.mark.parametrize("queries", [10, 50, 250])
-def test_the_difference_that_can_be_seen(queries):
+def test_detectable_difference(queries):
     spread = 0.3
     expected = power.TTestPower().solve_power(nobs=queries, alpha=0.05, power=0.8)
     assert detectable_difference(spread, queries) == pytest.approx(expected * spread, rel=1e-5)
 
 
 @pytest.mark.parametrize("difference", [0.02, 0.05, 0.1])
-def test_the_queries_that_are_needed(difference):
+def test_queries_needed(difference):
     spread = 0.2
     expected = power.TTestPower().solve_power(effect_size=difference / spread, alpha=0.05, power=0.8)
     assert queries_needed(difference, spread) == np.ceil(expected)

@@ -75,6 +75,6 @@ def test_a_new_correction_is_one_entry(monkeypatch):
         importlib.reload(command)
 
 
-def test_nobody_compares_with_the_name_of_a_test():
+def test_no_module_compares_with_the_name_of_a_test():
     names = set(significance.TESTS) - {"t"}
     assert not files_that_compare_with(names)

@@ -39,7 +39,7 @@ def test_both_engines_draw_the_same(queries, systems, monkeypatch):
 
 
 def test_every_order_is_as_likely_as_any_other(engine):
-    """With powers of two as values, the largest difference tells which values met, in all queries together."""
+    """With these values, the largest difference shows which values met, in all queries together."""
     values = np.array([[0.0, 1.0, 3.0], [0.0, 10.0, 30.0]])
     exact = Counter()
     for one, other in product(permutations(values[0]), permutations(values[1])):
@@ -52,7 +52,7 @@ def test_every_order_is_as_likely_as_any_other(engine):
         assert abs(found[value] / draws - share) < 5 * math.sqrt(share / draws)
 
 
-def test_two_systems_are_the_randomisation_test(engine):
+def test_with_two_systems_it_equals_the_randomisation_test(engine):
     values = np.random.default_rng(1).random((40, 2))
     settings = Settings(0.05, 40_000, 0)
     square, far = tukey(values, settings)
@@ -71,8 +71,8 @@ def test_constant_queries_do_not_matter_but_count(engine):
     assert (tukey(np.ones((5, 3)), settings)[0] == 1).all()
 
 
-def test_it_keeps_its_level_over_all_pairs():
-    """If all systems are alike, alpha of the experiments have a significant pair; that queries differ is no matter."""
+def test_the_level_holds_over_all_pairs():
+    """If all systems are alike, a share alpha of the experiments has a significant pair, although queries differ."""
     chance, hits, times = np.random.default_rng(4), 0, 400
     for seed in range(times):
         values = chance.normal(0, 0.1, (25, 5)) + chance.normal(0, 1, (25, 1))
@@ -83,7 +83,7 @@ def test_it_keeps_its_level_over_all_pairs():
 def test_the_assumption_is_named_wherever_the_test_is_offered():
     assumed = "assumes that all runs vary equally"
     assert f"tukey {assumed}" in " ".join(run("compare", "--help").stdout.split())
-    assert "vary equally" not in run("gate", "--help").stdout  # which does not offer it
+    assert "vary equally" not in run("gate", "--help").stdout  # gate does not offer it
     assert assumed in " ".join((cranfield.compare.__doc__ or "").split())
     assert assumed in TUKEY.meaning
     qrels = {str(q): {"a": 1} for q in range(5)}

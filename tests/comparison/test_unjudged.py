@@ -1,4 +1,4 @@
-"""Could unjudged documents reverse a difference? On some cases the answer can be seen."""
+"""Could unjudged documents reverse a difference? Small cases whose answer is evident."""
 
 import copy
 import pickle
@@ -11,7 +11,7 @@ from cranfield.comparison import unjudged
 from cranfield.comparison.unjudged import Reaches
 from tests.comparison.reaching import JUDGED, SECOND, larger, reach
 
-# Cases in which the answer can be seen.
+# Cases whose answer is evident.
 
 
 def test_without_unjudged_documents_nothing_moves():
@@ -26,14 +26,14 @@ def test_an_unjudged_document_on_top_can_reverse():
     level = reach(["u", "r"], ["r", "n"])
     assert level.reach == (0.0, 0.25, True)
     assert level.could_reverse is False
-    # The other now stands at rank 2 below a judged document: u could put "one" ahead.
+    # Now "other" has "r" at rank 2 below a judged document: u could put "one" ahead.
     behind = reach(["u", "n", "r"], ["n", "r"])
     assert behind.difference > 0
     assert behind.reach.low == pytest.approx((0.5 - 1) / 2)
     assert behind.could_reverse is True
 
 
-def test_what_only_the_other_run_found_counts_as_missed():
+def test_documents_found_only_by_the_other_run_could_count_as_missed():
     """All of "one" is judged, and it is perfect; but if u and v are relevant it found only a third."""
     difference = reach(["u", "v", "n"], ["r", "n"], "AP")
     truth = {**JUDGED, "1": {"r": 1, "n": 0, "u": 1, "v": 1}}
@@ -42,7 +42,7 @@ def test_what_only_the_other_run_found_counts_as_missed():
     assert difference.could_reverse is True
 
 
-def test_a_tie_that_could_be_broken_says_so():
+def test_a_tie_that_unjudged_documents_could_break_is_reported():
     tie = reach(["u", "r"], ["v", "r"])
     assert tie.difference == 0
     assert tie.could_reverse is True
@@ -76,19 +76,19 @@ def test_the_order_of_judged_documents_decides():
 
 
 @pytest.mark.parametrize("measure", ["P@2", "Hits@2", "RBP@2", "DCG@2", "RR@2", "Success@2"])
-def test_what_is_judged_down_to_the_cutoff_does_not_move(measure):
+def test_rankings_judged_down_to_the_cutoff_do_not_move(measure):
     difference = reach(["n", "r", "u", "v"], ["r", "s", "w", "u"], measure, {**JUDGED, "1": {"r": 1, "n": 0, "s": 2}})
     assert difference.reach.low == difference.reach.high == pytest.approx(difference.difference, abs=1e-15)
     assert difference.reach.exact
 
 
-def test_documents_below_the_cutoff_count_as_relevant_all_the_same():
+def test_unjudged_documents_below_the_cutoff_still_affect_recall():
     """u is deep in both runs; but if it is relevant, each has found a smaller share."""
     difference = reach(["n", "u"], ["r", "u"], "R@1")
     assert difference.reach == (0.25, 0.5, True)
 
 
-def test_a_reach_without_limits_can_be_written():
+def test_an_infinite_reach_is_written_as_null():
     judged, baseline, run = larger(0, count=3000, depth=1500)
     found = compare(
         {"1": judged, "2": judged}, {"a": dict.fromkeys("12", baseline), "b": dict.fromkeys("12", run)}, "YAAP"
@@ -163,12 +163,12 @@ def test_without_documents_each_run_is_bounded_by_itself():
             assert not apart.exact
 
 
-def test_it_can_be_left_out_and_can_be_unknown():
+def test_could_reverse_is_unknown_without_bounds():
     runs = {"one": {"1": ["u"], **SECOND}, "other": {"1": ["r"], **SECOND}}
     assert compare(JUDGED, runs, "RR", bounds=False).differences[0].could_reverse is None
 
 
-def test_measures_of_groups_may_have_any_value_where_something_is_not_judged():
+def test_measures_of_groups_may_have_any_value_if_documents_are_unjudged():
     """u may be about a subtopic of its own: then `one` found it, and `other` did not."""
     groups = {"1": {"s": {"r": 1}}, "2": {"s": {"r": 1}, "t": {"n": 1}}}
     runs = {"one": {"1": ["u"], **SECOND}, "other": {"1": ["r"], **SECOND}}

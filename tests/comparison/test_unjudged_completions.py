@@ -1,4 +1,4 @@
-"""Brute force knows whether unjudged documents could reverse a difference: all completions are tried, or many."""
+"""Brute force checks whether unjudged documents could reverse a difference: all completions are tried, or many."""
 
 import itertools
 from functools import cache, cached_property
@@ -51,7 +51,7 @@ documents = [f"d{at}" for at in range(7)]
 
 @st.composite
 def cases(draw):
-    """(judged, baseline, run): two rankings, of which one may be made of the other; grades from -1 (pooled) to 2."""
+    """(judged, baseline, run): two rankings, one of which may be made from the other; grades from -1 (pooled) to 2."""
     one = draw(st.permutations(documents))[: draw(st.integers(1, 7))]
     other = list(one)
     if draw(st.booleans()):
@@ -65,10 +65,10 @@ def cases(draw):
 
 
 def levels_of(measure, case):
-    """Grades that are enough to reach all that any grades could."""
+    """Grades that suffice to reach every difference that any grades could."""
     rel = dict(measure.parameters).get("rel", 1)
     levels = sorted({0, 1, rel, *(grade for grade in case[0].values() if grade >= 0)})
-    return completions.enough(measure, levels)
+    return completions.sufficient_grades(measure, levels)
 
 
 def ends(differences):
@@ -76,7 +76,7 @@ def ends(differences):
 
 
 class Shared:
-    """Cases, the same for all measures, with what is costly to know about each: found for all measures at once."""
+    """Cases shared by all measures; what is costly to find is found for all measures at once."""
 
     def __init__(self, count):
         self.cases = generated.drawn(cases(), count)
@@ -118,12 +118,12 @@ def test_the_bounds_are_those_of_all_completions(measure, shared, examples):
 
 
 @pytest.mark.parametrize("measure", COMPARED, ids=lambda measure: measure.name)
-def test_few_documents_are_enough_for_any_measure(measure, shared, examples):
+def test_bounds_are_exact_for_any_measure_with_few_documents(measure, shared, examples):
     shared.assert_true_ends(measure, examples(4))
 
 
 @pytest.mark.parametrize("measure", [*EXACT, *SAFE, *COMPARED, LOSSES, SCALED], ids=lambda measure: measure.name)
-def test_the_bounds_hold_where_there_is_no_time(measure, shared, examples, monkeypatch):
+def test_the_bounds_hold_without_a_search_budget(measure, shared, examples, monkeypatch):
     monkeypatch.setattr(unjudged, "BUDGET", 0)
     monkeypatch.setattr(stopping, "LEAST", 0)
     for at, case in enumerate(shared.cases[: examples(4)]):
@@ -150,12 +150,12 @@ def test_the_bound_of_gilmore_and_lawler_holds(measure, case, together):
 
 
 DRAWN = [*EXACT[::3], *SAFE, *COMPARED]
-SEEDS = (0, 4, 5)  # of 13, 19 and 14 unjudged documents: few enough to try all grades of them, and too many
+SEEDS = (0, 4, 5)  # with 13, 19 and 14 unjudged documents: few enough to try all grades, or too many
 
 
 @cache
 def drawn_differences(seed):
-    """Of all measures at once: what takes long is to make the completions."""
+    """For all measures at once, because making the completions takes longest."""
     return completions.random_differences(DRAWN, *larger(seed), (0, 1, 2, 3), 300, seed)
 
 
@@ -180,7 +180,7 @@ def test_thousands_of_documents_are_no_trouble(measure):
     assert -1 <= found.low < found.high <= 1
 
 
-def test_documents_below_those_that_were_reordered_cancel():
+def test_documents_below_the_reordered_ones_cancel():
     """Only six of 1,500 documents move; by itself, each run could have nearly any AP."""
     judged, baseline, _ = larger(0, count=3000, depth=1500)
     run = [*baseline[5::-1], *baseline[6:]]
@@ -228,7 +228,7 @@ class Twelve:
 
     @cached_property
     def values(self):
-        """What each run is worth by each measure, however the two documents of a query are judged, if they are."""
+        """The value of each run by each measure, for all grades of the two open documents of a query, or none."""
         found = {
             name: evaluate(self._completed, {at: run[at.partition(" ")[0]] for at in self._completed}, REVERSED)
             for name, run in self.runs.items()
@@ -236,7 +236,7 @@ class Twelve:
         return {(name, measure): found[name].by_query(measure) for name in found for measure in REVERSED}
 
     def ends(self, measure, one, other):
-        """The least and the greatest difference that grades of what one of two runs retrieved lead to."""
+        """The least and the greatest difference over all grades of documents that one of two runs retrieved."""
         low = high = 0.0
         for query in self.queries:
             retrieved = {*self.runs[one][query], *self.runs[other][query]}
@@ -253,8 +253,8 @@ def twelve():
 
 
 @pytest.mark.parametrize("measure", REVERSED, ids=lambda measure: measure.name)
-def test_every_reversal_that_is_said_to_be_possible_is(measure, twelve):
-    """Of each of 66 pairs, the grades that reverse it, or draw level with a tie, are found and measured."""
+def test_every_reported_reversal_is_possible(measure, twelve):
+    """For each of 66 pairs, the grades that reverse it, or break a tie, are tried and evaluated."""
     flagged = 0
     for difference in compare(twelve.qrels, twelve.runs, measure, correction="none"):
         ends = twelve.ends(measure, difference.baseline, difference.run)

@@ -1,4 +1,4 @@
-"""What a check says of files: facts, advice, and nothing where nothing is wrong."""
+"""What a check reports about files: facts, advice, and no problem if there is none."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_documents_with_several_grades_are_no_duplicates(check):
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=collections(), write=layouts())
-def test_no_error_where_an_evaluation_finds_none(tmp_path, data, write):
+def test_check_finds_no_error_if_evaluate_finds_none(tmp_path, data, write):
     qrels, run = data
     paths = tmp_path / "qrels", tmp_path / "run"
     paths[0].write_bytes(trec_qrels(qrels, write))
@@ -86,7 +86,7 @@ def test_no_error_where_an_evaluation_finds_none(tmp_path, data, write):
 
 
 @pytest.mark.parametrize("folder", GOLDEN, ids=lambda path: path.name)
-def test_nothing_false_is_said_of_golden_cases(folder):
+def test_no_false_problem_is_reported_for_golden_cases(folder):
     if folder.name == "preferences" and len((folder / "qrels").read_text().split("\n")[0].split()) == 5:
         pytest.skip("preferences are not checked")
     report = check_files(folder / "qrels", [folder / "run"], most=10**6)
@@ -98,15 +98,15 @@ def test_nothing_false_is_said_of_golden_cases(folder):
     disagree = {
         query for query, ranking in rows.items() if any(a[0] < b[0] and a[1] < b[1] for a in ranking for b in ranking)
     }
-    said = [problem.message.split("'")[1] for problem in report.problems if problem.kind == "rank-order"]
-    assert sorted(said) == sorted(disagree)
+    reported = [problem.message.split("'")[1] for problem in report.problems if problem.kind == "rank-order"]
+    assert sorted(reported) == sorted(disagree)
     judged = {}
     for query, _, _, grade in map(str.split, (folder / "qrels").read_text().splitlines()):
         judged[query] = max(judged.get(query, -9), float(grade))
-    said = {problem.message.split("'")[1] for problem in report.problems if problem.kind == "no-relevant"}
-    assert said == {query for query, highest in judged.items() if highest < 1}
-    said = {problem.message.split("'")[1] for problem in report.problems if problem.kind == "missing-query"}
-    assert said == judged.keys() - rows.keys()
+    reported = {problem.message.split("'")[1] for problem in report.problems if problem.kind == "no-relevant"}
+    assert reported == {query for query, highest in judged.items() if highest < 1}
+    reported = {problem.message.split("'")[1] for problem in report.problems if problem.kind == "missing-query"}
+    assert reported == judged.keys() - rows.keys()
     kinds = {problem.kind for problem in report.problems}
     assert kinds <= {"rank-order", "no-relevant", "missing-query", "equal-scores"}
 
@@ -122,7 +122,7 @@ def test_built_in_data_are_clean():
     assert "Measures\n  nDCG@10 " in text
 
 
-def test_how_much_is_judged_is_said_with_its_depth(check):
+def test_the_judged_share_is_shown_with_its_depth(check):
     """All of the first ten, 53 of the first hundred."""
     judged, others = [f"d{place}" for place in range(53)], [f"x{place}" for place in range(47)]
     qrels = "".join(f"1 0 {document} 1\n" for document in judged)

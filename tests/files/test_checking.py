@@ -1,4 +1,4 @@
-"""Every kind of problem, with its place and its words."""
+"""Every kind of problem, with its line and its message."""
 
 import gzip
 
@@ -37,7 +37,7 @@ def found(report):
     return [(problem.kind, str(problem), problem.hint) for problem in report.problems]
 
 
-# kind of the problem: judgments, run, what is said, the hint
+# kind of the problem: judgments, run, message, hint
 CASES = {
     "malformed": [
         (QRELS, RUN + b"2 Q0 x 2 abc t\n", "run:4: score 'abc' is not a number.", LINE),
@@ -175,7 +175,7 @@ CASES = {
 @pytest.mark.parametrize(
     ("kind", "qrels", "run", "message", "hint"), [(kind, *case) for kind, cases in CASES.items() for case in cases]
 )
-def test_one_problem(check, kind, qrels, run, message, hint):
+def test_each_problem_is_reported_with_line_and_hint(check, kind, qrels, run, message, hint):
     report = check(qrels, run)
     assert found(report) == [(kind, message, hint)]
     assert report.problems[0].severity == KINDS[kind]
@@ -184,7 +184,7 @@ def test_one_problem(check, kind, qrels, run, message, hint):
     assert (report.advice is None) == (KINDS[kind] == "error")
 
 
-def test_two_problems_that_come_together(check):
+def test_problems_that_occur_together_are_both_reported(check):
     report = check(b"01 0 a 1\n2 0 c 1\n", b"1 Q0 a 1 2 t\n2 Q0 c 1 1 t\n")
     assert found(report) == [
         ("similar-id", "run:1: query '1' is not judged, but '01' is; they differ only in leading zeros.", SAME_WAY),
@@ -278,7 +278,7 @@ def test_parquet(check, tmp_path):
     ]
 
 
-def test_what_cannot_be_read(check):
+def test_unreadable_and_empty_files_are_reported(check):
     report = check(QRELS, gzip.compress(RUN * 100)[:-10])
     assert [problem.kind for problem in report.problems] == ["unreadable"]
     assert report.problems[0].message == "the gzip data stops before its end."

@@ -1,4 +1,4 @@
-"""Pages for the tests of reports, read as a browser would."""
+"""Report pages for tests, read as a browser would read them."""
 
 import base64
 import gzip
@@ -18,7 +18,7 @@ ENDING = "</script><img src=x onerror='window.broken=1'>\"&amp;\u2028--><!--"
 
 
 def unpacked(text):
-    """The page's data, with values and rankings that are texts in it read, too."""
+    """The page's data; values and rankings, which are JSON texts in it, are parsed, too."""
     data = json.loads(text)
     data["values"] = [json.loads(columns) for columns in data["values"]]
     data["rankings"] = [

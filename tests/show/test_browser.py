@@ -31,7 +31,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def opened(tabs):
-    """A function that opens a page, with its charts if asked to; in the end no message or request may have come."""
+    """A function that opens a page, with its charts on request; at the end, no message or request may have occurred."""
 
     def open_page(path, place="", *, charts=False, **settings):
         page = tabs.open(path.as_uri() + place, offline=True, **settings)
@@ -58,7 +58,7 @@ def listed(page):
     )
 
 
-def test_charts_are_drawn_and_told_in_words(opened, report):
+def test_charts_are_drawn_and_described_in_words(opened, report):
     page = opened(report, charts=True)
     page.locator("#theory summary").first.click()
     expect(page.locator("#theory-list .drawing")).to_have_count(2)
@@ -132,7 +132,7 @@ def test_filters(opened, report):
 
 
 def test_a_query_opens_by_click_link_and_key(opened, report):
-    page = opened(report)  # which follows its address a moment later: `expect` waits for that
+    page = opened(report)  # the page follows its address a moment later: `expect` waits for that
     first, second = (row[0] for row in listed(page)[:2])
     page.locator("#query-list a").first.click()
     heading = page.locator("#query h3").first
@@ -148,18 +148,18 @@ def test_a_query_opens_by_click_link_and_key(opened, report):
     expect(page.locator("#filter")).to_be_focused()
 
 
-def test_a_link_shows_what_explain_says(opened, report):
+def test_a_link_shows_the_values_of_explain(opened, report):
     page = opened(report, place(q="graded-relevance"))
     assert page.locator("#query").is_visible()
-    told = cranfield.explain(FILES[0], FILES[1][1], "graded-relevance", "nDCG AP RR P")
+    explained = cranfield.explain(FILES[0], FILES[1][1], "graded-relevance", "nDCG AP RR P")
     side = page.locator("#query .side > div").nth(1)
     assert side.locator("ol .grade").all_text_contents() == [
-        "?" if each.grade is None else f"{each.grade:g}" for each in told.positions
+        "?" if each.grade is None else f"{each.grade:g}" for each in explained.positions
     ]
     side.locator("summary").click()
     rows = side.locator("details tbody tr").all()
-    assert len(rows) == len(told.positions)
-    for row, each in zip(rows, told.positions, strict=True):
+    assert len(rows) == len(explained.positions)
+    for row, each in zip(rows, explained.positions, strict=True):
         terms = (each.gain / each.discount, *each.values.values())
         shown = row.locator("td").all_text_contents()
         assert shown[1] == each.doc_id
@@ -183,8 +183,8 @@ def test_two_other_systems_are_chosen(opened, report):
     page.locator("#measure").select_option(label="RR")
     page.wait_for_selector("html[data-charts=drawn]")
     [difference] = cranfield.compare(FILES[0], FILES[1][::-1], "RR")
-    said = difference.sentence.replace(" -", " −")  # the page has the typographer's minus
-    assert page.locator("#two-summary").text_content().startswith(f"{said}.")
+    sentence = difference.sentence.replace(" -", " −")  # the page has the typographer's minus
+    assert page.locator("#two-summary").text_content().startswith(f"{sentence}.")
     counts = [difference.better, difference.same, difference.worse]
     assert [int(each) for each in re.findall(r"\d+", page.locator("#two-balance").text_content())] == counts
     assert page.url.endswith(place(a="meaning", b="keywords", m="RR"))
@@ -204,7 +204,7 @@ def test_dark_and_print(opened, report):
     assert colours(page)[1:] == [LIGHT["ink"], LIGHT["better"]]
     assert page.locator("nav").is_hidden()
     assert page.locator(".board").is_visible()
-    # What chooses a chart is not printed, so the chart has its title instead.
+    # The list of charts is not printed, so each chart has its title instead.
     titles = page.locator("#chart-list .chart-title")
     assert titles.filter(visible=True).count() == page.locator("#chart-list figure").count()
     assert titles.first.inner_text() == "nDCG by cutoff"
@@ -286,7 +286,7 @@ def test_names_in_charts_follow_the_chosen_runs(opened, tmp_path):
     lines = curves.locator("g.mark-line.role-mark path")
     colours = [lines.nth(at).get_attribute("stroke") for at in range(lines.count())]
     grey = colours[0]
-    assert grey not in colours[colours.count(grey) :]  # what has a colour is drawn on top
+    assert grey not in colours[colours.count(grey) :]  # coloured lines are drawn on top
 
 
 def test_a_phone_needs_no_sideways_scrolling(opened, report):
@@ -299,7 +299,7 @@ def test_a_phone_needs_no_sideways_scrolling(opened, report):
     assert cut == 0
 
 
-def test_names_and_texts_run_nothing(opened, tmp_path):
+def test_names_and_texts_run_no_scripts(opened, tmp_path):
     evil(tmp_path, charts=True)
     page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"), charts=True)
     assert page.locator("#query h3").first.text_content() == f"{ENDING} query 1"
@@ -348,7 +348,7 @@ def moves(page):
 def test_documents_move_between_the_rankings(opened, moved):
     page = opened(moved, place(q="q"))
     old, new = moves(page)
-    assert old == {"a": "↓ 1→2", "b": "↑ 2→1", "x": "↓ 3→>3"}  # x is in no ranking that is known to its end
+    assert old == {"a": "↓ 1→2", "b": "↑ 2→1", "x": "↓ 3→>3"}  # the page shows only 3 ranks: x may be below
     assert new == {"b": "↑ 2→1", "a": "↓ 1→2", "c": "↑ >3→3"}
     kinds = page.eval_on_selector_all("#query ol .move", "all => all.slice(0, 3).map(each => each.className)")
     assert [each.split()[1:] for each in kinds] == [["worse"], ["better"], []]
@@ -367,7 +367,7 @@ def test_documents_move_between_the_rankings(opened, moved):
     assert page.locator("#query .move").all_text_contents() == ["gone", "new", "new"]
 
 
-def test_texts_stand_for_ids_everywhere(opened, moved):
+def test_query_texts_replace_ids_everywhere(opened, moved):
     page = opened(moved)
     shown = [page.locator(each).all_text_contents() for each in ("#verdict a", "#two-changes a", "#query-list a")]
     assert {text for texts in shown for text in texts} == {"ranking of documents", "words"}
@@ -383,7 +383,7 @@ def test_the_link_to_a_view_is_copied(opened, report):
 @pytest.mark.parametrize(
     "look", [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}], ids=["wide", "phone"]
 )
-def test_axe_finds_nothing(tabs, report, moved, look):
+def test_axe_finds_no_violations(tabs, report, moved, look):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     for path, query in ((report, "graded-relevance"), (moved, "q")):
         page = tabs.open(path.as_uri() + place(q=query), bypass_csp=True, **look)  # axe is a script from elsewhere
@@ -397,7 +397,7 @@ def test_axe_finds_nothing(tabs, report, moved, look):
         tabs.clear()
 
 
-def test_all_is_reached_by_keys(opened, moved):
+def test_all_controls_are_reached_with_the_tab_key(opened, moved):
     page = opened(moved, place(q="q"))
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     wanted = "a[href], button, select, input, summary, [tabindex='0']"

@@ -115,32 +115,32 @@ def test_sentences_of_two_runs(collection, measure):
     [difference] = cranfield.compare(qrels, runs, measure, check_ids=False)
     assert shown["badge"] == difference.headline
     assert shown["number"] == signed(difference.estimate)
-    said = shown["sentences"]
-    reversal = any("could still reverse" in each for each in said)
+    sentences = shown["sentences"]
+    reversal = any("could still reverse" in each for each in sentences)
     assert reversal == bool(difference.could_reverse and difference.headline != "No difference")
-    if any("cannot reverse" in each for each in said):
+    if any("cannot reverse" in each for each in sentences):
         assert difference.could_reverse is False
     if measure in ("Rprec", "nDCG(judged_only=True)@3"):  # look at different ranks of each ranking
-        assert not any("find" in each or "unjudged and count" in each for each in said)
+        assert not any("find" in each or "unjudged and count" in each for each in sentences)
         return
     if naive.judgeable:
         old, new = (naive.nothing(runs[name]) for name in ("old", "new"))
-        counts = numbers(r"^(\d+) of \d+ .*with old and (\d+|none) with new", said)
-        turned = numbers(r"^(\d+) of \d+ .*with new and (\d+|none) with old", said)
+        counts = numbers(r"^(\d+) of \d+ .*with old and (\d+|none) with new", sentences)
+        turned = numbers(r"^(\d+) of \d+ .*with new and (\d+|none) with old", sentences)
         if old:
             assert counts == [old, new]
         elif new:
             assert turned == [new, 0]
         else:
-            assert any("finds something relevant" in each for each in said)
+            assert any("finds something relevant" in each for each in sentences)
     if naive.depth > 1:
         firsts = [(naive.first(runs["old"], query), naive.first(runs["new"], query)) for query in naive.judgeable]
         earlier, later = sum(b < a for a, b in firsts), sum(b > a for a, b in firsts)
-        counts = numbers(r"comes earlier on (\d+) quer\w+ and later on (\d+|none) with new", said)
+        counts = numbers(r"comes earlier on (\d+) quer\w+ and later on (\d+|none) with new", sentences)
         assert counts == ([earlier, later] if earlier or later else None)
     for name in ("old", "new"):
         share = naive.unjudged(runs[name])
-        text = " ".join(each for each in said if "unjudged and count as not relevant" in each)
+        text = " ".join(each for each in sentences if "unjudged and count as not relevant" in each)
         assert (f" of {name}" in text) == (share > 0)
         exact = re.search(rf"(\d+)% of the [\w ]+ of {name}\b", text)
         if exact and 0.01 <= share <= 0.99:
@@ -157,20 +157,20 @@ def test_sentences_of_one_run(collection, measure):
     perfect = 0 if measure == "E" else 1
     worst = [each.query_id for each in result.worst(measure, 3) if abs(each.value - perfect) > 1e-9]
     assert [each["query"] for each in shown["worst"]] == worst
-    said = shown["sentences"]
+    sentences = shown["sentences"]
     if measure in ("Rprec", "nDCG(judged_only=True)@3") or not naive.judgeable:
-        assert said == []
+        assert sentences == []
         return
-    nothing = numbers(r"^(\d+) of \d+ .* nothing relevant", said)
+    nothing = numbers(r"^(\d+) of \d+ .* nothing relevant", sentences)
     assert (nothing or [0]) == [naive.nothing(runs["old"])]
     if naive.depth > 1:
         firsts = sum(naive.first(runs["old"], query) == 1 for query in naive.judgeable)
-        assert numbers(r"^The first result is relevant.* for (\d+) of", said) == [firsts]
+        assert numbers(r"^The first result is relevant.* for (\d+) of", sentences) == [firsts]
 
 
 @settings(max_examples=20, deadline=None)
 @given(collections(most=4), st.sampled_from(["nDCG@3", "AP"]), st.sampled_from([None, "third"]))
-def test_of_several_runs_the_best_two_or_the_baseline(collection, measure, baseline):
+def test_a_card_of_several_runs_compares_the_best_two_or_the_baseline(collection, measure, baseline):
     qrels, runs = collection
     found = gathered(qrels, runs, measure, baseline=baseline)
     shown = card(found)
@@ -190,8 +190,8 @@ def test_of_several_runs_the_best_two_or_the_baseline(collection, measure, basel
     else:
         assert shown["about"] == f"{pair.run}, the best of the other 3 runs, vs the baseline, third"
     turned = {"Better": "Worse", "Worse": "Better"}
-    said = compared.headline if sign > 0 else turned.get(compared.headline, compared.headline)
-    assert shown["badge"] == said
+    badge = compared.headline if sign > 0 else turned.get(compared.headline, compared.headline)
+    assert shown["badge"] == badge
 
 
 QRELS = {str(n): {"a": 1} for n in range(8)}

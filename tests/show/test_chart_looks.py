@@ -37,7 +37,7 @@ def test_each_of_a_few_runs_has_a_look_of_its_own():
     assert len(set(looks(spec).values())) == len({colour for colour, _ in looks(spec).values()}) == 8
 
 
-def test_of_many_runs_the_best_and_the_chosen_have_a_colour():
+def test_among_many_runs_only_the_best_and_the_highlighted_have_a_colour():
     curves = {f"run {n}": [n / 100] * 11 for n in range(30)}
     spec = precision_recall.precision_recall_chart(curves, highlight=["run 3"])
     coloured = [run for run, (colour, _) in looks(spec).items() if colour != LIGHT["run-0"]]
@@ -49,7 +49,7 @@ def test_of_many_runs_the_best_and_the_chosen_have_a_colour():
         precision_recall.precision_recall_chart(curves, highlight=["x"])
 
 
-def test_names_stand_at_the_ends_of_lines_and_apart():
+def test_names_are_at_the_ends_of_lines_and_do_not_overlap():
     ends = {"first": 0.30, "second": 0.31, "third": 0.9}
     spec = precision_recall.precision_recall_chart({run: [1.0] * 10 + [end] for run, end in ends.items()})
     places = {name: row["precision"] for name, row in written(spec).items()}
@@ -68,7 +68,7 @@ def test_names_without_room_are_below_the_chart():
         assert spec["height"] > 260
 
 
-def test_a_difference_says_how_many_queries_and_how_sure():
+def test_a_difference_chart_shows_counts_and_the_interval():
     gaps = {str(n): n / 100 for n in range(-16, 24)}
     spec = difference.difference_chart("AP", "old", "new", gaps, mean=difference.mean_difference(list(gaps.values())))
     drawn = picture(spec, "svg").decode()
@@ -87,7 +87,7 @@ def test_many_differences_are_one_area():
     assert picture(spec, "svg").decode().count("<path") < 100
 
 
-def test_whiskers_end_where_few_queries_lie_beyond():
+def test_whiskers_span_the_5th_to_the_95th_percentile():
     spec = distribution.distribution_chart("AP", {"run": [n / 100 for n in range(101)]})
     [box] = rows(spec)
     assert [box["low"], box["q1"], box["median"], box["q3"], box["high"]] == [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -111,7 +111,7 @@ def test_colours_are_those_of_the_page_in_light_and_dark(kind):
 
 
 @pytest.mark.parametrize("kind", ["stability", "discount", "gain"])
-def test_lines_that_are_no_runs_are_told_apart_without_the_hues_of_runs(kind):
+def test_lines_that_are_not_runs_differ_without_the_colours_of_runs(kind):
     spec = draw_chart(kind, *FILES)
     used = set(re.findall("#[0-9a-f]{6}", picture(spec, "svg").decode().lower()))
     assert not used & {LIGHT[f"run-{number}"] for number in range(9)}
@@ -136,7 +136,7 @@ def test_a_name_that_looks_like_a_colour_stays():
     assert looks(spec) == {LIGHT["run-1"]: (DARK["run-1"], (1, 0))}
 
 
-def test_names_of_other_scripts_have_their_fonts_first_and_titles_that_fit():
+def test_names_in_other_scripts_get_their_fonts_and_titles_that_fit():
     spec = difference.difference_chart("nDCG@10", "关键词基线", "稠密向量模型第二版", {"如何评价": 0.1, "検索": -0.2})
     assert spec["config"]["font"].startswith("PingFang SC")
     assert difference.difference_chart("AP", "old", "ハイブリッド", {"1": 0.1})["config"]["font"].startswith("Hiragino")

@@ -1,4 +1,4 @@
-"""Charts say what their data says, in marks and in words, and become pictures."""
+"""Charts show their data in marks and in words, and are saved as pictures."""
 
 import json
 import re
@@ -110,7 +110,7 @@ def test_the_mean_over_queries_and_one_query():
     assert [row["recall"] for row in drawn(one, "points", "other")] == [0.5]
     assert one["title"] == "Precision and recall of query 1, rank by rank"
     stricter = draw_chart(FULL, {"1": {"a": 1, "b": 2}}, {"mine": run}, "P(rel=2)@1")
-    assert [(row["rank"], row["recall"]) for row in drawn(stricter, "points")] == [(1, 0), (3, 1)]  # 2 is where 1 is
+    assert [(row["rank"], row["recall"]) for row in drawn(stricter, "points")] == [(1, 0), (3, 1)]  # rank 2 falls on 1
     condensed = draw_chart(FULL, {"1": {"a": 1, "b": 2}}, {"mine": run}, "P(judged_only=True)@1")
     assert [row["precision"] for row in drawn(condensed, "points")] == [1, 1]
 
@@ -129,7 +129,7 @@ def test_points_are_left_out_only_where_they_fall_on_another(missed, wide, high)
     assert len(kept) < 900
 
 
-def test_what_a_full_curve_cannot_show():
+def test_a_full_curve_refuses_invalid_options():
     qrels, run = {"1": {"a": 1}}, {"1": ["a"]}
     for options, fact in (
         ({"query": "7"}, "there is no query '7'"),
@@ -143,7 +143,7 @@ def test_what_a_full_curve_cannot_show():
             draw_chart("cutoff", qrels, {"mine": run}, **option)
 
 
-def test_the_penalties_of_dcg():
+def test_discounts_of_dcg():
     kept = [row["kept"] for row in rows(discount.discount_chart(5)) if row["discount"].startswith("DCG")]
     assert kept == [1 / log2(i + 1) for i in range(1, 6)]
     assert "100%, 63%, 50%, 43%, 39%" in discount.discount_chart(5)["description"]
@@ -224,7 +224,7 @@ def test_results_draw_the_same_charts_themselves(kind):
         assert results["keywords"].plot(kind, measure) == draw_chart(kind, FILES[0], FILES[1][:1])
 
 
-def test_what_results_cannot_draw(tmp_path):
+def test_plot_refuses_charts_that_the_evaluation_cannot_draw(tmp_path):
     result = cranfield.evaluate(FILES[0], FILES[1][0], "nDCG@10")
     for kind, options, fact in (
         ("difference", {}, "shows two runs, not 1"),
@@ -238,7 +238,7 @@ def test_what_results_cannot_draw(tmp_path):
     saved = cranfield.Evaluation.load(tmp_path / "saved.json")
     assert saved.plot() == result.plot()
     with pytest.raises(CranfieldError):
-        saved.plot("cutoff")  # which needs the ranks
+        saved.plot("cutoff")  # this chart needs the ranks
 
 
 def test_pictures(tmp_path):
@@ -267,7 +267,7 @@ def _image_data(content):
     return data
 
 
-def test_what_cannot_be_drawn():
+def test_draw_chart_refuses_invalid_requests():
     with pytest.raises(CranfieldError, match="there is no chart 'pie'"):
         draw_chart("pie", *FILES)
     with pytest.raises(CranfieldError, match="made of judgments and runs"):
@@ -280,7 +280,7 @@ def test_what_cannot_be_drawn():
         draw_chart("cutoff", *FILES, "Rprec")
 
 
-def test_a_library_that_is_not_there(monkeypatch, tmp_path):
+def test_a_missing_library_is_reported(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingLibrary, match=r"pip install 'cranfield\[report\]'"):
         save_chart(draw_chart("gain"), tmp_path / "gain.svg")
@@ -295,7 +295,7 @@ def test_names_stay_text():
 
 @pytest.mark.parametrize("kind", CHARTS)
 def test_specifications_stay_as_they_are(kind):
-    # One is written again by: cranfield plot KIND builtin:qrels builtin:keywords builtin:meaning -o KIND.json
+    # To update one: cranfield plot KIND builtin:qrels builtin:keywords builtin:meaning -o KIND.json
     kept = json.loads((Path(__file__).with_name("charts") / f"{kind}.json").read_text(encoding="utf-8"))
     measures = "nDCG@10 AP" if kind == "stability" else None
     assert _flat(draw_chart(kind, *FILES, measures)) == pytest.approx(_flat(kept))

@@ -1,4 +1,4 @@
-"""The data of a page as JSON: written in parts, and packed where there is much of it."""
+"""The data of a page as JSON: written in parts, and compressed if it is large."""
 
 import base64
 import gzip
@@ -21,7 +21,7 @@ def parsed(written):
 
 
 @pytest.mark.parametrize(("large", "kind"), [(1_000_000, "application/json"), (50, "application/gzip")])
-def test_what_is_added_is_what_is_read(monkeypatch, large, kind):
+def test_added_data_is_read_back_unchanged(monkeypatch, large, kind):
     monkeypatch.setattr(encoding, "LARGE", large)
     data = DataWriter()
     data.add(runs=[ODD, "b"], nothing=None)
@@ -36,12 +36,12 @@ def test_what_is_added_is_what_is_read(monkeypatch, large, kind):
     assert found == {"runs": [ODD, "b"], "nothing": None, "none": [], "last": 1.5}
 
 
-def test_nothing_is_an_object():
+def test_empty_data_is_an_empty_object():
     assert parsed(DataWriter().finished()) == {}
 
 
 def test_texts_are_written_as_they_are_found(monkeypatch):
-    """Otherwise all of them would be in memory at once, and nothing could be packed meanwhile."""
+    """Otherwise all of them would be in memory at once, and nothing could be compressed meanwhile."""
     monkeypatch.setattr(encoding, "LARGE", 1)
     data, packed, before = DataWriter(), [], []
     add = encoding._Packer.add

@@ -1,4 +1,4 @@
-"""Names and ids that are none of our choosing, in everything that is printed: they are shown, and never obeyed."""
+"""Hostile names and ids in everything that is printed: they are shown as text, never interpreted."""
 
 import contextlib
 import csv
@@ -51,7 +51,7 @@ def evaluated(draw):
     return qrels, {name: {q: list(dict.fromkeys(r)) for q, r in run.items()} for name, run in found.items()}
 
 
-def said(words):
+def captured(words):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         output.say(words)
     return out.getvalue()
@@ -59,7 +59,7 @@ def said(words):
 
 @settings(max_examples=60, deadline=None)
 @given(evaluated(), st.lists(names, min_size=4, max_size=4))
-def test_everything_printed_for_people(collection, words):
+def test_printed_text_has_no_control_characters(collection, words):
     qrels, runs = collection
     results = evaluate_runs(qrels, runs, "nDCG@2 AP")
     segments = dict(zip(qrels, words, strict=False))
@@ -81,9 +81,9 @@ def test_everything_printed_for_people(collection, words):
         reusability_text(reusability(qrels, runs, "AP", groups={next(iter(runs)): words[0]})),
         explanation_text(explain(qrels, next(iter(runs.values())), query), 80),
     ):
-        printed = said(shown)
+        printed = captured(shown)
         assert not CONTROL.search(printed)
-        assert printed == f"{shown}\n"  # safe, and so of the right width, before it comes to the boundary
+        assert printed == f"{shown}\n"  # safe, and so of the right width, even before it is printed
         printed.encode()
     lines = text.table(view, 400).split("\n")
     assert sum(line.startswith("query ") for line in lines) >= len(runs)
@@ -94,7 +94,7 @@ def test_everything_printed_for_people(collection, words):
 
 @settings(max_examples=60, deadline=None)
 @given(evaluated())
-def test_tables_of_other_programs(collection):
+def test_csv_tsv_json_lines_and_junit_can_be_parsed(collection):
     qrels, runs = collection
     view = View(overview(list(evaluate_runs(qrels, runs, "nDCG@2 AP").values()), per_query=True))
     expected = [[row.run, row.query_id, row.measure, row.value] for row in view.rows()]
@@ -232,7 +232,7 @@ def test_the_program_prints_no_control_character(folder, arguments):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a name that Windows forbids")
-def test_data_is_as_it_is_in_a_pipe_and_safe_on_a_terminal(folder):
+def test_data_is_unchanged_in_a_pipe_and_safe_on_a_terminal(folder):
     from tests.terminal import on_terminal
 
     for form in ("csv", "json"):

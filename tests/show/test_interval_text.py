@@ -1,4 +1,4 @@
-"""Intervals drawn with letters: what touches the line at 0 includes it, and nothing else does."""
+"""Intervals drawn as text: a drawing covers the line at 0 only if the interval includes 0."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ spans = st.tuples(numbers, numbers, numbers).map(lambda three: DrawnInterval(*so
 
 
 @given(st.lists(st.none() | spans, min_size=1, max_size=8), st.integers(15, 41))
-def test_the_drawing_says_what_the_interval_says(listed, width):
+def test_a_drawing_includes_0_exactly_if_its_interval_does(listed, width):
     drawn = drawn_intervals([None, *listed], width)
     assert len(drawn) == len(listed) + 1
     zero = drawn[0].index("│")
@@ -29,7 +29,7 @@ def test_the_drawing_says_what_the_interval_says(listed, width):
             assert covered[0] <= zero <= covered[-1]
 
 
-def test_an_interval_without_an_end_has_none():
+def test_an_infinite_interval_is_drawn_without_ends():
     [drawing] = drawn_intervals([DrawnInterval(float("-inf"), 0.5, float("inf"))], 15)
     assert "├" not in drawing
     assert "┤" not in drawing

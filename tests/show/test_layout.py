@@ -1,4 +1,4 @@
-"""Plain text for people: one thing is not "1 things", and what is cut, wrapped or padded counts what is shown."""
+"""Plain text for people: singular and plural, and cutting, wrapping and padding by visible width."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ from cranfield.show.view import View
 from cranfield.systems.text.recorded import recorded_lines
 
 
-def test_one_is_not_many():
+def test_counts_have_a_singular_and_a_plural():
     assert [count(n, "query", "queries") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
     recorded = SimpleNamespace(
         path="x.run",
@@ -55,7 +55,7 @@ def test_the_worst_query():
 
 
 @given(st.text(max_size=40), st.integers(2, 30))
-def test_what_is_cut_fits(words, width):
+def test_shortened_text_fits(words, width):
     for short in (cut(words, width), shortened(words, width)):
         assert columns(short) <= width
         assert short == visible(words) or "…" in short
@@ -63,7 +63,7 @@ def test_what_is_cut_fits(words, width):
 
 
 @given(st.lists(st.tuples(st.text(max_size=9), st.text(max_size=9)), min_size=1, max_size=4))
-def test_rows_are_lines(rows):
+def test_each_row_is_one_line(rows):
     lines = aligned(rows, left=(0,))
     assert len(lines) == len(rows)
     widest = max(columns(visible(name)) for name, _ in rows) + 2 + max(columns(visible(cell)) for _, cell in rows)
@@ -76,11 +76,11 @@ def test_paragraphs():
     assert wrapped("", "  ok  ") == ["  ok"]
     assert wrapped("", "   ") == []
     # A number stays with its sign and with what it counts, however wide the window is.
-    said = "Too close, p < 0.0001 with n = 60 (95% simultaneous interval), grade 3 in the top 10, alpha ≤ -0.5"
-    said += " ('cranfield accept')"
+    sentence = "Too close, p < 0.0001 with n = 60 (95% simultaneous interval), grade 3 in the top 10, alpha ≤ -0.5"
+    sentence += " ('cranfield accept')"
     for width in range(30, 60):
-        lines = wrapped(said, width=width)
-        assert " ".join(lines) == said
+        lines = wrapped(sentence, width=width)
+        assert " ".join(lines) == sentence
         for kept in (
             "p < 0.0001",
             "n = 60",

@@ -1,4 +1,4 @@
-"""The library that draws a page's charts is put together once."""
+"""The library that draws a page's charts is built once and cached."""
 
 import os
 from types import SimpleNamespace
@@ -9,8 +9,8 @@ from cranfield.report import library as module
 
 
 @pytest.fixture
-def made(monkeypatch, tmp_path):
-    """How often the library was put together."""
+def builds(monkeypatch, tmp_path):
+    """One entry for each time the library was built."""
     calls = []
 
     def bundle():
@@ -23,29 +23,29 @@ def made(monkeypatch, tmp_path):
     return calls
 
 
-def test_it_is_kept_under_its_version(made, tmp_path):
+def test_the_library_is_cached_under_its_version(builds, tmp_path):
     assert module.library() == module.library()
     assert module.library().endswith(r"vegaEmbed = '<\/script>'")
     assert module.library().startswith("/*\nThe charts of this page are drawn by")  # with their licences
-    assert len(made) == 1
+    assert len(builds) == 1
     assert [each.name for each in (tmp_path / "cache" / "cranfield").iterdir()] == ["charts-1.2.3-6.0.js"]
 
 
-def test_it_needs_no_place_to_be_kept(made, tmp_path):
+def test_the_library_works_without_a_cache(builds, tmp_path):
     (tmp_path / "cache").write_text("a file, not a folder")
     assert module.library() == module.library()
-    assert len(made) == 2
+    assert len(builds) == 2
 
 
 @pytest.fixture
-def kept(made, tmp_path):
-    """The file, and that the library was put together once for it."""
+def cached(builds, tmp_path):
+    """The cache file, after the library was built once."""
     module.library()
-    assert len(made) == 1
+    assert len(builds) == 1
     return tmp_path / "cache" / "cranfield" / "charts-1.2.3-6.0.js"
 
 
-def cut_off(path):
+def truncate(path):
     path.write_bytes(path.read_bytes()[:-1])
 
 
@@ -61,7 +61,7 @@ def alter_the_hash(path):
     path.write_bytes(path.read_bytes().replace(b"sha256 ", b"sha256 0"))
 
 
-def leave_the_hash_out(path):
+def remove_the_hash(path):
     path.write_bytes(path.read_bytes().partition(b"\n")[2])
 
 
@@ -82,38 +82,38 @@ def replace_by_a_link(path):
     path.symlink_to("elsewhere.js")
 
 
-def check_it_is_made_again(made, harm):
+def check_it_is_rebuilt(builds, harm):
     good = module.library()
     harm()
     assert module.library() == good
-    assert len(made) == 2
+    assert len(builds) == 2
     assert module.library() == good
-    assert len(made) == 2
+    assert len(builds) == 2
 
 
-@pytest.mark.parametrize("harm", [cut_off, empty, alter, alter_the_hash, leave_the_hash_out, append])
-def test_what_is_not_whole_is_made_again(made, kept, harm):
-    check_it_is_made_again(made, lambda: harm(kept))
+@pytest.mark.parametrize("harm", [truncate, empty, alter, alter_the_hash, remove_the_hash, append])
+def test_a_damaged_cache_file_is_rebuilt(builds, cached, harm):
+    check_it_is_rebuilt(builds, lambda: harm(cached))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 @pytest.mark.parametrize("harm", [let_the_group_write, let_everybody_write, replace_by_a_link])
-def test_what_others_could_have_written_is_made_again(made, kept, harm):
-    check_it_is_made_again(made, lambda: harm(kept))
+def test_a_cache_file_that_others_could_have_written_is_rebuilt(builds, cached, harm):
+    check_it_is_rebuilt(builds, lambda: harm(cached))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such owners")
-def test_what_belongs_to_others_is_made_again(made, kept, monkeypatch):
+def test_a_cache_file_of_another_user_is_rebuilt(builds, cached, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     module.library()
-    assert len(made) == 2
+    assert len(builds) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such mask")
-def test_it_is_kept_where_files_are_for_the_group(made):
+def test_the_library_is_cached_with_a_umask_for_the_group(builds):
     before = os.umask(0o002)
     try:
         assert module.library() == module.library()
     finally:
         os.umask(before)
-    assert len(made) == 1
+    assert len(builds) == 1

@@ -1,4 +1,4 @@
-"""The colours can be told from what they are printed on."""
+"""Colours have enough contrast with their background."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from cranfield.show.look import DARK, LIGHT, READABLE, css_tokens
 
 
 def luminance(colour):
-    """How bright a colour is, as WCAG has it."""
+    """How bright a colour is, as defined by WCAG."""
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

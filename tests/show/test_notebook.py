@@ -1,4 +1,4 @@
-"""Results in notebooks: tables always, charts where the libraries are."""
+"""Results in notebooks: tables always, charts if the libraries are installed."""
 
 import sys
 from re import search
@@ -53,8 +53,8 @@ def test_a_comparison_is_tables_and_a_chart(drawing, count):
         assert name.replace("<", "&lt;").replace(">", "&gt;") in html
     for each in found.differences:
         assert f'<td class="n">{each.difference:+.4f}</td>' in html
-    told = "RR by query" if count == 2 else "RR of the queries"
-    assert told in search(r'aria-label="([^"]+)"', html)[1]
+    title = "RR by query" if count == 2 else "RR of the queries"
+    assert title in search(r'aria-label="([^"]+)"', html)[1]
     assert "<path" in picture(html)
 
 
@@ -88,7 +88,7 @@ def test_a_chart_is_a_picture(drawing):
     assert "<path" in picture(cranfield.draw_chart("gain")._repr_html_())
 
 
-def test_tables_are_enough_without_the_library_that_draws(monkeypatch):
+def test_without_the_drawing_library_only_tables_are_shown(monkeypatch):
     found = cranfield.compare(QRELS, RUNS, "RR")
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     html = found._repr_html_()
@@ -97,7 +97,7 @@ def test_tables_are_enough_without_the_library_that_draws(monkeypatch):
     assert "<svg" not in found.evaluations[0]._repr_html_()
 
 
-def test_nothing_is_imported_before_it_is_shown():
+def test_evaluating_imports_nothing_needed_only_for_display():
     code = "import sys, cranfield; cranfield.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'RR'); print(*sys.modules)"
     loaded = set(printed(code).split())
     assert not loaded & {"vl_convert", "jinja2", "cranfield.show.notebook", "cranfield.show.charts"}

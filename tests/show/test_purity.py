@@ -1,4 +1,4 @@
-"""What is shown was found before: no module of `show` measures, tests or reads anything."""
+"""Modules of `show` only show: none of them measures, tests or reads anything."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import cranfield.show
 
 FOLDER = Path(cranfield.show.__file__).parent
 MODULES = sorted(FOLDER.rglob("*.py"))
-# What measures, tests, reads or writes, whoever it is asked of.
+# Functions and methods that measure, test, read or write.
 FORBIDDEN = re.compile(
     r"evaluate\w*|open\w*|read\w*|write_\w+|compare\w*|gate|stability|reusability|first_documents|rankings_of|load|save\w*"
     r"|aggregate|combined|bounds|worst|by_segment|tie_range|extended"
@@ -19,7 +19,7 @@ FORBIDDEN = re.compile(
 
 
 def called(tree):
-    """The names of all that is called, and where."""
+    """The names of all functions that are called, with their lines."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
@@ -42,7 +42,7 @@ def test_a_module_of_show_only_shows(path):
     assert "cached_property" not in path.read_text(encoding="utf-8")
 
 
-def test_the_rule_itself():
+def test_the_rule_finds_forbidden_calls_and_imports():
     tree = ast.parse("evaluate_runs(a)\nresult.worst(3)\nfrom cranfield.read.source import open_source")
     assert [name for name, _ in called(tree) if FORBIDDEN.fullmatch(name)] == ["evaluate_runs", "worst"]
     assert list(imported(tree)) == ["cranfield.read.source"]

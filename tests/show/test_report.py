@@ -27,7 +27,7 @@ def builtin(tmp_path_factory):
     return Page(path)
 
 
-def test_the_leaderboard_is_the_evaluation(builtin):
+def test_the_leaderboard_shows_the_values_of_the_evaluation(builtin):
     results = cranfield.evaluate_runs(*FILES)
     ranked = sorted(results.values(), key=lambda each: -each["nDCG@10"])
     cells = [float(each["data-sort"]) for tag, each in builtin.elements if tag == "td" and each.get("data-label")]
@@ -55,25 +55,25 @@ def test_rankings_grades_and_steps_are_those_of_explain(builtin):
     query = data["queries"].index("graded-relevance")
     shown = data["details"][str(query)]
     for at, path in enumerate(FILES[1]):
-        told = cranfield.explain(FILES[0], path, "graded-relevance", data["families"])
+        wanted = cranfield.explain(FILES[0], path, "graded-relevance", data["families"])
         ranking = data["rankings"][at][str(query)]
-        assert [data["documents"][number][0] for number in ranking["top"]] == [each.doc_id for each in told.positions]
+        assert [data["documents"][number][0] for number in ranking["top"]] == [each.doc_id for each in wanted.positions]
         grades = [shown["grades"].get(str(number)) for number in ranking["top"]]
-        assert grades == [each.grade for each in told.positions]
+        assert grades == [each.grade for each in wanted.positions]
         for family, steps in zip(data["families"], ranking["steps"], strict=True):
-            assert steps == pytest.approx([each.values[family] for each in told.positions], abs=5e-5)
+            assert steps == pytest.approx([each.values[family] for each in wanted.positions], abs=5e-5)
     assert data["families"] == ["nDCG", "AP", "RR", "P"]
 
 
 @pytest.mark.parametrize("grade", [3, 1e90])
-def test_steps_beyond_one(tmp_path, grade):
+def test_steps_may_exceed_1(tmp_path, grade):
     """Values are counted in ten-thousandths, however large they are."""
     data = made(tmp_path, {"q": {"a": grade, "b": 1}}, {"run": {"q": ["a", "b"]}}, "CG@5").data
     assert data["rankings"][0]["0"]["steps"] == [pytest.approx([grade, grade + 1])]
 
 
 def test_rankings_of_any_length_have_their_steps(tmp_path):
-    """Also beside a query that was not measured, though its ranking is known."""
+    """Even if a query was not measured although its ranking is known."""
     qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
     run = {"1": ["a"], "2": ["x", "y", "a"], "3": ["x", "a"]}
     some = cranfield.evaluate({query: qrels[query] for query in "13"}, run, "P@2 RR")
@@ -120,14 +120,14 @@ def test_the_page_defines_its_measures_and_signs_its_numbers(builtin):
     assert str(result.policy) in builtin.text
 
 
-def test_a_name_of_another_tool_is_kept_and_ours_beside_it(tmp_path):
+def test_names_of_other_tools_are_kept_and_canonical_names_are_given(tmp_path):
     page = made(tmp_path, {"q": {"a": 1}}, {"run": {"q": ["x", "a"]}}, "hit_rate@2 RR")
     assert "hit_rate@2" in page.text
     assert "Success@2. Whether at least one relevant document" in page.source
     assert "RR. One over" not in page.source
 
 
-def test_nothing_is_loaded(builtin):
+def test_the_page_loads_nothing_from_elsewhere(builtin):
     for tag, attributes in builtin.elements:
         assert tag not in ("iframe", "img", "object", "embed", "base")
         assert "src" not in attributes
@@ -135,7 +135,7 @@ def test_nothing_is_loaded(builtin):
     assert "vegaEmbed" in builtin.source
 
 
-def test_the_policy_names_what_stands_in_the_page(builtin):
+def test_the_content_security_policy_allows_only_inline_parts_by_hash(builtin):
     """No script and no style but those written here, by their hashes; no code in strings, no style in attributes."""
     [policy] = [each["content"] for tag, each in builtin.elements if each.get("http-equiv")]
     assert policy.startswith("default-src 'none'; ")
@@ -147,8 +147,8 @@ def test_the_policy_names_what_stands_in_the_page(builtin):
     assert not any("style" in attributes for _, attributes in builtin.elements)
 
 
-def test_colours_are_those_of_the_look():
-    """The page's own files have none."""
+def test_the_files_of_the_page_define_no_colours():
+    """All colours come from `show.look`."""
     folder = Path(cranfield.report.__file__).parent
     files = [path for path in folder.iterdir() if path.suffix in (".css", ".js", ".html", ".py")]
     assert len(files) > 20
@@ -157,7 +157,7 @@ def test_colours_are_those_of_the_look():
     ]
 
 
-def test_charts_say_what_they_show(builtin):
+def test_charts_have_titles_and_descriptions(builtin):
     titles = [[each["title"] for each in together] for together in builtin.data["charts"]]
     assert titles == [
         [f"{family} by cutoff" for family in ("nDCG", "AP", "RR", "P")],
@@ -218,7 +218,7 @@ def test_fifty_queries_are_a_small_page(tmp_path):
     assert max(len(text) for _, _, text in few.data["documents"]) > 150
 
 
-def test_what_is_left_out_is_said(tmp_path):
+def test_omitted_queries_and_charts_are_reported(tmp_path):
     page = made(tmp_path, *FILES, queries=3)
     assert len(page.data["details"]) == 3
     worst = [page.data["queries"][int(query)] for query in page.data["details"]]
@@ -229,7 +229,7 @@ def test_what_is_left_out_is_said(tmp_path):
     assert "Charts were left out" in page.text
 
 
-def test_texts_go_where_there_is_no_room(tmp_path, monkeypatch):
+def test_texts_are_left_out_if_there_is_no_room(tmp_path, monkeypatch):
     monkeypatch.setattr("cranfield.report.details.ALL_TEXT", 0)
     monkeypatch.setattr("cranfield.report.details.QUERY_TEXT", 10)
     page = evil(tmp_path)
@@ -250,16 +250,16 @@ def test_segments(tmp_path):
 
 
 def test_many_runs_are_compared_only_by_the_measure_that_is_shown(tmp_path, monkeypatch):
-    asked = []
+    compared = []
     compare = gathered.compare_evaluations
     monkeypatch.setattr(
-        gathered, "compare_evaluations", lambda *given, **more: asked.append(given[1]) or compare(*given, **more)
+        gathered, "compare_evaluations", lambda *given, **more: compared.append(given[1]) or compare(*given, **more)
     )
     qrels = {str(q): {"a": 1, "b": 1} for q in range(4)}
     for number, measures in ((3, 2), (LETTERED + 1, 1)):
         runs = {f"run{n}": {q: ["x"] * (n % 2) + ["a", "b"] for q in qrels} for n in range(number)}
         cranfield.write_report(qrels, runs, tmp_path / "report.html", "nDCG@10 RR", charts=False)
-        assert len(asked.pop()) == measures
+        assert len(compared.pop()) == measures
 
 
 def test_relevant_documents_have_their_ranks_and_the_wrong_order_is_named(tmp_path):

@@ -1,4 +1,4 @@
-"""What a page is made of: runs of all kinds, evaluations, comparisons, and tests of systems."""
+"""Sources of a page: runs of all kinds, evaluations, comparisons, and tests of systems."""
 
 import html
 import re
@@ -21,7 +21,7 @@ FILES_ON_DISK = sorted(Path(cranfield.__file__).with_name("data").glob("*.run"))
 ROWS = [("what-is-precision", "a", 2.0), ("what-is-precision", "b", 1.0), ("graded-relevance", "c", 3.0)]
 
 
-def test_other_shapes(tmp_path):
+def test_one_run_equal_runs_skipped_queries_and_groups_can_be_shown(tmp_path):
     one = made(tmp_path, FILES[0], FILES[1][0], "AP")
     assert one.data["pairs"] == {}
     assert not any(attributes.get("id") == "two" for _, attributes in one.elements)
@@ -39,7 +39,7 @@ def test_other_shapes(tmp_path):
     assert grouped.data["families"] == []
 
 
-def test_what_cannot_be_shown(tmp_path):
+def test_invalid_arguments_are_refused(tmp_path):
     with pytest.raises(CranfieldError, match="cannot be evaluated without judgments"):
         made(tmp_path, None, FILES[1])
     with pytest.raises(CranfieldError, match="needs a run"):
@@ -49,7 +49,7 @@ def test_what_cannot_be_shown(tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
-def test_the_command(tmp_path):
+def test_the_report_command_writes_a_page(tmp_path):
     (tmp_path / "segments").write_text("what-is-precision\tshort\n")
     done = program(
         *("report", *FILES[:1], *FILES[1], "-o", "page.html", "-m", "RR", "--by", "segments"),
@@ -101,7 +101,7 @@ def test_streams_are_read_once_and_shown(tmp_path):
     assert data["documents"][number] == ["c"]
 
 
-def test_what_was_saved_must_fit(tmp_path):
+def test_saved_evaluations_must_match_measures_and_judgments(tmp_path):
     cranfield.evaluate(FILES[0], FILES[1][0], "AP").save(tmp_path / "old.json")
     page = made(tmp_path, FILES[0], [tmp_path / "old.json", FILES[1][1]])
     assert [each["name"] for each in page.data["measures"]] == ["AP"]
@@ -147,7 +147,7 @@ def test_lengths_of_documents(tmp_path):
     ]
 
 
-def test_the_page_of_a_test_of_systems(tmp_path):
+def test_the_test_command_writes_a_page(tmp_path):
     for command in (["init"], ["test"], ["accept"], ["test", "--report", "page.html"]):
         done = program(*command, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
@@ -181,7 +181,7 @@ def test_each_system_is_compared_with_its_own_accepted_version(tmp_path):
     page = Page(tmp_path / "page.html")
     runs = page.data["runs"]
     assert runs == ["docs, accepted", "docs", "help, accepted", "help"]
-    assert [runs[at] for at in page.data["chosen"]] == ["docs, accepted", "docs"]  # what got worse comes first
+    assert [runs[at] for at in page.data["chosen"]] == ["docs, accepted", "docs"]  # the worsened system comes first
     now, other = "docs", "help"
     text = " ".join(page.text.split())
     assert "docs failed its test: nDCG@10 fell from 0.4719 to 0.4346: significantly (one-sided p = " in text
@@ -200,11 +200,11 @@ def test_each_system_is_compared_with_its_own_accepted_version(tmp_path):
 
 def settling(page):
     """The commands that the page offers to settle a difference."""
-    said = re.findall(r"<li>To settle it, judge the most informative documents first:(.*)</li>", page.source)
-    return [html.unescape(command) for commands in said for command in re.findall("<code>(.*?)</code>", commands)]
+    offered = re.findall(r"<li>To settle it, judge the most informative documents first:(.*)</li>", page.source)
+    return [html.unescape(command) for commands in offered for command in re.findall("<code>(.*?)</code>", commands)]
 
 
-def test_the_command_that_settles_it_can_be_pasted(tmp_path):
+def test_the_command_that_settles_a_difference_can_be_pasted(tmp_path):
     done = program(
         "report", "builtin", "builtin:plain", "builtin:tuned", "-o", "page.html", "--no-charts", cwd=tmp_path
     )
@@ -223,7 +223,7 @@ def test_the_command_that_settles_it_can_be_pasted(tmp_path):
     assert command == "cranfield judge judgments.db --decide 'the plain.run' 'the tuned.run' -m nDCG@10"
 
 
-def test_where_files_are_not_known_words_say_what_settles_it(tmp_path):
+def test_without_known_files_the_page_explains_how_to_settle_a_difference(tmp_path):
     page = made(tmp_path, "builtin:ten", FILES[1], "R@1000")
     assert "could still reverse" in page.text
     assert settling(page) == []
@@ -240,13 +240,13 @@ def test_the_texts_of_the_built_in_collection_are_known(tmp_path):
     assert "To show the texts of queries and documents, use --collection." in other.stdout
 
 
-def test_of_many_runs_the_page_says_by_which_measure_pairs_are_tested(tmp_path):
+def test_with_many_runs_the_page_names_the_measure_that_pairs_are_tested_by(tmp_path):
     qrels = {str(q): {"a": 1} for q in range(4)}
     runs = {f"run{at}": {str(q): ["a", "b"] if q % (at + 1) else ["b", "a"] for q in range(4)} for at in range(13)}
     page = made(tmp_path, qrels, runs, "RR P@1 AP")
     assert list(page.data["pairs"]) == ["RR"]
-    told = "There are more than 12 runs, so pairs of runs are tested only by RR, not by P@1, AP."
-    assert told in page.data["left_out"]
+    note = "There are more than 12 runs, so pairs of runs are tested only by RR, not by P@1, AP."
+    assert note in page.data["left_out"]
     few = made(tmp_path, qrels, dict(list(runs.items())[:12]), "RR P@1 AP")
     assert list(few.data["pairs"]) == ["RR", "P@1", "AP"]
     assert not any("pairs of runs" in each for each in few.data["left_out"])

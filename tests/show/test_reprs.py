@@ -1,4 +1,4 @@
-"""What people see of a result whose name they type: one short line, not the address of an object or all fields."""
+"""The repr of every result: one short line, not the address of an object or all its fields."""
 
 import inspect
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ import polars
 
 import cranfield as c
 
-LONGEST = 200  # letters of a first line
+LONGEST = 200  # characters of a first line
 QRELS = {"q1": {"a": 2, "z": 0}, "q2": {"b": 1, "y": 0}, "q3": {"c": 1}}
 OLD = {"q1": ["x", "a"], "q2": ["b"], "q3": ["x", "y", "c"]}
 NEW = {"q1": ["a"], "q2": ["b"], "q3": ["x", "c"]}
@@ -115,7 +115,7 @@ def parts(thing):
             yield from parts(each)
 
 
-def test_a_result_is_one_short_line(results):
+def test_reprs_start_with_one_short_line(results):
     for thing in (part for result in results for part in parts(result)):
         shown = repr(thing).partition("\n")[0]
         assert " at 0x" not in shown, shown
@@ -123,13 +123,13 @@ def test_a_result_is_one_short_line(results):
         assert " at 0x" not in str(thing)
 
 
-def test_every_public_class_is_among_them(results):
+def test_every_public_class_is_tested(results):
     seen = {cls for result in results for part in parts(result) for cls in type(part).__mro__}
     public = [getattr(c, name) for name in c.__all__ if inspect.isclass(getattr(c, name))]
     assert [each.__name__ for each in public if not issubclass(each, Exception) and each not in seen] == []
 
 
-def test_what_notebooks_show_has_no_scripts_and_is_escaped(results):
+def test_notebook_html_has_no_scripts_and_no_inline_styles(results):
     shown = {type(part).__name__: part for result in results for part in parts(result) if hasattr(part, "_repr_html_")}
     assert sorted(shown) == sorted(IN_NOTEBOOKS)
     for name, part in shown.items():
@@ -148,11 +148,11 @@ def test_many_runs_do_not_make_a_long_line(many):
         assert len(repr(thing)) <= LONGEST
 
 
-def test_what_a_failed_gate_says():
+def test_the_text_of_a_failed_gate_names_the_failed_check():
     qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
     result = c.gate(qrels, good, {str(q): ["b", "a"] for q in range(9)}, "RR")
-    said, check = str(result).splitlines()
-    assert said.startswith("candidate against baseline, 9 queries: failed: RR fell from 1.0000 to 0.5000")
+    summary, check = str(result).splitlines()
+    assert summary.startswith("candidate against baseline, 9 queries: failed: RR fell from 1.0000 to 0.5000")
     assert check.startswith("FAILED  RR does not drop: ")
     assert "badge worse" in result._repr_html_()
 

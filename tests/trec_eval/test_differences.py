@@ -68,7 +68,7 @@ def negative_grades_only(call):
     assert (code, out) == (0, lines_of(*rows))
 
 
-def a_name_behind_the_last(call):
+def a_name_after_the_last(call):
     code, out, _ = call("-Z z -m utility qrels run", "1 0 a 1\n", ONE, z="1 P_5 0 1\n")
     assert (code, out) == (0, "Zutility               \tall\t-1000000.0000\n")
 
@@ -80,7 +80,7 @@ def negative_numbers(call):
         assert "must not be negative." in err
 
 
-def no_numbers(call):
+def invalid_numbers(call):
     for qrels, ranked, fact in (
         ("1 0 a xyz\n", RUN, "qrels:1: grade 'xyz' is not a number."),
         ("1 0 a 1\n", "1 Q0 a 1 15,5 t\n", "run:1: score '15,5' is not a number."),
@@ -128,7 +128,7 @@ def exponents(call):
 
 
 def parameters_out_of_range(call):
-    for asked, fact in (
+    for measure, fact in (
         ("rbp.1=3", "rbp takes no gains."),
         ("rbp.p=0.5,2=7", "rbp takes no gains."),
         ("rbp.q=3", "'q' is neither p nor a grade."),
@@ -140,12 +140,12 @@ def parameters_out_of_range(call):
         ("11pt_avg.0.5,1.5", "invalid recall '1.5"),
         ("Rprec_mult.0", "invalid multiple '0"),
     ):
-        code, _, err = call(f"-m {asked} qrels run", QRELS, RUN)
+        code, _, err = call(f"-m {measure} qrels run", QRELS, RUN)
         assert code == 2
         assert err.startswith(f"cranfield-trec_eval: {fact}")
 
 
-def other_bytes(call):
+def bytes_that_are_not_utf_8(call):
     Path("latin").write_bytes(b"1 0 caf\xe9 1\n")
     code, _, err = call("-m map latin run", QRELS, RUN)
     assert code == 2
@@ -161,7 +161,7 @@ PINNED = {
     "Rndcg without gains": no_gains,
     "numbers with exponents": exponents,
     "parameters out of range": parameters_out_of_range,
-    "bytes that are not UTF-8": other_bytes,
+    "bytes that are not UTF-8": bytes_that_are_not_utf_8,
     "byte order mark": a_byte_order_mark,
     "message of a missing query": a_true_message,
     "comments in judgments": a_comment_everywhere,
@@ -173,9 +173,9 @@ PINNED = {
     "values of empty rankings": an_empty_ranking,
     "order of the points of 11pt_avg": points_in_any_order,
     "only negative grades": negative_grades_only,
-    "names after the last z-score": a_name_behind_the_last,
+    "names after the last z-score": a_name_after_the_last,
     "negative level": negative_numbers,
-    "values that are not numbers": no_numbers,
+    "values that are not numbers": invalid_numbers,
     "grades with decimals": grades_with_decimals,
     "duplicates below the cutoff": hidden_duplicates,
 }

@@ -68,7 +68,7 @@ def test_values_that_trec_eval_is_known_to_print(call):
     assert cut == lines_of(("ndcg", "all", "0.6300"), ("ndcg_cut_1", "all", "1.0000"), ("ndcg_cut_2", "all", "0.7039"))
 
 
-def test_queries_stand_in_the_order_of_their_bytes(call):
+def test_queries_are_in_the_order_of_their_bytes(call):
     ids = ["10", "2", "9", "a", "é", "𝄞"]
     qrels = "".join(f"{q} 0 d 1\n" for q in reversed(ids))
     ranked = "".join(f"{q} Q0 d 1 1 t\n" for q in ids)
@@ -77,7 +77,7 @@ def test_queries_stand_in_the_order_of_their_bytes(call):
     )
 
 
-def test_the_lowest_grade_that_is_relevant(call):
+def test_option_l_sets_the_lowest_relevant_grade(call):
     qrels, ranked = (
         "1 0 a 2\n1 0 b 1\n1 0 c 0\n1 0 d -1\n",
         "1 Q0 c 1 3 t\n1 Q0 d 1 2.5 t\n1 Q0 b 1 2 t\n1 Q0 a 1 1 t\n",
@@ -91,7 +91,7 @@ def test_the_lowest_grade_that_is_relevant(call):
     assert shown[1][:4] == ["2", "2", "0.0000", "0.3333"]
     assert shown[2][:4] == ["1", "1", "0.0000", "0.2500"]
     assert shown[3] == ["0", "0", "0.0000", "0.0000", shown[1][4]]
-    # Rndcg heeds the level where no document reaches it, and only there.
+    # Rndcg respects the level only if no document reaches it.
     assert (
         call("-l2 -m Rndcg qrels run")[1] == call("-l1 -m Rndcg qrels run")[1] != lines_of(("Rndcg", "all", "0.0000"))
     )

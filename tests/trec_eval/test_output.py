@@ -10,7 +10,7 @@ from tests.trec_eval.conftest import CASES, GOLDEN, PROGRAM, QRELS, RUN, argumen
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_the_same_bytes(folder, capsysbinary):
+def test_output_equals_that_of_trec_eval_byte_by_byte(folder, capsysbinary):
     assert run(arguments_of(folder)) == 0
     out, err = capsysbinary.readouterr()
     assert out == (folder / "expected").read_bytes()
@@ -19,7 +19,7 @@ def test_the_same_bytes(folder, capsysbinary):
 
 @pytest.mark.parametrize("name", ["official", "parameters", "preferences"])
 @pytest.mark.parametrize("program", [[PROGRAM], [PROGRAM.with_name("cranfield"), "trec_eval"]])
-def test_the_program(name, program):
+def test_both_programs_print_the_expected_bytes(name, program):
     folder = GOLDEN / name
     done = subprocess.run([*program, *arguments_of(folder)], capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, (folder / "expected").read_bytes(), b"")
@@ -37,7 +37,7 @@ def test_exit_code_and_streams_of_the_program(program, tmp_path):
     assert (bad.returncode, bad.stdout) == (1, b"")
 
 
-def test_the_run_from_standard_input(tmp_path):
+def test_the_run_can_be_read_from_standard_input(tmp_path):
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
     whole = {"cwd": tmp_path, "capture_output": True, "text": True}

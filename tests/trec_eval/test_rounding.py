@@ -18,7 +18,7 @@ def test_the_residual_is_added_up_as_trec_eval_does(call):
 
 @given(collections(), st.sampled_from([0.5, 0.8, 0.9, 0.95]))
 @settings(max_examples=60, deadline=None)
-def test_rbp_and_its_residual_are_those_of_the_loop(collection, p):
+def test_rbp_and_its_residual_equal_those_of_a_loop(collection, p):
     qrels, ranked = collection
     judged = rank_run(Judgments.read(qrels), open_source(ranked, "run"), Policy())
     names = (f"RBP(p={p}, max_grade=query)", f"RBPResidual(p={p}, tail=unjudged)")

@@ -22,7 +22,7 @@ def test_missing_queries_end_trec_eval_10_and_are_skipped_by_9(call):
     )
 
 
-def test_the_complete_set(call):
+def test_option_c_counts_queries_missing_from_the_run(call):
     qrels = "1 0 a 1\n2 0 b 2\n2 0 c 1\n2 0 d 0\n"
     measures = (
         "-m num_q -m num_ret -m num_rel -m map -m gm_map -m ideal_dcg -m yaap -m unj.5 -m utility -m rbp_resid "
@@ -56,7 +56,7 @@ def test_the_complete_set(call):
     assert left == lines_of(
         ("relstring_4", 2, "'-'"), ("utility_2,-1,5,0", 2, "9.0000"), ("rbp_resid_p=0.5", 2, "1.0000")
     )
-    # num_rel of all queries does not heed -l under -c.
+    # With -c, num_rel of all queries ignores -l.
     assert call("-q -c -l2 -m num_rel qrels run")[1] == lines_of(
         ("num_rel", 1, 0), ("num_rel", 2, 1), ("num_rel", "all", 3)
     )
@@ -106,7 +106,7 @@ def test_z_scores(call):
     )
 
 
-def test_the_name_of_the_run_stands_in_its_last_line(call):
+def test_the_name_of_the_run_is_read_from_its_last_line(call):
     tail = "# an end\n\n" + "# more of it\n" * 2000
     assert call("-m runid qrels run", QRELS, RUN + tail)[1] == lines_of(("runid", "all", "last"))
     assert call("-m runid qrels run", QRELS, RUN.rstrip())[1] == lines_of(("runid", "all", "last"))
