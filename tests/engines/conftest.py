@@ -14,10 +14,10 @@ import pytest
 TASKS = "spark.sql.shuffle.partitions"
 ADAPTIVE = "spark.sql.adaptive.enabled"
 NAMES = ("query_id", "doc_id", "score")
-CODE = "-XX:ReservedCodeCacheSize=240m"  # where there is less, what was compiled is dropped and compiled again
+CODE = "-XX:ReservedCodeCacheSize=240m"  # with less, compiled code is dropped and compiled again
 UNCHECKED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
-# Spark's own Python calls what is deprecated, and leaves sockets open; the other engines warn of nothing.
+# PySpark calls deprecated functions and leaves sockets open; the other engines give no warnings.
 WARNINGS_OF_SPARK = [
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -37,7 +37,7 @@ def spark():
     if not shutil.which("java"):
         pytest.skip("Spark needs Java, which is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable  # Spark would start the first Python on the path
-    connect = {}  # a second JVM, for the clients of Spark Connect, would take longer than all that they ask
+    connect = {}  # a second JVM for clients of Spark Connect would take longer than their queries
     if find_spec("grpc") and find_spec("grpc_status"):
         connect = {
             "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
@@ -65,7 +65,7 @@ def spark():
             .config(
                 "spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
             )
-            # Every expression would tell the JVM from which line of Python it comes: half of all that the two say.
+            # Otherwise every expression sends its line of Python to the JVM: half of all their communication.
             .config("spark.python.sql.dataFrameDebugging.enabled", "false")
             .config("spark.sql.dataFrameQueryContext.enabled", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
@@ -81,7 +81,7 @@ def spark():
 
 @contextmanager
 def _known_names():
-    """What a name means to the JVM is asked once: each time, it would look through the 300 jars of its class path."""
+    """Look up each name in the JVM only once: every lookup searches the 300 jars of its class path."""
     from py4j.java_gateway import JavaPackage, JVMView
 
     with pytest.MonkeyPatch.context() as patch:
@@ -121,8 +121,8 @@ def lazily(request):
 
 @contextmanager
 def shared_out(frame):
-    """Spark, if that is the engine of the frame, works as it usually does: each stage is planned by what the last one
-    gave, and two tasks share queries and rows."""
+    """Spark, if it is the engine of the frame, works as usual: each stage is planned by the results of the last one,
+    and two tasks share queries and rows."""
     session = getattr(frame, "sparkSession", None)
     if session is None:
         yield
@@ -140,7 +140,7 @@ def shared_out(frame):
 
 @pytest.fixture
 def fails_once():
-    """What loses a partition at the first attempt, for `mapInArrow`."""
+    """A function for `mapInArrow` that loses a partition at the first attempt."""
 
     def fails_once(batches):
         from pyspark import TaskContext

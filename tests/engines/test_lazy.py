@@ -67,7 +67,7 @@ def assert_same(got, wanted):
 
 
 def test_all_measures(lazily, monkeypatch):
-    monkeypatch.setattr(lazy, "MANY", 5)  # both ways to count are taken
+    monkeypatch.setattr(lazy, "MANY", 5)  # both ways of counting are used
     qrels, run = collection()
     with shared_out(frame := lazily(rows_of(run))):
         got = cranfield.evaluate(qrels, frame, MEASURES)
@@ -90,7 +90,7 @@ def test_ties(lazily, monkeypatch, ties, many):
 
 
 @pytest.mark.parametrize("policy", [Policy(negative="nonrelevant"), Policy(complete=True)], ids=str)
-def test_what_is_not_judged(lazily, policy):
+def test_policies_for_unjudged_documents(lazily, policy):
     qrels, run = collection(4)
     measures = [each for each in MEASURES if "judged_only" not in dict(each.parameters) or not policy.complete][::4]
     measures = [*measures, *cranfield.parse_measures("Judged@10 Bpref infAP")]
@@ -99,7 +99,7 @@ def test_what_is_not_judged(lazily, policy):
 
 
 def test_numbers_as_ids(lazily):
-    # 10 stands before 9 by bytes, so that 9 wins the tie; '007' is not 7.
+    # 10 sorts before 9 by bytes, so that 9 wins the tie; '007' is not 7.
     qrels = {"3": {"9": 1, "10": 2, "007": 1, "-1": 1, "x": 1, "99999999999999999999": 1}, "03": {"9": 1}}
     run = {"3": {"9": 2.0, "10": 2.0, "7": 2.0, "-1": 2.0}, "4": {"9": 2.0}}
     rows = [(int(q), int(d), int(s)) for q, d, s in rows_of(run)]
@@ -116,7 +116,7 @@ def test_the_largest_numbers_as_ids(lazily):
     assert cranfield.evaluate(qrels, frame, "RR").by_query("RR") == {str(largest): 0.5, str(largest + 1): 0.0}
 
 
-def test_ids_of_a_few_kinds_in_polars():
+def test_categorical_enum_and_unsigned_ids_in_polars():
     polars = pytest.importorskip("polars")
     rows = polars.DataFrame({"query_id": ["q", "q"], "doc_id": ["b", "a"], "score": [1, 1], "query_as_text": ["", ""]})
     for kind in (polars.Categorical, polars.Enum(["b", "a", "q"])):
@@ -166,7 +166,7 @@ def test_queries_with_very_many_documents(lazily, request):
     assert_same_table(got, cranfield.evaluate(qrels, run).ranks)
 
 
-def test_documents_that_stand_twice(lazily):
+def test_duplicate_documents_are_an_error_unless_the_best_is_kept(lazily):
     rows = [("q", "a", 1.0), ("q", "b", 2.0), ("q", "a", 3.0), ("p", "é", 1.0), ("p", "é", 1.0), ("p", "é", 0.5)]
     with pytest.raises(cranfield.InputError) as caught:
         cranfield.evaluate({"q": {"a": 1}}, lazily(rows))
@@ -216,7 +216,7 @@ def _empty(lazily):
     return nw.from_native(lazily([("q", "a", 1.0)])).filter(nw.col("score") > 2).to_native()
 
 
-def test_policies_without_a_meaning(lazily):
+def test_policies_and_options_that_do_not_apply_are_refused(lazily):
     frame = lazily([("q", "a", 1.0)])
     for setting in ({"ties": "file"}, {"duplicates": "first"}, {"duplicates": "last"}):
         with pytest.raises(PolicyError, match="the rows of a lazy frame have no order"):
@@ -255,7 +255,7 @@ def test_a_collation_of_spark_does_not_change_the_order(spark):
 
 
 def test_spark_connect(tmp_path, spark):
-    """A client without a JVM of its own asks the server that a plugin runs beside the session of the other tests."""
+    """A client without its own JVM connects to the server that a plugin runs in the session of the other tests."""
     script = tmp_path / "connect.py"
     script.write_text(
         "import cranfield, sys\n"
@@ -285,8 +285,8 @@ def test_measures_of_groups(lazily):
     assert dict(got) == dict(cranfield.evaluate(qrels, run, measures))
 
 
-def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
-    """A hash that cannot tell documents apart costs a second look, and changes nothing else."""
+def test_documents_with_equal_hash_keys_are_not_duplicates(lazily, monkeypatch):
+    """A hash that is the same for all documents requires a second check, and changes no result."""
     with_key = Engine.with_key
 
     def one_key(self, frame):
@@ -309,7 +309,7 @@ def test_a_task_of_spark_that_fails_once(spark, fails_once):
     assert_same(got, scanned(qrels, run, "AP"))
 
 
-def test_a_spark_that_fails(spark):
+def test_a_failure_of_spark_is_reported(spark):
     frame = spark.sql("SELECT 'q' AS query_id, 'a' AS doc_id, CAST(raise_error('broken') AS DOUBLE) AS score")
     with pytest.raises(InputError, match=r"the run: the engine spark failed \(.*broken"):
         cranfield.evaluate({"q": {"a": 1}}, frame, "AP")

@@ -58,7 +58,12 @@ def test_paths(folder, engine, path, name):
     assert result.run == name
 
 
-def test_what_cannot_be_read(folder, engine):
+def test_a_folder_with_the_other_extensions_of_the_format(folder, engine):
+    (folder / "bm25/one.parquet").rename(folder / "bm25/one.pq")
+    assert cranfield.evaluate(QRELS, folder / "bm25", "RR", engine=engine).by_query("RR") == VALUES
+
+
+def test_anything_but_parquet_files_is_refused(folder, engine):
     (folder / "text.parquet").write_text("this is not Parquet")
     with pytest.raises(cranfield.InputError, match=rf"text.*: the engine {engine} (failed|cannot read it) \("):
         cranfield.evaluate(QRELS, folder / "text.parquet", "RR", engine=engine)

@@ -43,10 +43,10 @@ def assert_same(got, wanted):
 
 @pytest.fixture(scope="module")
 def by_all_measures(lazily):
-    """A frame, what it is worth by all measures, and how many rows left the engine each time that some did."""
+    """A frame, its values by all measures, and the number of rows in each transfer out of the engine."""
     sizes, collect = [], Engine.rows
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lazy, "MANY", 5)  # both ways to count are taken
+        patch.setattr(lazy, "MANY", 5)  # both ways of counting are used
         patch.setattr(measuring, "ROWS", 40)
         patch.setattr(Engine, "rows", lambda self, frame: sizes.append(len(rows := collect(self, frame))) or rows)
         patch.setattr(Engine, "numbers", None)
@@ -89,7 +89,7 @@ def test_policies(lazily, monkeypatch, policy):
     assert_same(got, scanned(qrels, run, measures, policy=policy))
 
 
-def test_a_contradiction_is_named_before_the_work(lazily):
+def test_contradictory_options_are_refused(lazily):
     frame = lazily([("q", "a", 1.0)])
     with pytest.raises(PolicyError, match="judged_only"):
         evaluate_lazily({"q": {"a": 1}}, frame, "RR(judged_only=True)", policy=Policy(complete=True))
@@ -110,7 +110,7 @@ def test_nothing_but_totals_leaves_the_engine(by_all_measures):
 
 @cache
 def large(size):
-    """Judgments, the rows of a run with a query of so many documents, and what it is worth."""
+    """Judgments, the rows of a run with a query of so many documents, and its evaluation."""
     chance = np.random.default_rng(1)
     scores = (chance.integers(0, 50_000, size) / 8).tolist()
     ids = [f"d{i}" for i in range(size)]
@@ -128,7 +128,7 @@ def test_a_query_with_very_many_documents(lazily, request):
     qrels, rows, wanted = large(10_000 if "spark" in request.node.name else 300_000)
     with shared_out(frame := lazily(rows)):
         assert_same(evaluate_lazily(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
-    if "spark" not in request.node.name:  # which takes long enough once
+    if "spark" not in request.node.name:  # Spark is slow, so once is enough
         eager = cranfield.evaluate(qrels, frame, "AP nDCG@1000 R@1000")
         assert [row.value for row in eager.per_query] == [row.value for row in wanted.per_query]
 
@@ -182,7 +182,7 @@ def test_an_error_of_a_measure_that_arrives_as_text():
     assert (error.value.fact, error.value.hint) == ("CG of query '1' is odd.", "do this")
 
 
-def test_what_is_not_in_an_engine():
+def test_a_run_that_is_not_in_an_engine_is_refused():
     with pytest.raises(InputError) as error:
         evaluate_lazily({"q": {"a": 1}}, {"q": ["a"]})
     assert str(error.value) == (
@@ -192,7 +192,7 @@ def test_what_is_not_in_an_engine():
     )
 
 
-def test_spark_forgets_the_values_with_the_last_who_holds_them(spark):
+def test_spark_releases_the_values_with_the_last_reference(spark):
     def kept():
         return spark.sparkContext._jsc.getPersistentRDDs().size()
 
@@ -247,7 +247,7 @@ def test_parquet_files(tmp_path, engine, request):
 
 @pytest.fixture(scope="module")
 def of_two_queries(lazily):
-    """What an evaluation says, and its values, which outlive it."""
+    """An evaluation as texts and as a dict, and its values, which outlive it."""
     got = evaluate_lazily({"q": {"a": 1}, "p": {"a": 1}}, lazily([("q", "a", 1.0), ("x", "a", 1.0)]), "RR", name="bm25")
     with pytest.raises(KeyError):
         got["AP"]
@@ -293,7 +293,7 @@ def test_a_task_of_spark_that_fails_once(spark, fails_once):
     assert_same(got, scanned(qrels, run, "AP"))
 
 
-def test_what_it_prints(of_two_queries):
+def test_an_evaluation_as_text_and_as_dict(of_two_queries):
     printed, represented, as_dict, value, _ = of_two_queries
     assert (
         printed

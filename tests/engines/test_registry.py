@@ -1,4 +1,4 @@
-"""Everything that lists engines is made from the registry, and only an engine's own file tells it from others."""
+"""Every list of engines is made from the registry, and only an engine's own file compares with its name."""
 
 import ast
 import runpy
@@ -62,41 +62,41 @@ def table():
 
 
 @pytest.mark.usefixtures("abacus")
-def test_the_command_line_offers_it():
-    told = CliRunner().invoke(command, ["--help"], terminal_width=200).stdout
-    assert "--engine [duckdb|polars|spark|abacus]" in told
-    assert "Let duckdb, polars, spark or abacus read Parquet" in told
-    assert "--abacus-rows N" in told
-    assert "How many rows of beads." in told
+def test_the_command_line_offers_a_new_engine():
+    done = CliRunner().invoke(command, ["--help"], terminal_width=200).stdout
+    assert "--engine [duckdb|polars|spark|abacus]" in done
+    assert "Let duckdb, polars, spark or abacus read Parquet" in done
+    assert "--abacus-rows N" in done
+    assert "How many rows of beads." in done
     refused = CliRunner().invoke(command, ["qrels", "run", "--engine", "slide-rule"])
     assert refused.exit_code == 2
     assert "'duckdb', 'polars', 'spark', 'abacus'" in refused.stderr
 
 
-def test_the_command_line_uses_it(abacus, files):
-    told = CliRunner().invoke(command, [*files, "-m", "RR", "--engine", "abacus", "--abacus-rows", "7"])
-    assert told.exit_code == 0, told.output
-    assert "1.0000" in told.stdout
+def test_the_command_line_uses_a_new_engine(abacus, files):
+    done = CliRunner().invoke(command, [*files, "-m", "RR", "--engine", "abacus", "--abacus-rows", "7"])
+    assert done.exit_code == 0, done.output
+    assert "1.0000" in done.stdout
     assert {"rows": "7"} in abacus
-    told = CliRunner().invoke(command, [*files, "--engine", "polars", "--abacus-rows", "7"])
-    assert "--abacus-rows needs --engine abacus." in told.stderr
+    done = CliRunner().invoke(command, [*files, "--engine", "polars", "--abacus-rows", "7"])
+    assert "--abacus-rows needs --engine abacus." in done.stderr
 
 
 @pytest.mark.usefixtures("abacus")
-def test_functions_use_it(files):
+def test_functions_use_a_new_engine(files):
     assert cranfield.evaluate(*files, "RR", engine="abacus")["RR"] == 1
     assert cranfield.evaluate_lazily(*files, "RR", engine="abacus")["RR"] == 1
 
 
 @pytest.mark.usefixtures("abacus")
-def test_errors_name_it(files):
+def test_errors_name_a_new_engine(files):
     with pytest.raises(InputError, match=r"no engine 'slide rule'.\nHint: engines are duckdb, polars, spark, abacus"):
         cranfield.evaluate(*files, engine="slide rule")
     with pytest.raises(InputError, match=r"or a frame of beads; or .* engine='duckdb', 'polars', 'spark' or 'abacus'"):
         cranfield.evaluate_lazily({"q": {"a": 1}}, {"q": ["a"]})
 
 
-def test_its_frames_are_recognised(abacus):
+def test_frames_of_a_new_engine_are_recognised(abacus):
     assert sources.is_lazy(Beads())
     assert registry.engine_of(Beads(), "the run").name == "abacus"
 
@@ -116,7 +116,7 @@ def test_an_engine_that_opens_no_files(files):
 
 
 @pytest.mark.usefixtures("abacus")
-def test_the_page_lists_it():
+def test_the_documentation_lists_a_new_engine():
     row = "| Abacus | a frame of beads | `abacus` | `pip install 'cranfield[frames]' wood` | what ten fingers hold |"
     assert row in table()
 
@@ -126,12 +126,12 @@ def test_the_page_is_current():
 
 
 def words(node):
-    """The texts that a part of an expression holds, also those in a tuple, a set or a list."""
+    """The texts in a part of an expression, including those in a tuple, a set or a list."""
     return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
 
 
 def compared(tree):
-    """What code compares something with: operands, patterns, prefixes, and the keys of tables that it looks up."""
+    """The texts that code compares with: operands, patterns, prefixes, and the keys of tables that it looks up."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             yield node.lineno, words(node)
@@ -143,7 +143,7 @@ def compared(tree):
             yield node.lineno, set().union(*map(words, node.args))
 
 
-def test_only_an_engine_tells_itself_from_others():
+def test_only_the_file_of_an_engine_compares_with_its_name():
     names = {name for engine in registry.ENGINES.values() for name in (engine.name, engine.library, engine.title)}
     own = {SOURCE / "engines" / f"{name}.py" for name in registry.ENGINES}
     assert all(path.exists() for path in own)

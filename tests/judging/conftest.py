@@ -28,7 +28,7 @@ class Compiled(dict):
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled_once():
-    """All stores ask the same, but SQLAlchemy compiles it for each store that is opened, and tests open hundreds."""
+    """Share compiled statements: SQLAlchemy would compile them for each store, and tests open hundreds."""
     create, compiled = sa.create_engine, Compiled()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -39,7 +39,7 @@ def _compiled_once():
 
 @pytest.fixture(scope="session")
 def new_database(request):
-    """Make an empty place in PostgreSQL; its URL.
+    """A function that makes an empty schema in PostgreSQL and returns its URL.
 
     A schema is as good as a database, and takes a hundredth of the time.
     """

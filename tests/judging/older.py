@@ -1,4 +1,4 @@
-"""Stores as older versions made them: what each version added is taken away again, the newest first."""
+"""Stores as older versions made them: the additions of each version are removed, newest first."""
 
 import sqlalchemy as sa
 

@@ -8,7 +8,7 @@ DISTANCES = {
 
 
 def kappa(pairs, distance):
-    """Of (grade of one, grade of the other) for each document; None where it is not defined."""
+    """Kappa of (grade of one, grade of the other) for each document; None if it is undefined."""
     if not pairs:
         return None
     observed = sum(distance(a, b) for a, b in pairs) / len(pairs)
@@ -17,7 +17,7 @@ def kappa(pairs, distance):
 
 
 def alpha(units, level):
-    """Of the grades of each document; None where it is not defined."""
+    """Alpha of the grades of each document; None if it is undefined."""
     units = [grades for grades in units if len(grades) > 1]
     values = [grade for grades in units for grade in grades]
     number = {grade: values.count(grade) for grade in values}

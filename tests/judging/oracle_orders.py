@@ -1,8 +1,8 @@
-"""Orders of judging as loops from their descriptions: everything is counted again at each step.
+"""Orders of judging as naive loops, written from their descriptions: everything is recounted at each step.
 
-Each is a function of {run: ranking}, of {document: relevant} and of what draws among equals, and returns all documents
-in the order in which they are judged. Where several runs are equal, `chance` chooses from a list of them in the order
-of the runs, which is the one thing an oracle has to share.
+Each function takes {run: ranking}, {document: relevant} and a random generator, and returns all documents in the order
+in which they are judged. If several runs are tied, `chance` chooses from a list of them in the order of the runs: the
+one convention that an oracle has to share.
 """
 
 import math

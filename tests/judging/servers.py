@@ -1,4 +1,4 @@
-"""Servers of the judging page, to be killed and started again at once: a process that has imported all forks them."""
+"""Servers of the judging page that start quickly: a process that has imported everything forks them."""
 
 import json
 import random
@@ -17,13 +17,13 @@ from cranfield.judging.store import open_store
 import sqlalchemy.dialects.sqlite, uvicorn.protocols.http.h11_impl, uvicorn.loops.asyncio
 
 for line in sys.stdin:
-    told = json.loads(line)
-    if isinstance(told, int):
-        os.kill(told, signal.SIGKILL)
-        os.waitpid(told, 0)  # until then it holds its port
+    message = json.loads(line)
+    if isinstance(message, int):
+        os.kill(message, signal.SIGKILL)
+        os.waitpid(message, 0)  # until then it holds its port
         print("gone", flush=True)
         continue
-    where, port = told
+    where, port = message
     child = os.fork()
     if child:
         print(child, flush=True)
@@ -42,9 +42,9 @@ _GIVEN = set()
 
 
 def free_port():
-    """A port that no connection is made from: whoever asks a server that is gone would sometimes meet itself there.
+    """A free port below those of outgoing connections: a client of a dead server could otherwise connect to itself.
 
-    None comes twice: what a browser keeps, it keeps for an address.
+    No port is returned twice, because browsers keep data for each address.
     """
     for _ in range(100):
         port = random.randrange(20_000, 32_000)
@@ -65,7 +65,7 @@ class Servers:
         self.running = {}
 
     def start(self, where, port=None):
-        """Start one; its address."""
+        """Start a server and return its address."""
         port = port or free_port()
         self.running[port] = int(self._ask([str(where), port]))
         return f"http://127.0.0.1:{port}"
@@ -81,7 +81,7 @@ class Servers:
         until(answers, "the server did not start")
 
     def kill(self, address):
-        """End one as a power failure would, and wait until it has gone."""
+        """Kill a server, as a power failure would, and wait until it is gone."""
         self._ask(self.running.pop(int(address.rpartition(":")[2])))
 
     def _ask(self, what):

@@ -1,4 +1,4 @@
-"""Agreement: published examples, naive loops, and what cannot be computed."""
+"""Agreement: published examples, naive loops, and values that cannot be computed."""
 
 import json
 
@@ -61,8 +61,8 @@ def test_tables_of_two_assessors(table, values):
         assert found.pairs[0].statistics[form].value == pytest.approx(value, abs=5e-7)
 
 
-def test_a_grade_that_nobody_gave_leaves_its_gap():
-    # With the labels 0, 1, 3 counted as 0, 1, 2 the value would be another one.
+def test_unused_grades_count_in_the_distance_between_grades():
+    # If the grades 0, 1, 3 counted as 0, 1, 2, the value would be different.
     one, other = [0, 0, 1, 3, 3, 3], [0, 1, 1, 3, 1, 0]
     found = agreement({"ann": {"q": dict(zip("abcdef", one))}, "bob": {"q": dict(zip("abcdef", other))}})
     expected = oracle.kappa(list(zip(one, other)), oracle.DISTANCES["quadratic kappa"])
@@ -157,12 +157,12 @@ def test_draws_without_a_value_are_counted():
     ("ann", "bob", "kappa", "alpha", "reason"),
     [
         ([1, 1], [1, 1], None, None, "all grades are the same"),
-        ([1, 1], [1, 0], 0.0, 0.0, ""),  # one of them gives one grade throughout; alpha of two documents, by the loop
+        ([1, 1], [1, 0], 0.0, 0.0, ""),  # ann gives one grade throughout
         ([1], [0], 0.0, 0.0, ""),
         ([1], [1], None, None, "all grades are the same"),
     ],
 )
-def test_edges(ann, bob, kappa, alpha, reason):
+def test_kappa_and_alpha_of_degenerate_tables(ann, bob, kappa, alpha, reason):
     found = agreement({"ann": {"q": dict(zip("ab", ann))}, "bob": {"q": dict(zip("ab", bob))}}).statistics
     assert found["kappa"].value == kappa
     assert found["nominal alpha"].value == alpha == oracle.alpha([list(pair) for pair in zip(ann, bob)], ALPHAS[0])
@@ -182,12 +182,12 @@ def test_edges(ann, bob, kappa, alpha, reason):
         ([("q", "d", "ann", "x")], "'x' is not a grade"),
     ],
 )
-def test_what_has_no_agreement(judgments, message):
+def test_judgments_that_cannot_be_compared_are_refused(judgments, message):
     with pytest.raises(InputError, match=message):
         agreement(judgments)
 
 
-def test_a_pair_without_a_common_document_says_so():
+def test_a_pair_without_a_common_document_has_a_reason():
     found = agreement({"ann": {"q": {"a": 1, "b": 0}}, "bob": {"q": {"a": 1}}, "cid": {"q": {"b": 1}}})
     [pair] = [pair for pair in found.pairs if pair.assessors == ("bob", "cid")]
     assert pair.documents == 0
@@ -195,7 +195,7 @@ def test_a_pair_without_a_common_document_says_so():
     assert "no document was judged by both" in str(found)
 
 
-def test_grades_without_end_are_refused():
+def test_too_many_different_grades_are_refused():
     rows = [(f"q{n}", "d", who, n + at / 2) for n in range(1000) for at, who in enumerate(["ann", "bob"])]
     with pytest.raises(InputError, match="2,000 different grades"):
         agreement(rows)
@@ -232,7 +232,7 @@ def judged(where):
     return where
 
 
-def test_a_store_gives_what_people_said_and_not_what_settled_it(judged):
+def test_a_store_provides_grades_without_adjudications(judged):
     with open_store(judged) as store:
         found = agreement(store)
         assert found == agreement(judged)
@@ -244,7 +244,7 @@ def test_a_store_gives_what_people_said_and_not_what_settled_it(judged):
             agreement(store, ["ann", "zoe"])
 
 
-def test_the_order_of_runs_by_whose_grades_are_used(tmp_path):
+def test_the_order_of_runs_is_compared_between_assessors(tmp_path):
     ann = {"q1": {"a": 2, "b": 0, "c": 1, "own": 3}, "q2": {"a": 0, "b": 1, "c": 0}}
     bob = {"q1": {"a": 0, "b": 2, "c": 1}, "q2": {"a": 1, "b": 0, "c": 0}}
     runs = {

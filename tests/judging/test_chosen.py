@@ -1,4 +1,4 @@
-"""Judgments that an order of judging chose: the store knows them, and signatures, warnings and advice say so."""
+"""Judgments chosen by an order of judging: the store marks them; signatures, warnings and advice mention them."""
 
 import json
 
@@ -31,7 +31,7 @@ WARNING = (
 
 
 def choose(store, documents, order):
-    """Let an order of judging have chosen some documents of the store."""
+    """Mark documents of the store as chosen by an order of judging."""
     with store._writing("a choice") as connection:
         for document in documents:
             connection.execute(WAITING.update().where(WAITING.c.doc_id == document).values(chosen_by=order))
@@ -39,7 +39,7 @@ def choose(store, documents, order):
 
 @pytest.fixture
 def judged(store):
-    """A store of ten judgments, of which an order chose six; one more that it chose is not judged."""
+    """A store with ten judgments, six of them chosen by an order; one more chosen document is not judged."""
     store.wait([("q", document) for document in [*DOCUMENTS, "later"]])
     for at, document in enumerate(DOCUMENTS):
         store.judge("q", document, at % 3, assessor="ann")
@@ -47,7 +47,7 @@ def judged(store):
     return store
 
 
-def test_the_provenance_counts_them(judged):
+def test_the_provenance_counts_chosen_judgments(judged):
     assert judged.view().provenance == "judges:1|merge:majority|chosen:decide=6"
     assert judged.view(pooled=True).provenance == "judges:1|merge:majority|chosen:decide=6|pooled:1"
     choose(judged, DOCUMENTS[:2], "move-to-front")
@@ -56,7 +56,7 @@ def test_the_provenance_counts_them(judged):
     assert judged.view().provenance == "judges:1|merge:majority"
 
 
-def test_an_evaluation_says_so(judged, where, tmp_path):
+def test_an_evaluation_warns_about_chosen_judgments(judged, where, tmp_path):
     result = evaluate(judged, RUN, "nDCG@10")
     assert result.warnings == (WARNING,)
     assert "|chosen:decide=6|" in result.signature
@@ -70,7 +70,7 @@ def test_an_evaluation_says_so(judged, where, tmp_path):
     assert evaluate_lazily(judged, frame, "nDCG@10").warnings == (WARNING,)
 
 
-def test_other_warnings_stay_beside_it(judged):
+def test_other_warnings_are_kept(judged):
     judged.judge("q2", "d0", 1, assessor="ann")
     judged.judge("q3", "d0", 1, assessor="ann")
     first, second = evaluate(judged, RUN, "RR").warnings
@@ -78,7 +78,7 @@ def test_other_warnings_stay_beside_it(judged):
     assert second.startswith("only 1 of the 3 judged queries")
 
 
-def test_a_few_are_not_worth_a_word(judged):
+def test_a_small_share_of_chosen_judgments_gives_no_warning(judged):
     for n in range(200):
         judged.judge("q", f"more{n}", 0, assessor="ann")
     result = evaluate(judged, RUN, "nDCG@10")
@@ -86,7 +86,7 @@ def test_a_few_are_not_worth_a_word(judged):
     assert "|chosen:decide=6|" in result.signature
 
 
-def test_what_it_says_of_one_and_of_several():
+def test_the_warning_for_one_and_for_several_orders():
     part = chosen_part({"decide": 1})
     assert chosen_sentence(part, 8).startswith("1 of the 8 judgments was chosen by the order 'decide', ")
     part = chosen_part({"b": 3, "a": 2})
@@ -105,14 +105,14 @@ def test_plain_files_carry_no_mark(judged, tmp_path):
 OTHER = {"q": [*DOCUMENTS[8:], *(f"new{n}" for n in range(8))]}
 
 
-def test_advice_says_how_much_of_each_run_is_judged_and_what_it_would_have_lost(judged):
+def test_advice_reports_the_judged_share_of_each_run_and_its_loss_without_pooling(judged):
     [warning] = [each for each in advise(judged, {"mine": RUN, "other": OTHER}).warnings if "chosen by" in each]
     assert warning.startswith(f"{WARNING}. Judged of the first 10 documents: other 20%, mine 100%. ")
     fewer = {d: grade for d, grade in judged.view().by_query["q"].items() if d in DOCUMENTS[8:]}
     lost = evaluate(judged, RUN, "nDCG@10")["nDCG@10"] - evaluate({"q": fewer}, RUN, "nDCG@10")["nDCG@10"]
     assert lost > 0.3
-    told = f" How nDCG@10 of a run would change if it had not been in the pool: mine {-lost:.4f}, other +0.0000."
-    assert warning.endswith(told)
+    ending = f" How nDCG@10 of a run would change if it had not been in the pool: mine {-lost:.4f}, other +0.0000."
+    assert warning.endswith(ending)
     [alone] = [each for each in advise(judged, {"mine": RUN}).warnings if "chosen by" in each]
     assert "would change" not in alone  # with one run, there is no pool without it
     assert "mine 100%" in alone
@@ -125,7 +125,7 @@ def test_advice_names_the_runs_of_which_least_is_judged(judged):
     assert "run8 20%, run7 30%, run6 40%, run5 50%, run4 60% and 4 others" in warning
 
 
-def test_check_says_it_too(tmp_path):
+def test_check_warns_about_chosen_judgments(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.wait([("q", document) for document in [*DOCUMENTS, "later"]])
         for document in DOCUMENTS:
@@ -140,19 +140,19 @@ def test_check_says_it_too(tmp_path):
     done = run_program("check", "judgments.db", "mine.run", "other.run", cwd=tmp_path)
     assert "chosen by the order 'decide'" in " ".join(done.stdout.split())
     done = run_program("evaluate", "judgments.db", "mine.run", "other.run", "-m", "nDCG@10", cwd=tmp_path)
-    told = " ".join(done.stdout.split())
-    assert told.count("chosen by the order 'decide'") == 1  # not again for every run
-    assert "warning: all runs: 6 of the 10 judgments" in told
+    shown = " ".join(done.stdout.split())
+    assert shown.count("chosen by the order 'decide'") == 1  # not again for every run
+    assert "warning: all runs: 6 of the 10 judgments" in shown
     done = run_program("evaluate", "judgments.db", "mine.run", "--format", "json", cwd=tmp_path)
     assert "6 of the 10 judgments" in json.dumps(json.loads(done.stdout))
 
 
-def test_several_runs_share_it(judged):
+def test_every_run_gets_the_warning(judged):
     results = evaluate_runs(judged, {"mine": RUN, "other": OTHER}, "nDCG@10")
     assert [result.warnings for result in results.values()] == [(WARNING,), (WARNING,)]
 
 
-def test_who_stops_when_it_is_decided_has_judged_what_the_order_put_first(store):
+def test_judgments_count_as_chosen_until_the_whole_pool_is_judged(store):
     good = {f"q{q}": [f"r{d}" for d in range(10)] for q in range(20)}
     bad = {f"q{q}": [f"n{d}" for d in range(10)] for q in range(20)}
     pool(store, {query: query for query in good}, {"bad": bad, "good": good})  # everything waits, at random
@@ -163,10 +163,10 @@ def test_who_stops_when_it_is_decided_has_judged_what_the_order_put_first(store)
     while tasks := store.next_several("ann", 100):
         for task in tasks:
             store.judge(task.query_id, task.doc_id, 0, assessor="ann")
-    assert "chosen" not in store.view().provenance  # with the whole pool judged, it no longer matters what came first
+    assert "chosen" not in store.view().provenance  # with the whole pool judged, the order no longer matters
 
 
-def test_what_an_order_took_alone_counts_even_if_all_of_it_is_judged(store):
+def test_a_pool_chosen_by_an_order_alone_counts_as_chosen_even_if_fully_judged(store):
     runs = {"one": {"q": DOCUMENTS}, "other": {"q": DOCUMENTS[::-1]}}
     pool(store, {"q": "text"}, runs, order="mm-ns", limit=3)
     for task in store.next_several("ann", 100):

@@ -1,4 +1,4 @@
-"""Corrected values from a store: what they are made of, and what is refused."""
+"""Corrected values from a store: how they are computed, and what is refused."""
 
 import json
 
@@ -29,7 +29,7 @@ QUERIES = {f"q{n:02}": f"question {n}" for n in range(40)}
 NAMES = [f"d{n}" for n in range(12)]
 
 
-def made(seed=0):
+def simulated(seed=0):
     """People's grades, a model's, and two runs."""
     rng = np.random.default_rng(seed)
     people, model, runs = {}, {}, {"bm25": {}, "dense": {}}
@@ -44,17 +44,17 @@ def made(seed=0):
     return people, model, runs
 
 
-PEOPLE, MODEL, RUNS = made()
+PEOPLE, MODEL, RUNS = simulated()
 
 
 def pooled_only(grades, pooled):
-    """What a model or people say of the pool."""
+    """The grades of pooled documents."""
     return {query: {doc: grades[query][doc] for doc in docs} for query, docs in pooled.items()}
 
 
 @pytest.fixture
 def prepared(store):
-    """A store with a sample of 12 queries of 40, which ann has judged completely, and all judged by gpt."""
+    """A store with a sample of 12 of 40 queries; ann has judged the sample completely, and gpt all queries."""
     drawn = pool(store, QUERIES, RUNS, 10, sample=12, seed=7).drawn
     pooled = {}
     with store._reading() as connection:
@@ -69,7 +69,7 @@ def corrected(prepared, measures="nDCG@10 P@5", **options):
     return evaluate_corrected(prepared[0], RUNS, measures, model="gpt", **options)
 
 
-def test_values_are_those_of_the_formulas(prepared):
+def test_values_match_the_formulas(prepared):
     _, drawn, pooled = prepared
     found = corrected(prepared)
     by_model = evaluate(pooled_only(MODEL, pooled), RUNS["bm25"], "nDCG@10 P@5")
@@ -89,7 +89,7 @@ def test_values_are_those_of_the_formulas(prepared):
     assert f"weight:{found.value('bm25', 'P@5').weight:.4f}|ties:doc_id" in found.signature("bm25", "P@5")
 
 
-def test_of_the_pool_only_counts_and_the_sampled_queries_are_read(prepared):
+def test_only_pool_sizes_and_sampled_documents_are_read(prepared):
     from cranfield.judging.sampled_grades import pool_sizes, pooled_of_drawn
     from cranfield.judging.sampling import read_sample
 
@@ -100,7 +100,7 @@ def test_of_the_pool_only_counts_and_the_sampled_queries_are_read(prepared):
         assert pooled_of_drawn(connection, sample) == {query: set(pooled[query]) for query in drawn}
 
 
-def test_what_a_model_said_outside_the_pool_does_not_count(prepared):
+def test_model_grades_outside_the_pool_do_not_count(prepared):
     store, _, _ = prepared
     before = corrected(prepared)
     store.import_qrels({query: {"never pooled": 3} for query in RUNS["bm25"]}, "gpt", kind="model")
@@ -162,7 +162,7 @@ def test_a_useless_model_saves_nothing_and_the_text_says_so(prepared):
     assert "yes saved nothing here." in " ".join(corrected_text(found).split())
 
 
-def test_people_by_name_and_how_they_are_merged(prepared):
+def test_people_can_be_selected_and_their_grades_merged(prepared):
     store, drawn, pooled = prepared
     other = {query: dict.fromkeys(pooled[query], 0) for query in drawn}
     store.import_qrels(other, "bob", kind="person")
@@ -192,7 +192,7 @@ def test_a_sample_that_is_not_judged_completely_is_refused(prepared):
     for document in pooled[drawn[0]][:2]:
         store.undo("ann", query_id=drawn[0], doc_id=document)
     refused(prepared, "2 documents of 1 of the 12 sampled queries are still to be judged", "cranfield judge")
-    for document in pooled[drawn[0]][:2]:  # somebody saw them, and could not judge them
+    for document in pooled[drawn[0]][:2]:  # ann saw them but could not judge them
         store.judge(drawn[0], document, None, assessor="ann")
     found = corrected(prepared)
     assert found.basis.not_judged == 2
@@ -235,8 +235,8 @@ def test_fewer_than_ten_sampled_queries_are_refused(store):
     refused((store,), "its sample has 9 queries, but it takes at least 10", "--sample 20 --seed 7")
 
 
-def asked_as(store, judge, **where):
-    """As if the model had been asked in a certain way."""
+def set_judge(store, judge, **where):
+    """Record gpt's grades as if it had been asked in a certain way."""
     with store._writing("a test") as connection:
         change = EVENTS.update().where(EVENTS.c.assessor == "gpt")
         for name, value in where.items():
@@ -246,9 +246,9 @@ def asked_as(store, judge, **where):
 
 def test_a_model_that_was_asked_in_several_ways_is_refused(prepared):
     store = prepared[0]
-    asked_as(store, "ab" * 32)
+    set_judge(store, "ab" * 32)
     assert "judge:abababab|" in corrected(prepared).basis.signature
-    asked_as(store, "cd" * 32, query_id="q05")
+    set_judge(store, "cd" * 32, query_id="q05")
     refused(prepared, "gpt was asked in 2 ways", "in the same way")
 
 
@@ -270,7 +270,7 @@ def test_missing_grades_of_a_model(prepared):
     refused(prepared, "up to 5% could be left out", "--assessor gpt")
 
 
-def test_what_cannot_be_corrected(prepared):
+def test_measures_and_policies_that_cannot_be_corrected_are_refused(prepared):
     with pytest.raises(InputError, match="no longer be random"):
         corrected(prepared, policy=Policy(missing="skip"))
     with pytest.raises(ComparisonError, match="only means are corrected"):
@@ -310,7 +310,7 @@ def test_a_saved_baseline_remembers_its_judge(prepared, tmp_path):
         gate_corrected(store, RUNS["dense"], str(saved), minimum={"P@3": 0.1}, model="gpt")
     with pytest.raises(ComparisonError, match="corrected by people"):
         gate(PEOPLE, str(saved), RUNS["dense"])
-    asked_as(store, "ab" * 32)
+    set_judge(store, "ab" * 32)
     with pytest.raises(ComparisonError, match=r"by gpt \(judge imported\), and .* by gpt \(judge abababab\)"):
         gate_corrected(store, str(saved), RUNS["dense"], model="gpt")
 
@@ -329,7 +329,7 @@ def test_a_saved_baseline_of_another_sample_or_other_judgments_is_refused(prepar
         gate_corrected(store, saved, RUNS["dense"], model="gpt")
 
 
-def test_agreement_treats_models_like_anybody(prepared):
+def test_agreement_includes_models_if_their_kind_is_selected(prepared):
     store = prepared[0]
     found = agreement(store, ["ann", "gpt"], kinds=["person", "model"], runs=RUNS, draws=100)
     [pair] = found.pairs
@@ -342,7 +342,7 @@ def test_agreement_treats_models_like_anybody(prepared):
     assert caught.value.hint == "--kind person --kind model, or kinds=['person', 'model']"
 
 
-def test_a_path_will_do(tmp_path):
+def test_the_store_can_be_given_as_a_path(tmp_path):
     where = tmp_path / "judgments.db"
     pool(where, QUERIES, RUNS, 10, sample=12, seed=7)
     with open_store(where) as store:

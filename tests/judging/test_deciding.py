@@ -1,4 +1,4 @@
-"""Judge until decided: the verdicts, when they stand, and that judgments are spared."""
+"""Judge until decided: the verdicts, when they become final, and how many judgments are saved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MEASURES = ("nDCG@10", "P@10", "RBP", "nDCG(gain=exponential)@5", "AP", "RR@10",
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("skill", [0.2, 0.9, 3.0])
-def test_with_everything_judged_it_is_the_paired_t_test(measure: str, skill: float) -> None:
+def test_a_fully_judged_decision_equals_the_paired_t_test(measure: str, skill: float) -> None:
     qrels, runs = collection(1, {"one": 1.0, "other": skill})
     runs = {name: {query: ranking[:10] for query, ranking in run.items()} for name, run in runs.items()}
     decision = Decision.of(runs, measure)
@@ -83,7 +83,7 @@ def test_runs_that_are_the_same_are_not_worth_judging() -> None:
     assert look.pairs[0].neither == 1
 
 
-def test_queries_that_both_rank_alike_are_never_judged() -> None:
+def test_queries_with_identical_rankings_are_never_judged() -> None:
     qrels, runs = collection(0, {"one": 1.0, "other": 1.0})
     alike = {f"q{q}" for q in range(0, QUERIES, 2)}
     mixed = {query: runs["one" if query in alike else "other"][query] for query in runs["one"]}
@@ -93,7 +93,7 @@ def test_queries_that_both_rank_alike_are_never_judged() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_runs_of_one_skill_never_end_as_the_opposite_of_the_truth(seed: int) -> None:
+def test_equally_good_runs_never_get_the_opposite_verdict(seed: int) -> None:
     qrels, runs = collection(seed, {"one": 1.0, "other": 1.0})
     start = Decision.of(runs)
     truth = start.with_grades(everything(start, qrels)).look().pairs[0].verdict
@@ -101,7 +101,7 @@ def test_runs_of_one_skill_never_end_as_the_opposite_of_the_truth(seed: int) -> 
     assert {found.pairs[0].verdict, truth} != {"better", "worse"}
 
 
-def test_a_clear_difference_takes_few_judgments_and_says_why_it_stops() -> None:
+def test_a_clear_difference_takes_few_judgments_and_gives_a_reason_to_stop() -> None:
     qrels, runs = collection(3, {"bad": 0.2, "good": 3.0})
     look = replayed(Decision.of(runs), qrels).look()
     assert look.state == "better"
@@ -112,7 +112,7 @@ def test_a_clear_difference_takes_few_judgments_and_says_why_it_stops() -> None:
     assert (swapped.state, swapped.pairs[0].high < 0) == ("worse", True)
 
 
-def test_a_verdict_stands_after_fifty_judgments_and_two_looks_ten_apart() -> None:
+def test_a_final_verdict_needs_fifty_judgments_and_two_looks_ten_apart() -> None:
     qrels, runs = collection(3, {"bad": 0.2, "good": 3.0})
     decision, states = Decision.of(runs), {}
     for _ in range(70):
@@ -126,7 +126,7 @@ def test_a_verdict_stands_after_fifty_judgments_and_two_looks_ten_apart() -> Non
     assert {state for judged, (state, _) in states.items() if judged > first + 10} == {"better"}
 
 
-def test_replay_spares_judgments_and_keeps_the_verdict() -> None:
+def test_stopping_early_saves_judgments_and_keeps_the_verdict() -> None:
     same, shares = [], []
     for seed in range(8):
         qrels, runs = collection(seed, {"one": 0.7, "other": 0.7 + 0.35 * (seed % 4)}, queries=40)
@@ -140,7 +140,7 @@ def test_replay_spares_judgments_and_keeps_the_verdict() -> None:
 
 
 def test_the_interval_covers_the_difference_over_many_queries() -> None:
-    """The mean of 2,000 queries is what the interval of 25 of them, with an eighth judged, is about."""
+    """Intervals from 25 queries, with an eighth of their documents judged, cover the mean of 2,000 queries."""
     qrels, runs = collection(0, {"one": 0.8, "other": 1.2}, queries=2_000)
     truth = {each.difference for each in compare(qrels, _first(runs), "DCG@10", baseline="one", bounds=False)}.pop()
     covered = 0
@@ -178,9 +178,9 @@ def test_several_runs_are_decided_when_all_pairs_are() -> None:
 
 def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
     qrels, runs = collection(5, {"middle": 0.8, "bad": 0.1, "good": 3.0})
-    beside_the_first = Decision.of(runs).look()
+    against_the_first = Decision.of(runs).look()
     start = Decision.of(runs, all_pairs=True)
-    assert start.look().pairs[:2] == beside_the_first.pairs
+    assert start.look().pairs[:2] == against_the_first.pairs
     truth = [pair.verdict for pair in start.with_grades(everything(start, qrels)).look().pairs]
     look = replayed(start, qrels).look()
     assert [(pair.baseline, pair.run) for pair in look.pairs] == [
@@ -200,27 +200,27 @@ def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
     assert look.judged < look.left
 
 
-def test_a_pair_that_cannot_be_told_apart_says_so_early() -> None:
+def test_a_pair_too_close_to_call_is_reported_early() -> None:
     qrels, runs = collection(7, {"one": 1.0, "other": 1.0}, queries=40)
     decision, headings = Decision.of(runs), {}
     while not (look := decision.look()).done:
         [pair] = look.pairs
         headings[look.judged] = pair.heading
         assert (pair.heading == NOT_WORTH) == ("heading for not worth judging further" in look.reason)
-        told = decision_summary(look, "nDCG@10")["pairs"][0]["told"]
-        assert (pair.heading == NOT_WORTH) == told.startswith("heading for not worth judging further; ")
+        sentence = decision_summary(look, "nDCG@10")["pairs"][0]["told"]
+        assert (pair.heading == NOT_WORTH) == sentence.startswith("heading for not worth judging further; ")
         grades: dict[str, dict[str, float | None]] = {}
         for query, document in decision.next(10):
             grades.setdefault(query, {})[document] = qrels[query][document]
         decision = decision.with_grades(grades)
     assert look.state == NOT_WORTH
-    assert look.pairs[0].heading == ""  # it has arrived
+    assert look.pairs[0].heading == ""  # the verdict is reached
     assert {heading for judged, heading in headings.items() if judged < 50} == {""}
     early = min(judged for judged, heading in headings.items() if heading == NOT_WORTH)
     assert early <= 0.7 * look.judged
 
 
-def test_what_is_judged_elsewhere_counts_in_the_ideal_and_nowhere_else() -> None:
+def test_judged_documents_outside_the_runs_count_only_in_the_ideal_ranking() -> None:
     qrels, runs = collection(2, {"one": 1.0, "other": 2.0})
     runs = _first(runs)
     decision = Decision.of(runs, grades=qrels)
@@ -230,7 +230,7 @@ def test_what_is_judged_elsewhere_counts_in_the_ideal_and_nowhere_else() -> None
     assert look.judged < sum(map(len, qrels.values()))
 
 
-def test_a_document_that_cannot_be_judged_is_not_asked_for_again() -> None:
+def test_a_document_that_cannot_be_judged_is_not_requested_again() -> None:
     _, runs = collection(2, {"one": 1.0, "other": 2.0})
     decision = Decision.of(runs)
     [(query, document), _] = decision.next(2)
@@ -248,36 +248,36 @@ def test_a_decision_never_changes() -> None:
     assert Decision.of(runs, seed=4).next(5) == chosen
 
 
-def test_decide_writes_grades_and_only_those(tmp_path: Path) -> None:
+def test_decide_stores_exactly_the_requested_grades(tmp_path: Path) -> None:
     qrels, runs = collection(3, {"bad": 0.2, "good": 3.0})
-    asked = []
+    requested = []
 
     def assessor(query: str, document: str) -> float:
-        asked.append((query, document))
+        requested.append((query, document))
         return qrels[query][document]
 
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.judge("q0", runs["good"]["q0"][0], 3, assessor="ann")
         look = decide(store, runs, assessor=assessor, name="oracle", most=20)
-        assert (look.state, len(asked), look.judged) == (OPEN, 20, 21)
+        assert (look.state, len(requested), look.judged) == (OPEN, 20, 21)
         look = decide(store, runs, assessor=assessor, name="oracle")
         assert look.state == "better"
-        assert decide(store, runs, assessor=assessor, name="oracle") == look  # nothing more is asked
+        assert decide(store, runs, assessor=assessor, name="oracle") == look  # no further grade is needed
         events = [(event.query_id, event.doc_id, event.grade) for event in store.events(assessor="oracle")]
         assert store.next_for("bob") is None
         with store._reading() as connection:
             noted = connection.execute(WAITING.select()).all()
     assert {(row.query_id, row.doc_id): (row.chosen_by, row.assessors) for row in noted} == dict.fromkeys(
-        asked, ("decide", 0)
+        requested, ("decide", 0)
     )
-    assert events == [(query, document, qrels[query][document]) for query, document in asked]
-    assert len(set(asked)) == len(asked) == look.judged - 1
+    assert events == [(query, document, qrels[query][document]) for query, document in requested]
+    assert len(set(requested)) == len(requested) == look.judged - 1
     with open_store(tmp_path / "judgments.db") as store:
         assert sum(map(len, store.view().by_query.values())) == look.judged
 
 
 @pytest.mark.parametrize(
-    ("measure", "options", "told"),
+    ("measure", "options", "message"),
     [
         ("Judged@10", {}, "cannot be decided"),
         ("nDCG(judged_only=True)@10", {}, "it is about unjudged documents"),
@@ -289,9 +289,11 @@ def test_decide_writes_grades_and_only_those(tmp_path: Path) -> None:
         ("nDCG@10", {"queries": ["q1"]}, "at least two queries"),
     ],
 )
-def test_what_cannot_be_decided_is_refused_with_a_hint(measure: str, options: dict[str, object], told: str) -> None:
+def test_measures_and_options_that_cannot_be_decided_are_refused(
+    measure: str, options: dict[str, object], message: str
+) -> None:
     _, runs = collection(2, {"one": 1.0, "other": 2.0})
-    with pytest.raises(CranfieldError, match=told):
+    with pytest.raises(CranfieldError, match=message):
         Decision.of(runs, measure, **options)  # type: ignore[arg-type]
 
 

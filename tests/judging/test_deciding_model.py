@@ -1,4 +1,4 @@
-"""The model of grades against a dense solve, and the choice of documents against trying all of them."""
+"""The grade model against a dense solve, and the choice of documents against exhaustive search."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(request.param)
 
 
-def test_expected_grades_are_those_of_the_dense_solve(case: Case) -> None:
+def test_expected_grades_match_the_dense_solve(case: Case) -> None:
     mean, _ = case.dense()
     np.testing.assert_allclose(case.model().expected, case.design @ mean, atol=1e-9)
 
 
-def test_variances_and_covariances_are_those_of_the_dense_solve(case: Case) -> None:
+def test_variances_and_covariances_match_the_dense_solve(case: Case) -> None:
     model, expected = case.model(), case.grade_covariance()
     np.testing.assert_allclose(model.variance, np.diag(expected), atol=1e-9)
     weights = np.random.default_rng(1).normal(size=60)
@@ -92,7 +92,7 @@ def test_draws_have_the_mean_and_the_covariance_of_the_dense_solve(case: Case) -
     np.testing.assert_allclose(np.cov(drawn.T), case.grade_covariance(), atol=0.15)
 
 
-def test_a_step_of_the_variances_is_that_of_the_dense_posterior(case: Case) -> None:
+def test_a_variance_update_matches_the_dense_posterior(case: Case) -> None:
     mean, covariance = case.dense()
     second = covariance + np.outer(mean, mean)
     seen, grade = case.design[case.judged], case.grade[case.judged]
@@ -104,16 +104,16 @@ def test_a_step_of_the_variances_is_that_of_the_dense_posterior(case: Case) -> N
     assert found.side == pytest.approx((10 * 0.15 + effects[1] + effects[2]) / (10 + 2 * QUERIES))
 
 
-def test_the_choice_is_that_of_trying_every_document(case: Case) -> None:
+def test_the_choice_matches_exhaustive_search(case: Case) -> None:
     model, left = case.model(), ~case.judged
     weights = np.where(left, np.random.default_rng(2).normal(size=60), 0.0)
     covariance = case.grade_covariance()
     known: list[int] = []
 
     def variance_left(places: list[int]) -> float:
-        """Of the weighted sum, once these are judged."""
-        told = covariance[places] @ weights
-        return float(weights @ covariance @ weights - told @ np.linalg.solve(covariance[np.ix_(places, places)], told))
+        """The variance of the weighted sum, once these are judged."""
+        seen = covariance[places] @ weights
+        return float(weights @ covariance @ weights - seen @ np.linalg.solve(covariance[np.ix_(places, places)], seen))
 
     for _ in range(6):
         open_ = [place for place in np.flatnonzero(left) if place not in known]
@@ -156,7 +156,7 @@ def test_documents_of_one_grade_share_their_place_in_the_ideal(measure: str) -> 
     assert slopes(known, parsed, (0, 1), grades[None])[:6] == pytest.approx(expected)
 
 
-def test_a_shortlist_chooses_what_all_candidates_would() -> None:
+def test_a_shortlist_gives_the_same_choice_as_all_candidates() -> None:
     chance = np.random.default_rng(0)
     query = np.sort(chance.integers(400, size=6_000))
     x = features(*chance.integers(0, 11, size=(2, 6_000)))

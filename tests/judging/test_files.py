@@ -1,4 +1,4 @@
-"""The file of a store: older versions, what is no store, what cannot be written, and a process that is killed."""
+"""The file of a store: older versions, files that are no store, failed writes, and processes that are killed."""
 
 import os
 import signal
@@ -73,7 +73,7 @@ def test_a_store_of_version_1_opens_and_holds_parts(old):
         assert len(list(store.events())) == 2
 
 
-def test_a_store_of_version_1_has_the_tables_of_a_new_one_once_it_is_opened(old, tmp_path):
+def test_an_opened_store_of_version_1_has_the_tables_of_a_new_one(old, tmp_path):
     open_store(old).close()
     open_store(tmp_path / "new.db", create=True).close()
 
@@ -116,7 +116,7 @@ def test_a_newer_store_is_refused(where):
     assert "upgrade" in caught.value.hint
 
 
-def test_what_is_no_store(tmp_path):
+def test_anything_but_a_store_is_refused(tmp_path):
     text, other, folder = tmp_path / "qrels.txt", tmp_path / "other.db", tmp_path / "folder"
     text.write_text("q1 0 d1 1\n")
     connection = sqlite3.connect(other)
@@ -139,6 +139,9 @@ def test_what_is_no_store(tmp_path):
     with pytest.raises(InputError, match="this is not a store of judgments"):
         evaluate(other, {"q1": ["d1"]}, "RR")
     (tmp_path / "empty.db").touch()
+    with pytest.raises(InputError, match="this is not a store of judgments"):
+        open_store(tmp_path / "empty.db")
+    assert (tmp_path / "empty.db").read_bytes() == b""
     with open_store(tmp_path / "empty.db", create=True) as store:
         assert store.progress().documents == 0
 
@@ -154,13 +157,13 @@ def test_a_damaged_file(tmp_path):
         open_store(path).view()
 
 
-def test_no_place_for_a_new_store(tmp_path):
+def test_a_store_cannot_be_created_in_a_missing_folder(tmp_path):
     with pytest.raises((InputError, OutputError), match="unable to open database file") as caught:
         open_store(tmp_path / "nowhere" / "judgments.db", create=True)
     assert "folder" in caught.value.hint
 
 
-def test_a_server_that_does_not_answer_and_a_password_that_stays_secret():
+def test_connection_errors_do_not_show_the_password():
     pytest.importorskip("psycopg")
     with pytest.raises(InputError, match="refused") as caught:
         open_store("postgresql://me:topsecret@127.0.0.1:1/x")
@@ -190,7 +193,7 @@ def test_a_full_disk_and_a_file_that_cannot_be_written(tmp_path, pragma, reason)
         assert [event.doc_id for event in store.events()] == ["d0"]
 
 
-def test_a_writer_waits_for_another_one_and_not_for_ever(tmp_path, monkeypatch):
+def test_a_writer_waits_for_another_only_until_the_timeout(tmp_path, monkeypatch):
     monkeypatch.setattr(database, "PATIENCE", 0.1)
     path = tmp_path / "judgments.db"
     with open_store(path, create=True) as one, open_store(path) as other:
@@ -250,13 +253,13 @@ def test_a_reader_leaves_nothing_beside_the_file(tmp_path):
     assert os.listdir(tmp_path) == ["judgments.db"]
 
 
-def test_without_the_library_it_says_what_to_install(tmp_path, monkeypatch):
+def test_the_error_without_sqlalchemy_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingLibrary, match=r"pip install 'cranfield\[judge\]'"):
         open_store(tmp_path / "judgments.db", create=True)
 
 
-def test_the_names_are_there_without_the_library():
+def test_public_names_can_be_imported_without_sqlalchemy():
     code = (
         "import sys; sys.modules['sqlalchemy'] = None\n"
         "from cranfield import *\n"

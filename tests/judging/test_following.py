@@ -1,4 +1,4 @@
-"""A decision that follows a store: people judge what tells most, take back, cannot judge, and are told when to stop."""
+"""A decision that follows a store: people judge the most informative documents, and see when to stop."""
 
 from random import Random
 
@@ -36,11 +36,11 @@ def test_people_judge_until_it_is_decided(store):
     assert (look.done, look.state) == (True, "better")
     assert look.judged == len(list(store.events())) < every / 2
     assert len(decision.unjudged()) == every - look.judged
-    # Whoever begins with the store as it is finds the same grades and the same verdict.
+    # A new decision on the same store finds the same grades and the same verdict.
     assert followed(store).look() == look
 
 
-def test_what_was_taken_back_is_asked_for_again(store):
+def test_an_undone_document_is_requested_again(store):
     decision = followed(store)
     judge(store, decision.next("ann", 4))
     before = followed(store).look()
@@ -52,7 +52,7 @@ def test_what_was_taken_back_is_asked_for_again(store):
     assert decision.look().pairs[0].difference == pytest.approx(before.pairs[0].difference)
 
 
-def test_nobody_is_asked_twice_and_what_cannot_be_judged_goes_to_another(store):
+def test_no_assessor_sees_a_document_twice_and_one_that_cannot_be_judged_goes_to_another(store):
     decision = followed(store)
     first, second, *_ = decision.next("ann", 4)
     store.judge(*first, None, assessor="ann")
@@ -62,7 +62,7 @@ def test_nobody_is_asked_twice_and_what_cannot_be_judged_goes_to_another(store):
     assert second not in decision.next("bob", 2)
 
 
-def test_what_a_model_says_is_not_what_people_say(store):
+def test_model_grades_do_not_count_as_those_of_people(store):
     decision = followed(store)
     first, *_ = decision.next("ann", 4)
     store.judge(*first, 3, assessor="gpt", kind="model")
@@ -70,32 +70,32 @@ def test_what_a_model_says_is_not_what_people_say(store):
     assert followed(store).look().judged == 0
 
 
-def test_the_page_asks_for_what_tells_most_and_says_when_to_stop(store):
+def test_the_page_shows_the_most_informative_documents_and_when_to_stop(store):
     pytest.importorskip("starlette")
     decision = followed(store)
     decision.wait("order decide: bad, good")
-    assert store.progress().documents == 10  # what is chosen, and not all that could be
+    assert store.progress().documents == 10  # only the chosen documents, not all candidates
     desk = Desk(store, "ann", decision)
-    told = desk.next({"assessor": "ann", "count": 3})
-    asked = [(task["query_id"], task["doc_id"]) for task in told["tasks"]]
-    assert asked == decision.next("ann", 3)[:3]
-    [pair] = told["decision"]["pairs"]
-    assert (pair["name"], pair["state"], told["decision"]["done"]) == ("good vs bad", "open", False)
+    answer = desk.next({"assessor": "ann", "count": 3})
+    shown = [(task["query_id"], task["doc_id"]) for task in answer["tasks"]]
+    assert shown == decision.next("ann", 3)[:3]
+    [pair] = answer["decision"]["pairs"]
+    assert (pair["name"], pair["state"], answer["decision"]["done"]) == ("good vs bad", "open", False)
     assert "to decide" in pair["told"]
-    # What another has open is not handed out twice, and what is left for later waits.
-    assert not {*asked} & {
+    # Documents that someone else has open are not handed out, and skipped documents wait.
+    assert not {*shown} & {
         (task["query_id"], task["doc_id"]) for task in desk.next({"assessor": "bob", "count": 3})["tasks"]
     }
-    later = told["tasks"][0]["number"]
+    later = answer["tasks"][0]["number"]
     assert later not in {
         task["number"] for task in desk.next({"assessor": "ann", "count": 3, "without": [later]})["tasks"]
     }
     while tasks := desk.next({"assessor": "ann", "count": 4})["tasks"]:
         judge(store, [(task["query_id"], task["doc_id"]) for task in tasks])
-    told = desk.next({"assessor": "ann", "count": 3})
-    assert told["decision"]["done"]
-    assert "better" in told["decision"]["pairs"][0]["reason"]
-    assert len(desk.next({"assessor": "ann", "count": 3, "all": True})["tasks"]) == 3  # whoever wants to go on
+    answer = desk.next({"assessor": "ann", "count": 3})
+    assert answer["decision"]["done"]
+    assert "better" in answer["decision"]["pairs"][0]["reason"]
+    assert len(desk.next({"assessor": "ann", "count": 3, "all": True})["tasks"]) == 3  # for assessors who want to go on
 
 
 def in_order(store, name, depth=20):
@@ -103,7 +103,7 @@ def in_order(store, name, depth=20):
 
 
 def expected(name, grades):
-    """What an order asks for next of each query, given grades."""
+    """The next document of each query in an order, given grades."""
     return find_order(name).begin(pool_of_runs({"bad": BAD, "good": GOOD}, 20, 0), grades).next_of_each(1)
 
 
@@ -117,13 +117,13 @@ def test_an_order_is_followed_document_by_document(store, name):
         store.judge(query, document, TRUTH[query][document], assessor="ann")
         grades.setdefault(query, {})[document] = TRUTH[query][document]
         turns.append(query)
-    # Ten of a query, then ten of another.
+    # Ten documents of one query, then ten of another.
     assert [turns[start] for start in (0, TURN, 2 * TURN)] == list(dict.fromkeys(turns))
     followed.next("ann", 1)
     assert len(followed.unjudged()) == 30 * 20 - 25
 
 
-def test_all_queries_are_judged_equally_deep_and_then_everything(store):
+def test_queries_take_turns_until_everything_is_judged(store):
     followed = find_order("mtf").follow(store, {"one": {"p": ["a", "b"], "q": list("abcdefghijklm")}}, FollowPlan(13))
     judged = []
     while pairs := followed.next("ann", 1):
@@ -133,7 +133,7 @@ def test_all_queries_are_judged_equally_deep_and_then_everything(store):
     assert judged[-3:] == ["q"] * 3
 
 
-def test_what_one_cannot_judge_is_for_others_and_counts_as_not_relevant(store):
+def test_a_document_that_one_assessor_cannot_judge_counts_as_not_relevant_and_goes_to_others(store):
     runs = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["x", "y", "z"]}}
     followed = find_order("mm").follow(store, runs, FollowPlan(3))
     (query, first), *_ = followed.next("ann", 1)
@@ -143,15 +143,13 @@ def test_what_one_cannot_judge_is_for_others_and_counts_as_not_relevant(store):
     assert (query, first) in followed.next("bob", 6)
 
 
-def test_judgments_that_a_decision_chose_are_noted_even_if_all_that_waits_is_judged(store):
+def test_judgments_chosen_by_a_decision_stay_marked_when_no_document_waits(store):
     decision = followed(store)
     waited = decision.next("ann", 1)[0]
     store.wait([waited, ("q0", "of no run")])
     decision.wait("order decide: bad, good")
     judge(store, decision.next("ann", 10)[:10])
-    assert (
-        "chosen:decide=9" in store.view().provenance
-    )  # one waited before: it is judged like all that did in its query
+    assert "chosen:decide=9" in store.view().provenance  # the tenth was already waiting
     store.judge("q0", "of no run", 0, assessor="ann")
     assert store.progress().left == 0
     assert "chosen:decide=9" in store.view().provenance
@@ -163,8 +161,8 @@ def test_the_page_hands_documents_out_in_the_order(store):
     followed.wait("order mm-ns: bad, good")
     assert store.progress().documents == len(followed.unjudged())
     desk = Desk(store, "ann", followed)
-    told = desk.next({"assessor": "ann", "count": 3})
-    assert told["decision"] is None
-    assert [(task["query_id"], task["doc_id"]) for task in told["tasks"]] == followed.next("ann", 3)[:3]
+    answer = desk.next({"assessor": "ann", "count": 3})
+    assert answer["decision"] is None
+    assert [(task["query_id"], task["doc_id"]) for task in answer["tasks"]] == followed.next("ann", 3)[:3]
     others = desk.next({"assessor": "bob", "count": 3})["tasks"]
-    assert len({(task["query_id"], task["doc_id"]) for task in (*told["tasks"], *others)}) == 6
+    assert len({(task["query_id"], task["doc_id"]) for task in (*answer["tasks"], *others)}) == 6

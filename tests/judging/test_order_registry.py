@@ -67,8 +67,8 @@ def test_the_page_is_current():
     assert table() in (SOURCE.parents[1] / "docs" / "judging.md").read_text(encoding="utf-8")
 
 
-def test_nobody_compares_with_the_name_of_an_order():
-    assert not files_that_compare_with(set(ordering.ORDERS) - {"depth"})  # a depth is many other things as well
+def test_no_code_compares_with_the_name_of_an_order():
+    assert not files_that_compare_with(set(ordering.ORDERS) - {"depth"})  # 'depth' has many other meanings
 
 
 @pytest.mark.parametrize("order", ordering.ORDERS.values(), ids=lambda order: order.name)

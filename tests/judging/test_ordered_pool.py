@@ -1,4 +1,4 @@
-"""Pools in an order of judging: what waits, in which order, and what a store notes about it."""
+"""Pools in an order of judging: which documents wait, in which order, and what the store records."""
 
 import pytest
 import sqlalchemy as sa
@@ -26,7 +26,7 @@ def chosen_by(store):
     return {pair: order for pair, (order,) in waiting(store, "chosen_by").items()}
 
 
-def asked(store, query="q1"):
+def queued(store, query="q1"):
     return [task.doc_id for task in store.next_several("ann", 100) if task.query_id == query]
 
 
@@ -36,9 +36,9 @@ def judge_all(store):
             store.judge(task.query_id, task.doc_id, int(task.doc_id[0] == "g"), assessor="ann")
 
 
-def test_documents_wait_in_the_order_for_everybody(store):
+def test_documents_wait_in_the_given_order_for_every_assessor(store):
     pool(store, QUERIES, RUNS, 3, order="depth")
-    ranks = [int(document[1:]) for document in asked(store)]
+    ranks = [int(document[1:]) for document in queued(store)]
     assert ranks == [0, 0, 1, 1, 2, 2]
     store.give_back("ann")
     assert [int(task.doc_id[1:]) for task in store.next_several("bob", 6)] == ranks
@@ -65,23 +65,23 @@ def test_pool_judge_and_pool_again_follows_the_grades(store, order):
         assert (again.waiting, again.new) == (8, 0)
         judge_all(store)
     relevant = sum(document[0] == "g" for query, document in waiting(store))
-    assert relevant > 14  # of 24; half of them without looking at grades
+    assert relevant > 14  # of 24; an order that ignores grades would find half
     assert set(chosen_by(store).values()) == {order}
     assert {stratum for (stratum,) in waiting(store, "stratum").values()} == {""}
 
 
 @pytest.mark.parametrize("order", ADAPTIVE)
-def test_it_is_said_that_the_sample_is_biased(store, order):
+def test_the_text_warns_that_the_sample_is_biased(store, order):
     found = pool(store, QUERIES, RUNS, 12, order=order, limit=2)
     assert found.chosen_by == order
     assert set(chosen_by(store).values()) == {order}
-    told = " ".join(" ".join(pool_lines(found)).split())
-    assert "the judgments are a biased sample: never estimate from them how many documents are relevant" in told
-    assert f"left for later by the order {order}" in told
+    text = " ".join(" ".join(pool_lines(found)).split())
+    assert "the judgments are a biased sample: never estimate from them how many documents are relevant" in text
+    assert f"left for later by the order {order}" in text
     assert "biased" not in " ".join(pool_lines(pool(store, QUERIES, RUNS, 2)))
 
 
-def test_who_chose_a_document(store):
+def test_the_order_that_chose_a_document_is_recorded(store):
     pool(store, QUERIES, RUNS, 2)
     pool(store, QUERIES, RUNS, 12, order="mtf", limit=24)
     by = chosen_by(store)
@@ -89,7 +89,7 @@ def test_who_chose_a_document(store):
         (q, f"{run}{rank}") for q in QUERIES for run in "gp" for rank in (0, 1)
     }
     assert set(by.values()) == {"", "mtf"}
-    pool(store, QUERIES, RUNS, 5)  # takes them whatever their grades are
+    pool(store, QUERIES, RUNS, 5)  # takes them regardless of grades
     assert {pair for pair, order in chosen_by(store).items() if order} == {
         (q, f"{run}{rank}") for q in QUERIES for run in "gp" for rank in range(5, 12)
     }
@@ -97,7 +97,7 @@ def test_who_chose_a_document(store):
     assert chosen_by(store)["q1", "g9"] == "mtf"
 
 
-def test_what_a_sample_did_not_draw_and_an_order_chose(store):
+def test_an_order_can_choose_documents_that_a_sample_did_not_draw(store):
     pool(store, QUERIES, RUNS, 12, order="uniform", limit=6)
     drawn = {pair for pair, (assessors,) in waiting(store, "assessors").items() if assessors}
     pool(store, QUERIES, RUNS, 12, order="mtf")
@@ -107,13 +107,13 @@ def test_what_a_sample_did_not_draw_and_an_order_chose(store):
 def test_a_uniform_sample_has_strata_and_grows(store):
     found = pool(store, QUERIES, RUNS, 12, order="uniform", limit=6, seed=3)
     assert (found.waiting, found.sampled, found.not_drawn, found.chosen_by) == (12, 12, 36, "")
-    first = {query: asked(store, query) for query in QUERIES}
+    first = {query: queued(store, query) for query in QUERIES}
     store.give_back("ann")
     assert {stratum for (stratum,) in waiting(store, "stratum").values()} == {"1 to 12"}
     larger = pool(store, QUERIES, RUNS, 12, order="uniform", limit=10, seed=3)
     assert (larger.new, larger.waiting) == (0, 20)  # all were in the pool before
     for query, its in first.items():
-        assert asked(store, query)[:6] == its
+        assert queued(store, query)[:6] == its
         store.give_back("ann")
     judge_all(store)
     estimated = evaluate(store, RUNS["good"], ["statAP", "xinfAP", "infNDCG"])
@@ -127,7 +127,7 @@ def test_without_a_limit_uniform_is_the_whole_pool_at_random(store):
     assert {stratum for (stratum,) in waiting(store, "stratum").values()} == {"depth 4"}
 
 
-def test_what_cannot_be(store):
+def test_invalid_orders_are_refused(store):
     with pytest.raises(InputError, match="there is no order of judging 'best'"):
         pool(store, QUERIES, RUNS, order="best")
     with pytest.raises(InputError, match="a sample from below the depth"):
@@ -141,15 +141,15 @@ def test_on_the_command_line(tmp_path):
     for name, run in RUNS.items():
         lines = [f"q1 Q0 {document} {n} {-n} x\n" for n, document in enumerate(run["q1"])]
         (tmp_path / f"{name}.run").write_text("".join(lines))
-    told = run_program(
+    done = run_program(
         "pool", "judgments.db", "queries.tsv", "*.run", "--depth", "12", "--order", "mm", "--limit", "3", cwd=tmp_path
     )
-    assert told.returncode == 0
-    assert told.stdout.splitlines()[:3] == [
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[:3] == [
         "judgments.db: 3 documents of 1 query wait to be judged",
         "  3 documents in the pool of 2 runs",
         "  21 unjudged documents left for later by the order mm",
     ]
-    assert "biased sample" in told.stdout
+    assert "biased sample" in done.stdout
     with open_store(tmp_path / "judgments.db") as store:
         assert set(chosen_by(store).values()) == {"mm"}

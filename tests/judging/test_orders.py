@@ -21,7 +21,7 @@ some_grades = st.fixed_dictionaries({document: st.sampled_from([0.0, 1.0, 2.0]) 
 
 
 def following(name, rankings, grades, seed=0, step=1):
-    """All documents of a query in the order in which they are asked for, `step` at a time."""
+    """All documents of a query in the order in which they are requested, `step` at a time."""
     pool, known, found = RankedPool({"q": rankings}, 10, seed), {}, []
     while chosen := find_order(name).begin(pool, {"q": known}).next(step):
         found += [document for _, document in chosen]
@@ -35,7 +35,7 @@ def following(name, rankings, grades, seed=0, step=1):
 )
 @settings(max_examples=150, deadline=None)
 @given(rankings=some_rankings, grades=some_grades, seed=st.integers(0, 3))
-def test_judged_one_by_one_they_go_as_described(name, expected, rankings, grades, seed):
+def test_orders_match_their_description_when_judged_one_by_one(name, expected, rankings, grades, seed):
     relevant = {document: grade >= 1 for document, grade in grades.items()}
     chance = RankedQuery("q", rankings, seed).chance()
     assert following(name, rankings, grades, seed) == expected(rankings, relevant, chance)
@@ -72,8 +72,8 @@ def test_uniform_gives_every_document_the_same_chance():
 @pytest.mark.parametrize("name", [name for name in ORDERS if name != "decide"])
 @settings(max_examples=25, deadline=None)
 @given(rankings=some_rankings, grades=some_grades, judged=st.sets(st.sampled_from(DOCUMENTS)), count=st.integers(1, 5))
-def test_what_holds_for_all(name, rankings, grades, judged, count):
-    """No document twice, none that is judged, all in the end, and the same again with the same seed."""
+def test_every_order_returns_each_unjudged_document_once(name, rankings, grades, judged, count):
+    """No document appears twice, judged ones never appear, and the same seed gives the same order."""
     pool = RankedPool({"q": rankings, "empty": {}, "p": rankings}, 10, 1)
     known = {"q": {document: grades[document] for document in judged}}
     ordered = find_order(name).begin(pool, known)
@@ -139,13 +139,13 @@ def test_hedge_by_hand():
     assert begin(pool, {"q": {"a": 0}}).next(1) == [("q", "x")]
 
 
-def test_several_at_once_come_from_several_runs():
+def test_a_batch_comes_from_several_runs():
     rankings = {run: [f"{run}{n}" for n in range(5)] for run in "abc"}
     chosen = find_order("mtf").begin(RankedPool({"q": rankings}, 5), {}).next(3)
     assert {document[0] for _, document in chosen} == {"a", "b", "c"}
 
 
-def test_what_cannot_be_judged_is_not_relevant():
+def test_documents_that_cannot_be_judged_count_as_not_relevant():
     rankings = {"one": ["a", "b"], "two": ["x", "y"]}
     order = find_order("mm").begin(RankedPool({"q": rankings}, 2), {"q": {"a": None}})
     assert order.next(1) == [("q", "x")]
@@ -167,7 +167,7 @@ def test_decide_is_the_decision():
     assert find_order("decide").begin(pool, grades).next(8) == decision.next(8)
 
 
-def test_decide_asks_for_what_can_tell_runs_apart():
+def test_decide_returns_only_documents_that_distinguish_the_runs():
     same = {f"q{n}": {"one": ["a", "b"], "two": ["a", "b"]} for n in range(3)}
     other = {f"p{n}": {"one": ["a", "b"], "two": ["c", "d"]} for n in range(3)}
     order = find_order("decide").begin(RankedPool(same | other, 2), {"p0": {"a": 2.0}})

@@ -1,4 +1,4 @@
-"""People judge in a real browser: by keyboard, by thumb, two at once, with a server that goes away and comes back."""
+"""People judge in a real browser: by keyboard, by touch, two at once, and with a server that stops and restarts."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def judged(tmp_path):
 
 
 class Pages:
-    """Pages of a server; none may ask another server, log anything or open a dialog."""
+    """Pages of a server; none may contact another server, log anything or open a dialog."""
 
     def __init__(self, tabs, running, store):
         self.tabs, self.running, self.store = tabs, running, store
@@ -67,7 +67,7 @@ def shown(page):
 
 
 def press(page, key, done):
-    """Press a key and wait until the page says that it was done."""
+    """Press a key and wait until the page confirms it."""
     page.keyboard.press(key)
     expect(page.locator("#state")).to_have_text(done)
 
@@ -98,7 +98,7 @@ def test_a_pool_is_judged_by_keyboard_with_undo_and_a_reload(pages, judged):
     expect(page.locator("html")).to_have_attribute("data-ready", "yes")
     expect(page.locator(".far")).to_contain_text("2 of 6")
     assert shown(page) not in given
-    # What is skipped comes again in the end; what cannot be judged does not.
+    # A skipped document comes back at the end; one that cannot be judged does not.
     skipped = shown(page)
     page.keyboard.press(" ")
     expect(page.locator(".document .id")).not_to_have_text(skipped)
@@ -111,14 +111,14 @@ def test_a_pool_is_judged_by_keyboard_with_undo_and_a_reload(pages, judged):
         expect(page.locator("#state")).to_contain_text(f"saved: {key}", timeout=10_000)
         if number == 1:
             expect(page.locator(".document .id")).to_have_text(skipped)
-    expect(page.locator("h1")).to_have_text("Nothing left for you")  # one could not be judged: somebody else may
-    assert {event.doc_id: event.grade for event in judged.events() if event.number in standing(judged)} == given
+    expect(page.locator("h1")).to_have_text("Nothing left for you")  # someone else may judge the remaining one
+    assert {event.doc_id: event.grade for event in judged.events() if event.number in event_numbers(judged)} == given
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".document .id")).to_have_text(skipped)
 
 
-def standing(store):
-    """The numbers of events that were not taken back."""
+def event_numbers(store):
+    """The numbers of events that were not undone."""
     events = list(store.events())
     return {event.number for event in events if event.undoes is None} - {event.undoes for event in events}
 
@@ -127,7 +127,7 @@ def test_back_corrects_and_a_comment_goes_with_the_grade(pages, judged):
     page = pages.open()
     first = shown(page)
     page.keyboard.press("c")
-    page.keyboard.type("see 2 and x")  # no commands while one types
+    page.keyboard.type("see 2 and x")  # keys are not commands while typing
     page.keyboard.press("Enter")
     press(page, "1", "saved: 1 Related")
     page.keyboard.press("ArrowLeft")
@@ -139,7 +139,7 @@ def test_back_corrects_and_a_comment_goes_with_the_grade(pages, judged):
         (first, 1.0, "see 2 and x"),
         (first, 3.0, "see 2 and x"),
     ]
-    # A comment on what is graded already is saved with the same grade.
+    # A comment on a graded document is saved with the same grade.
     page.keyboard.press("ArrowLeft")
     page.get_by_label("Comment").fill("now clear")
     page.get_by_label("Comment").press("Enter")
@@ -180,7 +180,7 @@ def test_queries_are_listed_and_searched(pages, judged):
     expect(page.locator("#top")).to_contain_text("1 of 2 queries done")
 
 
-def test_a_query_for_which_nothing_was_returned_gets_a_document(pages, judged):
+def test_a_document_can_be_added_to_a_query_without_results(pages, judged):
     judged.add_queries({"q3": "raincoat"})
     judged.add_documents({"coat": "Keeps the rain out."})
     page = pages.open("/queries")
@@ -194,7 +194,7 @@ def test_a_query_for_which_nothing_was_returned_gets_a_document(pages, judged):
     assert judged.view().by_query == {"q3": {"coat": 3.0}}
 
 
-def test_what_was_judged_is_looked_through_and_corrected(pages, judged):
+def test_past_judgments_can_be_filtered_and_corrected(pages, judged):
     judged.judge("q1", "d0", 1, assessor="ann", comment="hm")
     judged.judge("q1", "d1", 2, assessor="bob")
     page = pages.open("/judged")
@@ -293,7 +293,7 @@ def test_hostile_texts_and_ids_are_inert(tabs, running, tmp_path):
         pages.close()
 
 
-def test_in_the_dark_and_for_those_who_have_no_name_yet(pages, judged):
+def test_dark_mode_and_changing_the_name_of_the_assessor(pages, judged):
     page = pages.open(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 16, 19)"
     page.get_by_title("Change who is judging").click()
@@ -315,14 +315,14 @@ def test_a_document_stays_in_sight_on_a_phone_under_a_long_query_and_over_many_g
     assert all(each.bounding_box()["height"] >= 40 for each in page.locator(".grades button").all())
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     last = page.locator("aside").bounding_box()
-    assert last["y"] + last["height"] <= panel["y"]  # nothing stays behind the buttons
+    assert last["y"] + last["height"] <= panel["y"]  # nothing is hidden behind the buttons
     page.locator("aside .adder").tap()
     page.get_by_label("Its id").fill("known")
     page.get_by_role("button", name="Add", exact=True).tap()
     expect(page.locator(".document .id")).to_have_text("known")
 
 
-def test_a_name_chosen_for_another_server_is_not_taken(pages, judged):
+def test_a_name_stored_for_another_server_is_not_used(pages, judged):
     page = pages.open("/queries")
     page.evaluate("localStorage.clear(); localStorage.setItem('cranfield.assessor zoe', 'bob')")
     page.reload()
@@ -333,7 +333,7 @@ def test_a_name_chosen_for_another_server_is_not_taken(pages, judged):
     expect(page.locator(".who")).to_have_text("bob")
 
 
-def test_a_browser_that_keeps_nothing(pages, judged):
+def test_judging_works_without_local_storage(pages, judged):
     page = pages.tabs.browser.new_context().new_page()
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })")
     page.goto(pages.address)
@@ -343,10 +343,10 @@ def test_a_browser_that_keeps_nothing(pages, judged):
 
 def test_a_refusal_is_shown_in_the_words_of_the_server(pages, judged):
     page = pages.open()
-    told = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong."
-    page.route("**/api/judge", lambda route: route.fulfill(status=401, body=told + "\n", content_type="text/plain"))
+    message = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong."
+    page.route("**/api/judge", lambda route: route.fulfill(status=401, body=message + "\n", content_type="text/plain"))
     page.keyboard.press("1")
-    expect(page.locator("#notice")).to_have_text(told)
+    expect(page.locator("#notice")).to_have_text(message)
     pages.tabs.messages.clear()
     page.unroute("**/api/judge")
     press(page, "1", "saved: 1 Related")

@@ -1,4 +1,4 @@
-"""Whatever JSON somebody sends, the page's server answers in its own words: no call of the desk breaks."""
+"""The page's server answers any JSON with a result or with one of its own errors; no call of the desk crashes."""
 
 import json
 from contextlib import suppress
@@ -50,35 +50,35 @@ BODIES = st.fixed_dictionaries(
 
 
 class Body(dict):
-    """What was sent; it remembers which of its fields somebody asked for."""
+    """A request body that remembers which of its fields were read."""
 
     def __init__(self, fields):
         super().__init__(fields)
-        self.asked = set()
+        self.fields_read = set()
 
     def __getitem__(self, field):
-        self.asked.add(field)
+        self.fields_read.add(field)
         return super().__getitem__(field)
 
     def get(self, field, default=None):
-        self.asked.add(field)
+        self.fields_read.add(field)
         return super().get(field, default)
 
     def __contains__(self, field):
-        self.asked.add(field)
+        self.fields_read.add(field)
         return super().__contains__(field)
 
     def __iter__(self):
-        self.asked.update(self.keys())
+        self.fields_read.update(self.keys())
         return super().__iter__()
 
 
 def check(store, name, body):
-    """Ask as the server does: it answers with JSON, or with an error of ours; any other exception would be a 500."""
+    """Call as the server does: the result is JSON or an error of ours; any other exception would be a 500."""
     sent = Body(json.loads(json.dumps(body)))
     with suppress(CranfieldError, TakenError):
         json.dumps(Desk(store).calls[name](sent))
-    return sent.asked
+    return sent.fields_read
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -87,7 +87,7 @@ def test_one_hostile_value_in_each_place(filled, name):
     for field in FIELDS:
         for value in HOSTILE:
             if field not in check(filled, name, {**usual, field: value}):
-                break  # whoever does not look at a field does not see its other values either
+                break  # a call that does not read a field does not see its other values either
 
 
 @given(name=st.sampled_from(CALLS), body=BODIES)

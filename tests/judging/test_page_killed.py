@@ -1,4 +1,4 @@
-"""The server is killed while people judge: nothing is lost, and nothing is doubled."""
+"""The server is killed while people judge: no grade is lost, and none is saved twice."""
 
 import random
 import threading
@@ -20,7 +20,7 @@ __all__ = ["running"]
 
 
 class Assessor(threading.Thread):
-    """Judges as the page does: what was not answered is sent again, with the same key."""
+    """Judges as the page does: unanswered requests are sent again, with the same key."""
 
     def __init__(self, address, name):
         super().__init__(daemon=True)
@@ -36,8 +36,8 @@ class Assessor(threading.Thread):
                 while not self.stop.is_set() and (tasks := self.ask("next", count=2)["tasks"]):
                     task, grade = tasks[0], self.random.randrange(4)
                     named = {name: task[name] for name in ("query_id", "doc_id", "part")}
-                    told = self.ask("judge", **named, grade=grade, key=f"{self.assessor}{len(self.saved)}")
-                    self.saved[told["event"]] = (task["doc_id"], self.assessor, grade)
+                    answer = self.ask("judge", **named, grade=grade, key=f"{self.assessor}{len(self.saved)}")
+                    self.saved[answer["event"]] = (task["doc_id"], self.assessor, grade)
         except BaseException as error:
             self.error = error
 
@@ -56,7 +56,7 @@ def judged_more(people, before):
     return sum(len(each.saved) for each in people) > before or any(each.error for each in people)
 
 
-def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(running, tmp_path, examples):
+def test_no_grade_is_lost_or_saved_twice_when_the_server_is_killed(running, tmp_path, examples):
     where = tmp_path / "judgments.db"
     chosen = random.Random(1)
     with open_store(where, create=True) as store:
@@ -66,9 +66,9 @@ def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(running, 
     for each in people:
         each.start()
     between = []
-    for _ in range(examples(80)):  # a moment in ten that loses a grade is met by 20 kills in 88% of all runs
+    for _ in range(examples(80)):  # if one moment in ten loses a grade, 20 kills hit it in 88% of all runs
         before = sum(len(each.saved) for each in people)
-        until(partial(judged_more, people, before), "nobody could judge any more")
+        until(partial(judged_more, people, before), "no assessor could judge any more")
         time.sleep(chosen.uniform(0, 0.02))
         running.kill(address)
         between.append(sum(len(each.saved) for each in people) - before)

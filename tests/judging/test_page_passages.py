@@ -65,18 +65,18 @@ def test_a_selected_passage_is_graded_and_the_document_stays(judging, page):
     expect(page.locator(".passage-hint")).to_be_empty()
     assert marked(judging) == [("They are fed twice a day", 3.0)]
     expect(page.locator(".document")).to_contain_text("Cats")
-    # Across paragraphs, with letters that JavaScript counts as two.
+    # Across paragraphs, with characters that JavaScript counts as two.
     page.evaluate(SELECT, ["🐈", "purr"])
     page.locator(".grades button").nth(1).click()
     expect(page.locator(".passages li")).to_have_count(2)
     assert marked(judging)[0] == (TEXT[TEXT.index("🐈") : TEXT.index("purr") + 4], 1.0)
-    # The document itself is judged at last.
+    # Finally, the document itself is judged.
     page.keyboard.press("2")
     expect(page.locator("h1")).to_have_text("Everything is judged")
     assert judging.view().by_query == {"q1": {"d1": 2.0}}
 
 
-def test_what_was_marked_is_there_again_and_can_be_removed(judging, page):
+def test_marked_passages_survive_a_reload_and_can_be_removed(judging, page):
     page.evaluate(SELECT, ["They", "day"])
     page.keyboard.press("3")
     expect(page.locator(".passages li")).to_have_count(1)
@@ -88,7 +88,7 @@ def test_what_was_marked_is_there_again_and_can_be_removed(judging, page):
     assert [event.grade for event in judging.events()] == [3.0, None]
 
 
-def test_escape_means_the_whole_document_and_undo_takes_a_passage_back(judging, page):
+def test_escape_clears_the_selection_and_undo_removes_a_passage(judging, page):
     page.evaluate(SELECT, ["They", "day"])
     expect(page.locator(".passage-hint")).not_to_be_empty()
     page.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""What the judging page asks of its server, and who the server listens to."""
+"""Requests of the judging page to its server, and which requests the server accepts."""
 
 import json
 import time
@@ -30,7 +30,7 @@ def filled(store):
 
 
 class Browser:
-    """A page of an assessor: it asks as the scripts do."""
+    """A page of an assessor; it sends requests as the scripts do."""
 
     def __init__(self, store, assessor="ann", pictures=Path("/nowhere"), token=None, host=HOST):
         app = application(Desk(store), {HOST, "localhost"}, token, pictures)
@@ -53,14 +53,14 @@ class Browser:
 
 def test_a_pool_is_judged_to_its_end(filled):
     ann = Browser(filled)
-    told = ann.ask("next", count=10)
-    assert told["progress"] == {"documents": 4, "left": 4, "queries": 2, "queries_done": 0, "pace": None}
-    assert {(task["query_id"], task["doc_id"]) for task in told["tasks"]} == {
+    answer = ann.ask("next", count=10)
+    assert answer["progress"] == {"documents": 4, "left": 4, "queries": 2, "queries_done": 0, "pace": None}
+    assert {(task["query_id"], task["doc_id"]) for task in answer["tasks"]} == {
         *(("q1", "d0"), ("q1", "d1"), ("q2", "d2"), ("q2", "d3"))
     }
-    queries = [task["query_id"] for task in told["tasks"]]
+    queries = [task["query_id"] for task in answer["tasks"]]
     assert queries in (["q1", "q1", "q2", "q2"], ["q2", "q2", "q1", "q1"])
-    for number, task in enumerate(told["tasks"]):
+    for number, task in enumerate(answer["tasks"]):
         left = ann.judge(task, number % 4, seconds=float(number))["progress"]
     assert (left["left"], left["pace"]) == (1, 1.5)  # the document for two assessors waits for the other one
     assert ann.ask("next", count=10)["tasks"] == []
@@ -71,14 +71,14 @@ def test_a_pool_is_judged_to_its_end(filled):
     assert filled.view().provenance.startswith("judges:2")
 
 
-def test_nothing_says_where_a_document_comes_from(filled):
+def test_no_response_reveals_which_system_returned_a_document(filled):
     ann = Browser(filled)
-    told = [ann.ask("start"), ann.ask("next", count=10), ann.ask("query", query_id="q1"), ann.ask("queries")]
-    told += [ann.ask("open", query_id="q1", doc_id="d1"), ann.ask("judged"), ann.ask("conflicts")]
-    assert "secret_system" not in json.dumps(told)
+    answer = [ann.ask("start"), ann.ask("next", count=10), ann.ask("query", query_id="q1"), ann.ask("queries")]
+    answer += [ann.ask("open", query_id="q1", doc_id="d1"), ann.ask("judged"), ann.ask("conflicts")]
+    assert "secret_system" not in json.dumps(answer)
 
 
-def test_what_is_seen_is_what_is_recorded(filled):
+def test_a_grade_records_the_hash_of_the_text_shown(filled):
     ann = Browser(filled)
     [task] = ann.ask("next", count=1)["tasks"]
     filled.add_documents({task["doc_id"]: {"title": "New", "text": "New"}})
@@ -104,14 +104,14 @@ def test_a_part_is_shown_without_the_rest(store):
     assert (listed["part"], listed["said"]) == ([7, 8], {"grade": 2.0, "comment": ""})
 
 
-def test_undo_brings_the_document_back_with_what_was_said_before(filled):
+def test_undo_brings_the_document_back_with_its_previous_grade(filled):
     ann = Browser(filled)
     [task] = ann.ask("next", count=1)["tasks"]
     ann.judge(task, 1, comment="first")
     ann.judge(task, 3)
-    told = ann.ask("undo", key="k")
-    assert told == ann.ask("undo", key="k")  # the answer was lost, and it is asked again
-    assert (told["task"]["doc_id"], told["said"]) == (task["doc_id"], {"grade": 1.0, "comment": "first"})
+    answer = ann.ask("undo", key="k")
+    assert answer == ann.ask("undo", key="k")  # the response was lost, and the request is sent again
+    assert (answer["task"]["doc_id"], answer["said"]) == (task["doc_id"], {"grade": 1.0, "comment": "first"})
     assert ann.ask("undo")["said"] is None
     assert ann.ask("undo")["task"] is None
     assert ann.ask("next", count=1)["tasks"][0]["number"] == task["number"]
@@ -125,7 +125,7 @@ def test_a_grade_that_is_sent_again_is_saved_once(filled):
     assert len(list(filled.events())) == 1
 
 
-def test_nobody_gets_what_another_is_working_on(filled):
+def test_assessors_do_not_get_documents_that_others_have_open(filled):
     ann, bob, cid = (Browser(filled, name) for name in ("ann", "bob", "cid"))
     anns = {task["doc_id"] for task in ann.ask("next", count=10)["tasks"]}
     bobs = {task["doc_id"] for task in bob.ask("next", count=10)["tasks"]}
@@ -140,7 +140,7 @@ def test_nobody_gets_what_another_is_working_on(filled):
     assert "d0" not in {task["doc_id"] for task in ann.ask("next", count=10)["tasks"]}
 
 
-def test_what_is_left_for_later_comes_when_it_is_asked_for(filled):
+def test_skipped_documents_come_back_later(filled):
     ann = Browser(filled)
     first, *others = ann.ask("next", count=10)["tasks"]
     assert ann.ask("next", count=10, without=[first["number"]])["tasks"] == others
@@ -149,7 +149,7 @@ def test_what_is_left_for_later_comes_when_it_is_asked_for(filled):
     assert ann.ask("next", count=1)["tasks"] == [first]
 
 
-def test_what_others_say_is_hidden_until_one_has_judged(filled):
+def test_grades_of_others_are_hidden_until_the_assessor_has_judged(filled):
     filled.judge("q2", "d3", 3, assessor="bob")
     filled.judge("q1", "d0", 2, assessor="bob")
     ann = Browser(filled)
@@ -160,7 +160,7 @@ def test_what_others_say_is_hidden_until_one_has_judged(filled):
     assert seen == [("d3", "ann", True), ("d0", "bob", False), ("d3", "bob", False)]
 
 
-def test_what_was_judged_is_filtered(filled):
+def test_past_judgments_can_be_filtered(filled):
     for query, document, grade, who in [("q1", "d0", 2, "ann"), ("q1", "d1", None, "ann"), ("q2", "d2", 2, "bob")]:
         filled.judge(query, document, grade, assessor=who, comment="odd" if grade is None else "")
     filled.judge("q1", "d0", 1, assessor="ann")
@@ -182,7 +182,7 @@ def test_what_was_judged_is_filtered(filled):
     assert found(before=last["number"]) == ["d1", "d0"]
 
 
-def test_queries_are_found_by_words_of_theirs_and_of_their_documents(filled):
+def test_queries_are_found_by_their_words_and_by_those_of_their_documents(filled):
     ann = Browser(filled)
 
     def found(words):
@@ -205,8 +205,8 @@ def test_queries_are_found_by_words_of_theirs_and_of_their_documents(filled):
 
 def test_a_document_that_no_system_returned_is_added(filled):
     ann = Browser(filled)
-    told = ann.ask("add", query_id="q1", doc_id="d3")
-    assert (told["task"]["title"], told["progress"]["documents"]) == ("Title 3", 5)
+    answer = ann.ask("add", query_id="q1", doc_id="d3")
+    assert (answer["task"]["title"], answer["progress"]["documents"]) == ("Title 3", 5)
     assert ann.ask("add", query_id="q1", doc_id="d3")["progress"]["documents"] == 5
     assert (
         ann.post("add", assessor="ann", query_id="q9", doc_id="d3").json()["error"].endswith("there is no query 'q9'.")
@@ -217,9 +217,9 @@ def test_differences_are_settled(filled):
     for who, grade in (("ann", 3), ("bob", 0)):
         filled.judge("q2", "d3", grade, assessor=who, comment=f"says {who}")
     cid = Browser(filled, "cid")
-    told = cid.ask("conflicts")
-    [conflict] = told["conflicts"]
-    assert (told["count"], conflict["task"]["title"]) == (1, "Title 3")
+    answer = cid.ask("conflicts")
+    [conflict] = answer["conflicts"]
+    assert (answer["count"], conflict["task"]["title"]) == (1, "Title 3")
     assert conflict["said"] == [
         {"assessor": "ann", "grade": 3.0, "comment": "says ann"},
         {"assessor": "bob", "grade": 0.0, "comment": "says bob"},
@@ -231,7 +231,7 @@ def test_differences_are_settled(filled):
     assert cid.ask("conflicts")["count"] == 1
 
 
-def test_the_grades_are_the_project_s_own(filled):
+def test_grades_must_be_on_the_scale_of_the_project(filled):
     filled.set_scale([(0, "No"), (0.5, "Half"), (1, "Yes", "It answers.")])
     ann = Browser(filled)
     assert [each["grade"] for each in ann.ask("start")["scale"]] == [0.0, 0.5, 1.0]
@@ -257,7 +257,7 @@ def test_the_grades_are_the_project_s_own(filled):
         ("judge", {"assessor": "ann", "comment": "x" * LARGEST}, 413),
     ],
 )
-def test_what_no_page_would_ask(filled, name, body, status):
+def test_invalid_requests_are_refused(filled, name, body, status):
     answer = Browser(filled).post(name, **body)
     assert answer.status_code == status
     assert answer.json()["error"]
@@ -265,13 +265,13 @@ def test_what_no_page_would_ask(filled, name, body, status):
 
 
 @pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"\xff"])
-def test_a_body_that_is_no_object(filled, body):
+def test_a_body_that_is_not_an_object_is_refused(filled, body):
     headers = {"Origin": f"http://{HOST}:8765", "Content-Type": "application/json"}
     answer = Browser(filled).client.post("/api/judge", content=body, headers=headers)
     assert answer.status_code == 400
 
 
-def test_a_full_disk_says_what_was_not_saved(tmp_path):
+def test_the_error_for_a_full_disk_names_the_unsaved_grade(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.wait([("q", "d")])
         with store._reading() as connection:
@@ -281,7 +281,7 @@ def test_a_full_disk_says_what_was_not_saved(tmp_path):
         assert "the grade of document 'd' for query 'q': not saved (database or disk is full)" in answer.json()["error"]
 
 
-# Who may come.
+# Access.
 
 
 @pytest.mark.parametrize(
@@ -298,18 +298,18 @@ def test_a_full_disk_says_what_was_not_saved(tmp_path):
         ({"Origin": f"http://{HOST}:8765", "Content-Type": "text/plain"}, 403),
     ],
 )
-def test_only_the_page_itself_may_ask(filled, headers, status):
+def test_only_the_page_itself_may_send_requests(filled, headers, status):
     assert Browser(filled).post("start", headers=headers).status_code == status
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "[::2]"])
-def test_only_by_its_own_name(filled, host):
+def test_requests_to_another_host_name_are_refused(filled, host):
     browser = Browser(filled, host=host)
     assert browser.client.get("/").status_code == 421
     assert browser.post("start").status_code == 421
 
 
-def test_a_page_that_runs_nothing_but_its_own(filled):
+def test_the_content_security_policy_allows_only_the_page_itself(filled):
     for path in ("/", "/queries", "/static/page.js", "/nothing"):
         headers = Browser(filled).client.get(path).headers
         policy = headers["content-security-policy"]
@@ -319,7 +319,7 @@ def test_a_page_that_runs_nothing_but_its_own(filled):
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_the_files_hold_no_script_or_style_inside_and_name_no_other_place():
+def test_the_files_contain_no_inline_code_and_no_external_addresses():
     html = (FILES / "page.html").read_text()
     assert "style=" not in html
     assert "onclick" not in html
@@ -336,7 +336,7 @@ def test_only_files_of_the_page(filled, name):
     assert Browser(filled).client.get(f"/static/{name}").status_code == 404
 
 
-def test_a_token_where_others_can_come(filled):
+def test_a_shared_server_requires_its_token(filled):
     browser = Browser(filled, token="secret")
     assert browser.client.get("/").status_code == 401
     assert browser.client.get("/?token=wrong").status_code == 401
@@ -350,18 +350,18 @@ def test_a_token_where_others_can_come(filled):
     assert (elsewhere.status_code, elsewhere.headers["location"]) == (303, "/evil.example/")
 
 
-def test_this_machine_and_others():
+def test_local_hosts_are_distinguished_from_shared_ones():
     assert [_is_local(host) for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8")] == [True] * 4
     assert not is_shared("127.0.0.1", ["localhost"])
     assert is_shared("0.0.0.0", [])
-    assert is_shared("127.0.0.1", ["judge.example.com"])  # a server in front leads here
+    assert is_shared("127.0.0.1", ["judge.example.com"])  # a reverse proxy leads here
     assert [_is_local(host) for host in ("0.0.0.0", "192.168.1.7", "example.com", "")] == [False] * 4
 
 
 # Pictures.
 
 
-def test_pictures_lie_beneath_their_folder(store, tmp_path):
+def test_only_pictures_inside_their_folder_are_served(store, tmp_path):
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "cat.png").write_bytes(PNG)
     (tmp_path / "inside" / "page.png").write_bytes(b"<svg onload=alert(1)>")
@@ -396,29 +396,29 @@ def test_pictures_lie_beneath_their_folder(store, tmp_path):
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "ftp://example.com", "http:/x", "//x", "http"]
 )
-def test_an_address_that_is_no_link(store, url):
+def test_unsafe_urls_are_removed(store, url):
     store.add_documents({"d": {"text": "t", "url": url}})
     store.wait([("q", "d")])
     assert Browser(store).ask("next", count=1)["tasks"][0]["url"] == ""
 
 
-def test_two_servers_on_one_machine_do_not_take_each_other_s_cookie(filled):
+def test_two_servers_on_one_machine_have_separate_cookies(filled):
     first, second = Browser(filled, token="one"), Browser(filled, token="two")
     assert first.client.get("/?token=one").status_code == 303
-    second.client.cookies.update(first.client.cookies)  # which hold for all ports of a machine
+    second.client.cookies.update(first.client.cookies)  # which apply to all ports of a machine
     assert second.client.get("/?token=two").status_code == 303
     first.client.cookies.update(second.client.cookies)
     assert [browser.client.get("/").status_code for browser in (first, second)] == [200, 200]
 
 
 @pytest.mark.parametrize("address", ["/image?doc_id=%00", "/image?doc_id=%ed%a0%80", "/image?doc_id=loop", "/image"])
-def test_a_picture_that_cannot_be(store, tmp_path, address):
+def test_a_picture_that_cannot_be_opened_is_not_found(store, tmp_path, address):
     (tmp_path / "loop").symlink_to("loop")
     store.add_documents({"loop": {"image": "loop"}})
     assert Browser(store, pictures=tmp_path).client.get(address).status_code == 404
 
 
-def test_what_somebody_could_not_judge_after_all_comes_to_others_who_were_done(store):
+def test_a_document_that_an_assessor_gives_up_goes_to_others_who_had_finished(store):
     store.wait([("q", "both")], assessors=2)
     store.wait([("q", "one")])
     ann, bob = Browser(store, "ann"), Browser(store, "bob")
@@ -429,7 +429,7 @@ def test_what_somebody_could_not_judge_after_all_comes_to_others_who_were_done(s
     assert [task["doc_id"] for task in bob.ask("next", count=1)["tasks"]] == ["one"]
 
 
-def test_a_grade_is_saved_after_somebody_else_got_the_document(filled, monkeypatch):
+def test_a_grade_is_saved_even_after_the_lease_went_to_someone_else(filled, monkeypatch):
     ann, bob = Browser(filled, "ann"), Browser(filled, "bob")
     [task] = ann.ask("next", count=1, query_id="q1")["tasks"]
     moment = time.time()
@@ -443,7 +443,7 @@ def test_a_grade_is_saved_after_somebody_else_got_the_document(filled, monkeypat
     assert len(ann.ask("next", count=10)["tasks"]) + len(bob.ask("next", count=10)["tasks"]) >= 1
 
 
-def test_undo_takes_back_what_the_page_is_about(filled):
+def test_undo_applies_to_grades_and_adjudications_separately(filled):
     ann, bob = Browser(filled, "ann"), Browser(filled, "bob")
     both = {"query_id": "q2", "doc_id": "d3"}
     ann.ask("judge", **both, grade=0)
@@ -455,5 +455,5 @@ def test_undo_takes_back_what_the_page_is_about(filled):
     assert ann.ask("undo", adjudicates=True)["task"] is None
     assert ann.ask("undo")["task"]["doc_id"] == "d0"
     ann.ask("judge", **both, grade=2, adjudicates=True)
-    assert ann.ask("undo")["said"] is None  # her grade, and not what she settled
+    assert ann.ask("undo")["said"] is None  # her own grade, not her adjudication
     assert ann.ask("conflicts")["conflicts"] == []

@@ -22,7 +22,7 @@ def test_grades_of_the_same_part_are_merged_and_others_stay_apart(store):
     assert store.to_passages(merge="max")[0].grade == 3.0
 
 
-def test_a_passage_whose_grade_was_taken_away_is_none(store):
+def test_a_passage_whose_grade_was_removed_is_omitted(store):
     store.judge("q1", "d1", 3, assessor="ann", part=(0, 10))
     store.judge("q1", "d1", 1, assessor="ann", part=(20, 30))
     store.judge("q1", "d1", None, assessor="ann", part=(0, 10))
@@ -36,7 +36,7 @@ def test_without_passages(store):
     assert "select text" in caught.value.hint
 
 
-def test_models_are_not_people(store):
+def test_passages_of_models_are_included_only_on_request(store):
     store.judge("q1", "d1", 3, assessor="gpt", kind="model", part=(0, 10))
     with pytest.raises(InputError, match="no passage is marked"):
         store.to_passages()
@@ -45,7 +45,7 @@ def test_models_are_not_people(store):
         store.to_passages(["eve"])
 
 
-def test_the_grade_of_a_document_gives_way_to_those_of_its_parts(store):
+def test_grades_of_parts_take_precedence_over_the_grade_of_the_document(store):
     store.judge("q1", "d1", 3, assessor="ann")
     store.judge("q1", "d1", 2, assessor="ann", part=(0, 10))
     assert [tuple(each) for each in store.to_passages()] == [("q1", "d1", 0, 10, 2.0)]

@@ -1,4 +1,4 @@
-"""Pools: the union of what runs return first, less what is judged, against sets and sorting by hand."""
+"""Pools: the union of the first documents of all runs minus judged ones, against plain sets and sorting."""
 
 import pytest
 import sqlalchemy as sa
@@ -44,9 +44,7 @@ def best_ranks(runs, query):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some_runs, st.sets(documents), st.integers(1, 6), st.none() | st.integers(1, 3), st.integers(0, 3))
-def test_it_is_the_union_of_the_first_documents_less_what_is_judged(
-    tmp_path_factory, runs, judged, depth, limit, sample
-):
+def test_a_pool_is_the_union_of_first_documents_minus_judged_ones(tmp_path_factory, runs, judged, depth, limit, sample):
     if sample:
         limit = None
     folder = tmp_path_factory.mktemp("pool")
@@ -93,7 +91,7 @@ def test_files_and_ties_are_read_as_in_evaluation(store, tmp_path):
     assert evaluate({"q1": {"d3": 1}}, run, "P@2")["P@2"] == 0.5
 
 
-def test_the_order_that_a_system_returned(store):
+def test_a_list_is_pooled_in_the_order_returned(store):
     pool(store, QUERIES_ASKED, {"mine": {"q1": ["z", "a", "m"]}}, 2)
     assert waits(store) == {("q1", "z"), ("q1", "a")}
 
@@ -113,14 +111,14 @@ def test_why_names_the_runs_and_is_short(store):
     assert "why" not in dir(store.next_for("ann"))
 
 
-def test_why_names_only_runs_that_returned_it_so_early(store):
+def test_why_names_only_runs_that_returned_the_document_within_the_depth(store):
     runs = {"bm25": {"q1": ["a", "b", "c"]}, "dense": {"q1": ["c", "b", "a"]}}
     pool(store, QUERIES_ASKED, runs, 1, sample_below=1, sample_depth=3)
     why = {document: row.why for (_, document), row in waiting(store).items()}
     assert why == {"a": "first 1 of bm25", "b": "sample down to rank 3 of bm25, dense", "c": "first 1 of dense"}
 
 
-def test_queries_go_into_the_store_with_narratives_and_only_pooled_texts_do(store):
+def test_all_queries_and_only_texts_of_pooled_documents_are_stored(store):
     queries = {"q1": {"text": "cats", "narrative": "Pet cats only."}, "q2": "dogs"}
     texts = [("a", "Cats", "Cats sleep."), ("b", "", ""), ("z", "Zebras", "Zebras run.")]
     found = pool(store, queries, {"x": {"q1": ["a", "b", "c"]}}, documents=texts)
@@ -139,7 +137,7 @@ def test_queries_go_into_the_store_with_narratives_and_only_pooled_texts_do(stor
     )
 
 
-def test_what_a_model_says_is_not_yet_judged_by_people(store):
+def test_documents_judged_only_by_a_model_wait_for_people(store):
     store.import_qrels({"q1": {"a": 1}}, "gpt", kind="model")
     store.judge("q1", "b", None, assessor="ann")
     store.judge("q1", "c", 2, assessor="ann")
@@ -158,7 +156,7 @@ def test_some_queries(store):
     assert "'q1'" in caught.value.hint
 
 
-def test_a_share_is_for_two_assessors_and_always_the_same(store, tmp_path):
+def test_the_share_for_two_assessors_is_reproducible(store, tmp_path):
     runs = {"x": {"q1": [f"d{n}" for n in range(400)]}}
     found = pool(store, QUERIES_ASKED, runs, 400, overlap=0.25)
     twice = {document for (_, document), row in waiting(store).items() if row.assessors == 2}
@@ -190,7 +188,7 @@ def test_a_sample_is_random_and_the_rest_of_the_pool_has_grade_minus_1(store):
     assert sum(grade == -1 for grade in grades.values()) == 36
     assert "pooled:36" in view.provenance
     assert len(store.view().by_query["q1"]) == 14
-    # A deeper pool makes what was not drawn wait.
+    # In a deeper pool, documents that were not drawn wait as well.
     pool(store, QUERIES_ASKED, {"x": {"q1": ranking}}, 50)
     assert store.progress().left == 36
 
@@ -217,7 +215,7 @@ def test_a_sample_of_everything_estimates_the_average_precision(store):
         ({"overlap": 2}, "overlap is 2"),
     ],
 )
-def test_what_cannot_be_meant(options, message, tmp_path):
+def test_invalid_options_are_refused_and_no_store_is_created(options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         pool(tmp_path / "judgments.db", QUERIES_ASKED, {"x": {"q1": ["a"]}}, **options)
     assert not (tmp_path / "judgments.db").exists()
@@ -248,7 +246,7 @@ def test_hostile_ids(store):
         pool(store, {"q": "x"}, {"x": {"q": ["a\0b"]}})
 
 
-def test_a_store_that_is_not_there_is_made(where):
+def test_a_missing_store_is_created(where):
     found = pool(where, QUERIES_ASKED, {"x": {"q1": ["a"]}})
     assert found.waiting == 1
     with open_store(where) as store:

@@ -57,7 +57,7 @@ def test_a_later_pool_keeps_to_the_sample(store):
     assert (again.waiting, again.new, again.seed) == (60, 24, 7)
 
 
-def test_what_people_judged_before_is_for_models_too(store):
+def test_documents_judged_earlier_by_people_are_pooled_for_models(store):
     store.import_qrels({"q1": {"q1-d0": 1}}, "earlier")
     pool(store, QUERIES, {"x": RUN}, 3, sample=30)
     assert waiting(store)["q1", "q1-d0"] == 0
@@ -73,7 +73,7 @@ def test_what_people_judged_before_is_for_models_too(store):
         ({"limit": 2}, "so limit cannot be used", "another store"),
     ],
 )
-def test_what_would_spoil_a_sample_is_refused(store, given, fact, hint):
+def test_options_that_would_invalidate_the_sample_are_refused(store, given, fact, hint):
     pool(store, QUERIES, {"x": RUN}, 3, sample=12, seed=7)
     before = waiting(store)
     with pytest.raises(InputError) as caught:
@@ -83,7 +83,7 @@ def test_what_would_spoil_a_sample_is_refused(store, given, fact, hint):
     assert waiting(store) == before
 
 
-def test_other_queries_than_those_drawn_from_are_refused(store):
+def test_new_queries_are_refused_after_a_sample_was_drawn(store):
     pool(store, QUERIES, {"x": RUN}, 3, sample=12, seed=7)
     with pytest.raises(InputError, match="1 are new"):
         pool(store, {**QUERIES, "q99": "new"}, {"x": RUN}, 3)

@@ -1,4 +1,4 @@
-"""Sheets: what waits as a CSV, and the grades that come back."""
+"""Sheets: waiting documents as a CSV file, and grades read back from it."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def rows_of(path):
 
 
 def filled(path, grades, separator=",", encoding="utf-8-sig", end="\r\n"):
-    """The sheet as a person sends it back: grades by document, or (grade, comment)."""
+    """Fill in the sheet as a person would: {document: (grade, comment)}."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS, delimiter=separator, lineterminator=end)
     writer.writeheader()
@@ -65,7 +65,7 @@ def sheet(store, tmp_path):
     return path
 
 
-def test_what_waits_is_there_blind_and_with_its_texts(store, sheet, tmp_path):
+def test_a_sheet_has_waiting_documents_with_texts_but_without_runs(store, sheet, tmp_path):
     rows = rows_of(sheet)
     assert list(rows[0]) == list(COLUMNS)
     assert {row["doc_id"] for row in rows} == {"a", "b", "c"}
@@ -89,7 +89,7 @@ def test_what_waits_is_there_blind_and_with_its_texts(store, sheet, tmp_path):
     assert save_sheet(store, sheet, force=True).documents == 2
 
 
-def test_the_order_is_not_that_of_the_pool(store, tmp_path):
+def test_a_sheet_is_not_in_the_order_of_the_pool(store, tmp_path):
     documents = [f"d{n:03}" for n in range(40)]
     store.wait([("q", document) for document in documents])
     save_sheet(store, tmp_path / "sheet.csv")
@@ -100,7 +100,7 @@ def test_the_order_is_not_that_of_the_pool(store, tmp_path):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize(("encoding", "end"), [("utf-8-sig", "\r\n"), ("utf-8", "\n")])
-def test_back_in_once(store, sheet, separator, encoding, end):
+def test_a_sheet_is_imported_only_once(store, sheet, separator, encoding, end):
     filled(sheet, {"a": ("3", "good"), "b": ("0", "")}, separator, encoding, end)
     found = read_sheet(store, sheet, "ann")
     assert (found.new, found.known, found.blank, found.comments) == (2, 0, 1, 0)
@@ -170,14 +170,14 @@ def test_ids_that_a_spreadsheet_has_changed(store, tmp_path):
         (b"query_id,doc_id,grade\nq1,\xff,1\n", "not UTF-8"),
     ],
 )
-def test_what_is_no_sheet(store, sheet, content, message):
+def test_invalid_sheets_are_refused(store, sheet, content, message):
     sheet.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(InputError, match=message):
         read_sheet(store, sheet, "ann")
     assert list(store.events()) == []
 
 
-def test_hostile_ids_and_texts_survive_and_run_nowhere(store, tmp_path):
+def test_hostile_ids_and_texts_are_kept_but_never_run_as_formulas(store, tmp_path):
     store.add_queries({text: text for text in HOSTILE})
     store.add_documents({text: {"title": text, "text": text, "url": text} for text in HOSTILE})
     store.wait([(text, text) for text in HOSTILE])
@@ -201,12 +201,12 @@ def test_hostile_ids_and_texts_survive_and_run_nowhere(store, tmp_path):
 def test_escaping_can_be_undone(text):
     assert plain(escaped(text)) == text
     assert not escaped(text).startswith(("=", "+", "-", "@", "\t", "\r"))
-    # A spreadsheet that separates by something else sees no formula either.
+    # A spreadsheet with another separator sees no formula either.
     for cell in re.split(r"[;\t\r\n]", escaped(text)):
         assert not cell.strip().startswith(("=", "+", "@"))
 
 
-def test_a_text_that_no_cell_holds_is_cut_and_said(store, tmp_path):
+def test_a_text_too_long_for_a_cell_is_cut_and_reported(store, tmp_path):
     store.add_documents({"d": "x" * 40_000})
     store.wait([("q", "d"), ("q", "d", (0, 5))])
     found = save_sheet(store, tmp_path / "sheet.csv")
@@ -224,7 +224,7 @@ def test_which_files_are_sheets(store, sheet, tmp_path):
     assert not is_sheet("nothing.csv")
 
 
-def test_a_fresh_store_knows_none_of_it(sheet, tmp_path):
+def test_a_sheet_of_another_store_is_refused(sheet, tmp_path):
     filled(sheet, {"a": ("1", "")})
     with open_store(tmp_path / "other.db", create=True) as other, pytest.raises(InputError, match="was never waiting"):
         read_sheet(other, sheet, "ann")

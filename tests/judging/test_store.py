@@ -1,4 +1,4 @@
-"""A store: events are appended and never changed, and nobody gets what another is working on."""
+"""A store: events are appended and never changed, and assessors do not get documents that others have open."""
 
 import threading
 from collections import Counter
@@ -16,7 +16,7 @@ def judged(store):
     return {(e.query_id, e.doc_id): e.grade for e in store.events()}
 
 
-def test_an_event_holds_who_said_what_when_and_seeing_which_text(store):
+def test_an_event_records_assessor_grade_time_and_text_hash(store):
     store.add_documents({"d1": {"title": "Cats", "text": "Cats sleep.", "url": "https://x", "image": "c.png"}})
     before = datetime.now(UTC)
     event = store.judge("q1", "d1", 2, assessor="ann", comment="naïve 検索", seconds=3.5)
@@ -30,7 +30,7 @@ def test_an_event_holds_who_said_what_when_and_seeing_which_text(store):
     assert second.text_sha256 == sha256(b"Cats\nsleep").hexdigest()
 
 
-def test_the_hash_of_the_page_wins_and_an_unknown_document_has_none(store):
+def test_a_given_text_hash_is_kept_and_an_unknown_document_has_none(store):
     assert store.judge("q", "d", 1, assessor="ann", text_sha256="ab").text_sha256 == "ab"
     assert store.judge("q", "d", 1, assessor="ann").text_sha256 == ""
 
@@ -56,7 +56,7 @@ def test_a_correction_and_an_undo_are_later_events(store):
     ]
 
 
-def test_an_undo_may_name_what_it_takes_back(store):
+def test_an_undo_may_name_its_document(store):
     store.judge("q", "a", 1, assessor="ann")
     store.judge("q", "b", 1, assessor="ann")
     assert store.undo("ann", query_id="q", doc_id="a").doc_id == "a"
@@ -64,7 +64,7 @@ def test_an_undo_may_name_what_it_takes_back(store):
     assert store.view().by_query == {"q": {"b": 1.0}}
 
 
-def test_events_can_be_asked_for(store):
+def test_events_can_be_filtered(store):
     for who in ("ann", "bob"):
         for document in "ab":
             store.judge("q", document, 1, assessor=who)
@@ -84,13 +84,13 @@ def test_a_task_shows_query_and_document_and_not_why(store):
     assert "bm25" not in repr(task)
 
 
-def test_nobody_gets_what_another_is_working_on(store):
+def test_assessors_do_not_get_documents_that_others_have_open(store):
     store.wait([("q", str(n)) for n in range(4)])
     first = store.next_for("ann")
     others = {store.next_for("bob").doc_id, store.next_for("cid").doc_id, store.next_for("dan").doc_id}
     assert {first.doc_id, *others} == set("0123")
     assert store.next_for("eve") is None
-    assert store.next_for("ann") == first  # a page that is loaded again shows the same
+    assert store.next_for("ann") == first  # a reloaded page shows the same document
     store.give_back("bob")
     assert store.next_for("eve").doc_id in others
 
@@ -104,7 +104,7 @@ def test_a_lease_ends(store, monkeypatch):
     assert store.next_for("bob").doc_id == "d"
 
 
-def test_what_is_for_two_is_given_to_two_and_not_to_three(store):
+def test_a_document_for_two_assessors_is_given_to_exactly_two(store):
     store.wait([("q", "d")], assessors=2)
     assert store.next_for("ann").doc_id == "d"
     assert store.next_for("bob").doc_id == "d"
@@ -119,7 +119,7 @@ def test_what_is_for_two_is_given_to_two_and_not_to_three(store):
     assert store.next_for("cid") is None
 
 
-def test_who_cannot_judge_leaves_it_to_another(store):
+def test_a_document_that_one_assessor_cannot_judge_goes_to_another(store):
     store.wait([("q", "d")])
     store.judge("q", "d", None, assessor="ann")
     assert store.next_for("ann") is None
@@ -137,7 +137,7 @@ def test_a_model_does_not_take_the_place_of_a_person(store):
     assert store.next_for("ann") is None
 
 
-def test_what_is_settled_needs_nobody(store):
+def test_an_adjudicated_document_needs_no_more_assessors(store):
     store.wait([("q", "d")], assessors=3)
     store.judge("q", "d", 1, assessor="eve", adjudicates=True)
     assert store.progress().left == 0
@@ -145,7 +145,7 @@ def test_what_is_settled_needs_nobody(store):
     assert store.progress().left == 1
 
 
-def test_what_is_undone_waits_again(store):
+def test_an_undone_document_waits_again(store):
     store.wait([("q", "a"), ("q", "b")])
     done = store.next_for("ann")
     store.judge("q", done.doc_id, 1, assessor="ann")
@@ -155,23 +155,23 @@ def test_what_is_undone_waits_again(store):
     assert {task.doc_id for task in store.next_several("ann", 5)} == {"a", "b"}
 
 
-def test_waiting_is_not_doubled_and_may_be_raised_to_more_assessors(store):
+def test_a_document_waits_once_and_may_later_need_more_assessors(store):
     assert store.wait([("q", "a"), ("q", "b")], why="first") == 2
     store.judge("q", "a", 1, assessor="ann")
     assert store.wait([("q", "a"), ("q", "c")], why="second", assessors=2) == 1
     assert store.progress().by_query == {"q": (3, 3)}
     assert {task.doc_id for task in store.next_several("ann", 5)} == {"b", "c"}
-    assert {task.doc_id for task in store.next_several("bob", 5)} == {"a", "c"}  # ann works on b
+    assert {task.doc_id for task in store.next_several("bob", 5)} == {"a", "c"}  # ann has b open
 
 
-def test_what_was_judged_before_it_waits_is_done(store):
+def test_a_document_judged_before_it_waits_is_done(store):
     store.judge("q", "a", 1, assessor="ann")
     store.wait([("q", "a"), ("q", "b")])
     assert store.progress().by_query == {"q": (2, 1)}
     assert store.next_for("bob").doc_id == "b"
 
 
-def test_parts_of_a_document_wait_by_themselves(store):
+def test_parts_of_a_document_wait_separately(store):
     store.wait([("q", "d", (0, 5)), ("q", "d", (5, 9)), ("q", "d")])
     store.judge("q", "d", 1, assessor="ann", part=(0, 5))
     assert {task.part for task in store.next_several("ann", 5)} == {(5, 9), None}
@@ -186,12 +186,12 @@ def test_the_order_is_random_stable_and_differs_between_assessors(store):
         assert orders[who] == [(task.query_id, task.doc_id) for task in store.next_several(who, 100)]
         assert sorted(orders[who]) == items
         queries = [query for query, _ in orders[who]]
-        assert sum(a != b for a, b in pairwise(queries)) == 7  # a query at a time
+        assert sum(a != b for a, b in pairwise(queries)) == 7  # one query at a time
         assert orders[who] != items
     assert len({tuple(order) for order in orders.values()}) == 3
 
 
-def test_the_order_goes_on_where_it_was(store):
+def test_an_assessor_continues_in_the_same_order(store):
     store.wait([(f"q{n % 3}", f"d{n}") for n in range(30)])
     order = [(task.query_id, task.doc_id) for task in store.next_several("ann", 30)]
     for query, document in order:
@@ -201,7 +201,7 @@ def test_the_order_goes_on_where_it_was(store):
     assert store.next_for("ann") is None
 
 
-def test_queries_in_which_others_are_still_at_work_are_searched_again(store):
+def test_a_query_still_open_for_others_is_searched_again_for_new_documents(store):
     store.wait([("q1", "a"), ("q2", "b")], assessors=2)
     for query, document in [("q1", "a"), ("q2", "b")]:
         store.judge(query, document, 1, assessor="ann")
@@ -243,14 +243,14 @@ def test_texts_are_brought_up_to_date_and_never_emptied(store):
         ({"": "x"}, "the id is empty"),
     ],
 )
-def test_documents_that_have_no_place_are_refused(tmp_path, documents, message):
+def test_invalid_documents_are_refused(tmp_path, documents, message):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         with pytest.raises(InputError, match=message):
             store.add_documents(documents)
         assert store.add_documents({"d": "x"}) == 1
 
 
-def test_imported_judgments_are_marked_and_not_said_twice(store, tmp_path):
+def test_imported_judgments_are_marked_and_not_imported_twice(store, tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_text("q1 0 a 2\nq1 0 b 0\nq2 0 a -1\n")
     assert store.import_qrels(path, "trec", comment="2021") == 2
@@ -262,7 +262,7 @@ def test_imported_judgments_are_marked_and_not_said_twice(store, tmp_path):
     assert store.view().by_query == {"q1": {"a": 1.0, "b": 0.0}}
 
 
-def test_a_failed_import_leaves_nothing(store):
+def test_no_document_waits_after_a_failed_call(store):
     with pytest.raises(InputError):
         store.wait([("q", "a"), ("q", "")])
     assert store.progress().documents == 0
@@ -293,7 +293,7 @@ def test_hostile_ids_and_texts_are_kept_as_they_are(store):
         ({"seconds": -1}, "is not a number of seconds"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(tmp_path, arguments, message):
+def test_invalid_judgments_are_refused(tmp_path, arguments, message):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         good = {"query_id": "q", "doc_id": "d", "grade": 1, "assessor": "ann"}
         with pytest.raises(InputError, match=message):
@@ -334,7 +334,7 @@ def test_a_store_that_is_only_read_is_not_written(where):
             store.judge("q", "d", 2, assessor="ann")
 
 
-def test_what_is_sent_twice_under_one_key_is_said_once(store):
+def test_a_change_sent_twice_with_one_key_is_recorded_once(store):
     store.wait([("q", "d"), ("q", "e")])
     first = store.judge("q", "d", 2, assessor="ann", key="k1")
     assert store.judge("q", "d", 2, assessor="ann", key="k1") == first
@@ -367,7 +367,7 @@ def test_grades_of_many_threads_share_commits_and_each_has_its_own_error(store):
     assert store.progress().left == 3
 
 
-def test_the_scale_is_the_project_s_own(store):
+def test_a_project_can_set_its_own_scale(store):
     assert store.scale.names[3] == "Perfect"
     store.set_scale({1: "yes", 0: ("no", "It is not.")})
     assert [tuple(each) for each in store.scale] == [(0.0, "no", "It is not."), (1.0, "yes", "")]
@@ -385,7 +385,7 @@ def test_the_scale_is_the_project_s_own(store):
         (dict.fromkeys(range(11), "x"), "a scale has 2 to 10 grades, not 11"),
     ],
 )
-def test_a_scale_that_is_none(store, scale, message):
+def test_invalid_scales_are_refused(store, scale, message):
     with pytest.raises(InputError, match=message):
         store.set_scale(scale)
     assert len(store.scale.grades) == 4

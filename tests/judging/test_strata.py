@@ -1,4 +1,4 @@
-"""Strata of sampled pools in a store: what a pool puts where, and what estimates from them are worth."""
+"""Strata of sampled pools in a store: which documents they contain, and how good estimates from them are."""
 
 import json
 
@@ -30,7 +30,7 @@ def judge_all(store, assessor="ann"):
         store.judge("q1", task.doc_id, int(task.doc_id in RELEVANT), assessor=assessor)
 
 
-def test_the_depth_is_one_stratum_and_what_is_sampled_below_another(store):
+def test_the_depth_is_one_stratum_and_the_sample_below_it_another(store):
     found = pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     assert strata(store) == {"depth 10": set(RANKING[:10]), "11 to 100": set(RANKING[10:])}
@@ -47,7 +47,7 @@ def test_a_pool_again_changes_nothing(store):
     assert store.to_strata().grades.tolist().count(-1) == 70
 
 
-def test_what_a_later_pool_takes_completely_leaves_the_stratum_it_was_drawn_from(store):
+def test_documents_within_the_depth_of_a_later_pool_leave_the_sampled_stratum(store):
     pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     pool(store, QUERY, {"x": {"q1": RANKING}}, 30, sample_below=20)
@@ -60,7 +60,7 @@ def test_what_a_later_pool_takes_completely_leaves_the_stratum_it_was_drawn_from
     }
 
 
-def test_what_only_a_later_pool_has_is_a_stratum_of_its_own(store):
+def test_documents_found_only_by_a_later_pool_are_a_separate_stratum(store):
     pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     more = [f"e{n:02}" for n in range(40)]
@@ -73,8 +73,8 @@ def test_what_only_a_later_pool_has_is_a_stratum_of_its_own(store):
     }
 
 
-def test_what_was_judged_before_is_not_part_of_the_sample(store):
-    """It was not drawn, so that it stands for itself alone."""
+def test_documents_judged_before_pooling_are_not_part_of_the_sample(store):
+    """They were not drawn, so they represent only themselves."""
     store.import_qrels({"q1": {"d050": 1, "d005": 1, "never returned": 1}}, "old")
     pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
@@ -91,7 +91,7 @@ def test_a_store_that_was_never_pooled(store, tmp_path):
     assert "--sample-below 20" in caught.value.hint
 
 
-def test_other_measures_of_groups_do_not_take_strata_for_subtopics(store):
+def test_subtopic_measures_do_not_mistake_strata_for_subtopics(store):
     pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     assert cranfield.GroupedJudgments.read(store).group_ids == ("0",)
@@ -127,8 +127,8 @@ def test_the_command_line_reads_strata_from_a_store(tmp_path):
         assert {name: found["mean"][name] for name in expected} == pytest.approx(dict(expected), abs=1e-9)
 
 
-def test_estimates_from_stores_are_near_the_truth_where_infap_is_not(tmp_path):
-    """A pool with a depth and a sample, which is another for each of many queries that are alike."""
+def test_stratified_estimates_are_closer_to_the_truth_than_infap(tmp_path):
+    """A pool with a depth and a sample, which differs between many identical queries."""
     queries = {f"q{number}": "cats" for number in range(40)}
     run = dict.fromkeys(queries, RANKING)
     truth = evaluate({"q0": {d: int(d in RELEVANT) for d in RANKING}}, run, "AP nDCG")
@@ -162,7 +162,7 @@ def test_a_store_of_version_3_gets_the_strata_of_its_pools(tmp_path):
     assert found == {"depth": set(RANKING[:10]), "sample": set(RANKING[10:]), OUTSIDE: {"z"}}
 
 
-def test_a_store_of_version_4_knows_what_was_chosen_to_decide(tmp_path):
+def test_migrating_a_store_of_version_4_marks_documents_chosen_to_decide(tmp_path):
     path = tmp_path / "old.db"
     with open_store(path, create=True) as store:
         store.wait([("q1", "a")], why="to decide about old.run, new.run")

@@ -91,7 +91,7 @@ def test_a_new_kind_of_assessor_is_one_entry(filled, monkeypatch):
 
 
 def offered(option):
-    """What the help of an option says, if it is declared now."""
+    """The help of an option if it is declared now."""
     declared = runpy.run_path(view_options.__file__)[option]
     shown = click.command()(declared(lambda **_: None)).get_help(click.Context(click.Command("x")))
     return "".join(shown.split())
@@ -123,7 +123,7 @@ def test_a_model_is_never_mixed_in_silently(filled):
         filled.view(kinds=["robot"])
 
 
-def test_where_only_a_model_judged_the_error_says_so(store):
+def test_the_error_gives_a_hint_if_only_a_model_has_judged(store):
     store.judge("q", "d", 1, assessor="gpt", kind="model")
     with pytest.raises(InputError, match="no judgments") as caught:
         store.view()
@@ -135,11 +135,11 @@ def test_the_last_adjudication_counts_and_it_can_be_undone(filled):
     assert filled.view().by_query["q2"] == {"settled": 1.0}
     filled.undo("eve")
     filled.undo("ann", doc_id="settled")
-    assert filled.view(merge="max").by_query["q2"] == {"settled": 3.0}  # her own grade still stands
+    assert filled.view(merge="max").by_query["q2"] == {"settled": 3.0}  # her own grade still counts
     assert filled.view(merge="min").by_query["q2"] == {"settled": 0.0}
 
 
-def test_conflicts_are_those_that_nobody_settled(filled):
+def test_conflicts_are_unsettled_disagreements(filled):
     assert [(each.doc_id, each.grades) for each in filled.conflicts()] == [
         ("tied", {"ann": 0.0, "bob": 3.0}),
         ("wide", {"cid": 0.0, "ann": 3.0, "bob": 1.0}),
@@ -152,7 +152,7 @@ def test_a_document_has_the_highest_grade_of_its_parts(store):
     store.judge("q", "a", 1, assessor="ann", part=(0, 10))
     store.judge("q", "a", 3, assessor="ann", part=(10, 20))
     store.judge("q", "b", 3, assessor="ann", part=(0, 10))
-    store.judge("q", "b", 1, assessor="ann")  # of the whole document, which comes first
+    store.judge("q", "b", 1, assessor="ann")  # of the whole document, which takes precedence
     view = store.view()
     assert view.by_query == {"q": {"a": 3.0, "b": 1.0}}
     assert view.provenance == "judges:1|merge:majority|parts:1"
@@ -161,7 +161,7 @@ def test_a_document_has_the_highest_grade_of_its_parts(store):
 RUN = {"q1": ["most", "tied", "x"], "q2": ["settled"]}
 
 
-def test_a_store_is_taken_wherever_judgments_are(filled, where, tmp_path):
+def test_a_store_is_accepted_wherever_judgments_are(filled, where, tmp_path):
     expected = evaluate(filled.view(), RUN, "nDCG@3 AP")
     for qrels in (filled, where):
         found = evaluate(qrels, RUN, "nDCG@3 AP")
@@ -174,7 +174,7 @@ def test_a_store_is_taken_wherever_judgments_are(filled, where, tmp_path):
     assert Judgments.read(where).sha256 == filled.view().sha256
 
 
-def test_a_store_is_taken_where_runs_stay_in_an_engine(filled, where):
+def test_a_store_is_accepted_for_runs_in_an_engine(filled, where):
     polars = pytest.importorskip("polars")
     run = polars.LazyFrame({"query_id": ["q1", "q2"], "doc_id": ["most", "settled"], "score": [1.0, 1.0]})
     for qrels in (filled, where):

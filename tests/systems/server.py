@@ -1,4 +1,4 @@
-"""A real search server on this machine that can be told to fail."""
+"""A real search server on this machine that can be made to fail."""
 
 import json
 import time
@@ -11,7 +11,7 @@ def elastic(pairs):
 
 
 class Server(LocalServer):
-    """A server that behaves as it is told.
+    """A server that behaves as a test defines.
 
     `behave(query, attempt)` gives a dict, raw bytes, a status, one of these with headers, a status with a text, or
     seconds to sleep.

@@ -73,7 +73,7 @@ def test_bad_queries_are_errors_with_their_place(tmp_path, name, content, messag
     assert message in str(caught.value)
 
 
-def test_what_is_not_a_collection(beir, tmp_path):
+def test_anything_but_a_collection_is_refused(beir, tmp_path):
     for where, message in [
         (tmp_path / "none", "there is no such folder"),
         (beir / "corpus.jsonl", "is a file"),
@@ -148,7 +148,7 @@ def test_a_small_corpus_is_kept_and_a_large_one_is_read_again(monkeypatch, room,
 
     monkeypatch.setattr("cranfield.systems.collection.KEPT", room)
     collection = kept_in_memory(Collection("mine", {"1": "cats"}, {"1": {"a": 1}}, corpus))
-    assert next(collection.documents()) == documents[0]  # what was not read to its end is not kept
+    assert next(collection.documents()) == documents[0]  # a corpus that was only partly read is not kept
     readings.clear()
     assert [list(collection.documents()) for _ in range(3)] == [documents] * 3
     assert len(readings) == read

@@ -1,4 +1,4 @@
-"""One deadline for a whole exchange, however slowly its bytes come."""
+"""One deadline for a whole exchange, however slowly its bytes arrive."""
 
 import socket
 import threading
@@ -22,7 +22,7 @@ SLOWLY = {
 
 
 @pytest.mark.parametrize("name", SLOWLY)
-def test_whatever_drips(name):
+def test_a_response_in_small_pieces_times_out(name):
     before, drop = SLOWLY[name]
     done = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -49,12 +49,12 @@ def test_whatever_drips(name):
             done.set()
             thread.join(5)
             system.close()
-        # http.client gives up by itself on a line or on headers without end.
+        # http.client itself gives up on an endless line or endless headers.
         assert "within 0.3 s" in str(caught.value) or "failed: " in str(caught.value)
         assert time.monotonic() - start < LIMIT  # without a deadline it would never end
 
 
-def test_a_server_that_does_not_shake_hands():
+def test_a_missing_tls_handshake_times_out():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         system = open_system({"type": "http", "url": f"https://127.0.0.1:{listener.getsockname()[1]}/", "timeout": 0.3})
         with pytest.raises(SystemFailure, match=r"within 0\.3 s"):

@@ -29,18 +29,18 @@ CATS = {"title": "Cats", "text": "Cats sleep."}
         ({"id": "d"}, None),
     ],
 )
-def test_where_texts_are(result, found):
+def test_texts_are_found_in_results_of_known_systems(result, found):
     assert texts_of(ranking_of([result])) == ({"d": found} if found else {})
 
 
-def test_scores_and_ids_are_those_of_the_ranking():
+def test_texts_belong_to_the_ids_of_the_ranking():
     assert texts_of(ranking_of({"a": 1, "b": 2})) == {}
-    results = [{"id": "a", "score": 1, "title": "A"}, {"id": "b", "score": 5, "title": "B"}]  # whose scores rise
+    results = [{"id": "a", "score": 1, "title": "A"}, {"id": "b", "score": 5, "title": "B"}]  # with rising scores
     assert texts_of(ranking_of(results)) == {"a": {"title": "A"}, "b": {"title": "B"}}
     assert texts_of(ranking_of(iter(results), order="rank")) == {"a": {"title": "A"}, "b": {"title": "B"}}
 
 
-def test_they_are_kept_only_where_they_are_asked_for():
+def test_texts_are_kept_only_on_request():
     mine = open_system(lambda query, k: [{"id": "d#1", **CATS}])
     [without] = ask(mine, [("q", "cats")], 10)
     [with_texts] = ask(mine, [("q", "cats")], 10, texts=True)

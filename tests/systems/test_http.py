@@ -135,7 +135,7 @@ def test_errors_in_bursts_are_tried_again_and_nothing_is_lost(serve):
     assert {answer.attempts for answer in found.values()} == {3}
 
 
-def test_the_server_says_how_long_to_wait(serve):
+def test_retry_after_is_read_from_the_response(serve):
     server = serve(lambda query, attempt: (429, {"Retry-After": "1"}) if attempt == 1 else elastic([("a", 1.0)]))
     with pytest.raises(SystemFailure) as caught:
         system(server).search("q", 1)
@@ -191,7 +191,7 @@ def test_slow_answers_time_out(serve):
     assert answer.error.startswith("no answer from 127.0.0.1")
 
 
-def test_nobody_listens():
+def test_refused_connections_and_unknown_hosts_are_reported():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -219,7 +219,7 @@ def test_a_server_that_dies_half_way_can_be_resumed(serve, tmp_path):
     assert lines == [f"q{n} Q0 q{n} 1 1.0 s" for n in range(40)]
 
 
-def test_jobs_bound_what_is_under_way_and_connections_are_kept(serve):
+def test_jobs_limit_the_requests_in_progress(serve):
     server = serve(lambda query, attempt: 0.02)
     found = answers(system(server), [str(n) for n in range(40)], jobs=4)
     assert len(found) == 40
@@ -237,12 +237,12 @@ def test_secrets_are_sent_and_never_shown(serve, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("SEARCH_KEY", "s3cr3t/key+")
     seen = []
 
-    def tell_all(query, attempt):
+    def echo_headers(query, attempt):
         headers = server.requests[-1][1]
         seen.append(headers["Authorization"])
         return b"denied: " + json.dumps(headers).encode() + b" s3cr3t%2Fkey%2B"
 
-    server = serve(tell_all)
+    server = serve(echo_headers)
     settings = {"url": server.url + "/?key=${SEARCH_KEY}", "headers": {"X-Key": "${SEARCH_KEY}"}}
     asked = open_system({"type": "http", "auth": "me:${SEARCH_KEY}", **settings}, name="s")
     recorded = record(asked, {"1": "q"}, tmp_path / "out.run", retries=0)
@@ -276,7 +276,7 @@ def test_settings_are_checked(monkeypatch):
         assert "pw@" not in str(caught.value)
 
 
-def test_the_program_asks_a_server(serve, tmp_path):
+def test_the_run_command_queries_a_server(serve, tmp_path):
     server = serve(
         lambda query, attempt: 404 if query == "two" else elastic([("a#1", 2.0), ("b#1", 1.5), ("a#2", 1.0)])
     )
@@ -291,8 +291,8 @@ def test_the_program_asks_a_server(serve, tmp_path):
     assert "2: the server answered 404 Not Found: sorry" in done.stdout
     assert done.stderr == ""
     assert (tmp_path / "o.run").read_text() == "1 Q0 a 1 2.0 s\n1 Q0 b 2 1.5 s\n"
-    told = json.loads((tmp_path / "o.run.json").read_text())
-    assert set(told["latency"]) == {"mean", "p50", "p90", "p95", "p99", "max"}
+    saved = json.loads((tmp_path / "o.run.json").read_text())
+    assert set(saved["latency"]) == {"mean", "p50", "p90", "p95", "p99", "max"}
     server.behave = lambda query, attempt: elastic([])
     done = run(*command, "--resume", cwd=tmp_path)
     assert done.returncode == 0

@@ -37,12 +37,13 @@ def parrot(monkeypatch):
     home.SETTINGS = {"loud": TomlSetting(bool, "whether it can be heard", "false")}
     home.open_type = lambda kind, settings, name, secrets, collection: ParrotSearch()
     monkeypatch.setitem(sys.modules, "cranfield.systems.parrot", home)
-    monkeypatch.setitem(opening.KINDS, "parrot", opening.SystemKind("parrot", "repeats the query", ("parrot",)))
+    short = {"parrot": {}, "parrot:loud": {"loud": True}}
+    monkeypatch.setitem(opening.KINDS, "parrot", opening.SystemKind("parrot", "repeats the query", short))
 
 
 @pytest.mark.usefixtures("parrot")
 def test_a_new_kind_is_opened():
-    for what in ("parrot", {"type": "parrot", "loud": True}):
+    for what in ("parrot", "parrot:loud", {"type": "parrot", "loud": True}):
         assert [document for document, _ in open_system(what).search("who is it", 2)] == ["who", "is"]
 
 
@@ -57,8 +58,11 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
     command = importlib.import_module("cranfield.cli.run")
     shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
     assert "bm25s, parrot" in shown
+    assert "that sqlite, bm25s and parrot search" in shown
     filled = runpy.run_path(str(TABLES))["filled"]
-    assert "| `parrot` | repeats the query | `parrot` |" in filled("<!-- table: systems -->\n<!-- end -->")
+    assert "| `parrot` | repeats the query | `parrot`, `parrot:loud` |" in filled(
+        "<!-- table: systems -->\n<!-- end -->"
+    )
     monkeypatch.undo()
     importlib.reload(command)
 
@@ -66,7 +70,7 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
 def test_a_new_preset_is_a_kind_and_appears_in_documentation(monkeypatch):
     crow = presets.Preset("Crow's caw", {"method": "GET", "params": {"caw": "{query}"}, "results": "caws", "id": "id"})
     monkeypatch.setitem(presets.PRESETS, "crow", crow)
-    assert runpy.run_path(opening.__file__)["KINDS"]["crow"] == ("http", "Crow's caw", ())
+    assert runpy.run_path(opening.__file__)["KINDS"]["crow"] == ("http", "Crow's caw", {})
     search = importlib.import_module("cranfield.systems.http").open_type(
         "crow", {"url": "http://localhost/"}, "crow", Secrets("crow"), None
     )

@@ -1,4 +1,4 @@
-"""What is returned is what is measured: equal, rising and odd scores do not change the order of a run."""
+"""Runs are measured in the order returned: equal, rising and odd scores do not change it."""
 
 import json
 from itertools import pairwise
@@ -35,7 +35,7 @@ def test_written_scores_fall_for_readers_of_64_and_32_bits(answer):
     if became == "kept":
         assert written == ranking
     if all(below < above for above, below in pairwise(answer)) and np.isfinite(returned).all():
-        assert became != "replaced" or returned.min() < -3e38  # where no lower number may be left
+        assert became != "replaced" or returned.min() < -3e38  # where there may be no lower number
 
 
 def test_a_score_is_lowered_by_the_smallest_step_and_others_are_kept():
@@ -57,7 +57,7 @@ def test_scores_that_contradict_the_order_are_replaced_or_refused(answer):
 
 @pytest.fixture
 def shop(tmp_path):
-    """A shop that sorts by score and then by name, so that equal scores stand in the order of the names."""
+    """A shop that sorts by score and then by name, so that equal scores are in the order of the names."""
     (tmp_path / "shop_under_test.py").write_text(
         "def search(query, k):\n    return [('a-good', 1.0), ('y-bad', 1.0), ('z-bad', 1.0)]\n"
     )
@@ -116,7 +116,7 @@ def test_the_fixture_follows_the_order_returned_and_the_settings(shop):
     assert "2 passed" in done.stdout, done.stdout
 
 
-def test_servers_and_databases_alike(tmp_path):
+def test_a_run_from_a_server_keeps_the_order_returned(tmp_path):
     server = Server(lambda query, attempt: elastic([("a-good", 2.0), ("z-bad", 2.0)]))
     try:
         system = open_system({"type": "elasticsearch", "url": server.url})
@@ -133,7 +133,7 @@ def test_a_system_in_a_notebook_gives_scores_that_fall():
     assert evaluate({"1": {"a-good": 1}}, {"1": dict(system.search("q", 10))}, "RR")["RR"] == 1.0
 
 
-def test_no_score_is_read_where_none_is_wanted():
+def test_scores_are_ignored_on_request():
     server = Server(lambda query, attempt: {"results": [{"id": "a", "score": 1}, {"id": "b", "score": 5}]})
     try:
         for more in ({"score": ""}, {"order": "rank"}):
@@ -160,7 +160,7 @@ def test_an_order_that_does_not_exist(settings):
         open_system({**settings, "order": "foo"})
 
 
-def test_engines_without_an_order_say_so():
+def test_the_order_setting_is_refused_by_sqlite_and_bm25s():
     from cranfield import open_collection
 
     for kind in ("sqlite", "bm25s"):

@@ -1,4 +1,4 @@
-"""What protects a run: a lock, checksums, and a memory of how it was made."""
+"""Protection of a run: a lock, checksums, and a record of how it was made."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_of_two_at_once_one_writes_and_the_other_says_so(folder):
+def test_a_second_process_cannot_write_the_same_run(folder):
     command = ["run", "slow_search_under_test:search", "queries.tsv", "-o", "c.run"]
     for _ in range(2):
         for path in [*folder.glob("c.run*"), *folder.glob("go")]:
@@ -62,7 +62,7 @@ def test_of_two_at_once_one_writes_and_the_other_says_so(folder):
         assert (folder / "c.run").read_text() == EXPECTED.replace("good", "search")
 
 
-def test_threads_lock_each_other_out_too(tmp_path):
+def test_a_second_thread_cannot_write_the_same_run(tmp_path):
     started, go = threading.Event(), threading.Event()
 
     def waiting(query, k):
@@ -81,8 +81,8 @@ def test_threads_lock_each_other_out_too(tmp_path):
         thread.join(10)
 
 
-def test_an_altered_byte_is_an_error_and_never_an_answer(tmp_path):
-    """Whatever is changed in an unfinished run, it is refused, or what was changed is asked again."""
+def test_a_damaged_unfinished_run_never_gives_a_wrong_run(tmp_path):
+    """A changed unfinished run is refused, or its changed queries are asked again."""
 
     def failing(query, k):
         if query == "text 7":
@@ -142,7 +142,7 @@ def test_a_finished_run_is_not_written_over(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.tsv", "out.tsv.json"]
 
 
-def test_other_settings_do_not_go_on_with_a_run(folder, monkeypatch):
+def test_a_run_cannot_be_resumed_with_other_settings(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     settings = {"type": "python", "object": "slow_search_under_test:quick"}
@@ -194,7 +194,7 @@ def test_query_ids_that_a_format_would_lose_are_refused_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     read = []
@@ -211,8 +211,8 @@ def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.run", "link.run.json", "pipe", "real.run"]
 
 
-def test_everything_that_is_kept_names_its_queries(tmp_path):
+def test_queries_without_results_are_listed(tmp_path):
     recorded = record(lambda query, k: [] if query == "none" else ["a"], {"1": "x", "2": "none"}, tmp_path / "o.run")
-    told = json.loads((tmp_path / "o.run.json").read_text())
+    saved = json.loads((tmp_path / "o.run.json").read_text())
     assert recorded.empty == ("2",)
-    assert told["empty"] == ["2"]
+    assert saved["empty"] == ["2"]

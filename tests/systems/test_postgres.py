@@ -49,7 +49,7 @@ def test_full_text_search(filled, opened):
     assert system.search("the of", 5) == []
 
 
-def test_a_statement_of_your_own(filled, opened):
+def test_a_custom_sql_statement(filled, opened):
     sql = "select doc_id from pages where title ~* %(query)s order by length(title), doc_id limit %(k)s"
     assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
 
@@ -64,7 +64,7 @@ def test_a_statement_of_your_own(filled, opened):
         "order by length(title), doc_id limit %(k)s",
     ],
 )
-def test_a_query_has_its_place_as_in_urls_or_as_in_psycopg(filled, opened, sql):
+def test_placeholders_are_written_as_in_urls_or_as_in_psycopg(filled, opened, sql):
     assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
 
 
@@ -119,7 +119,7 @@ def test_settings_that_cannot_work(opened, settings, message):
         assert caught.value.hint.startswith("write {query} and {k}, without quotes")
 
 
-def test_failures_are_told_apart(filled, opened, monkeypatch):
+def test_temporary_and_permanent_failures_are_distinguished(filled, opened, monkeypatch):
     with pytest.raises(SystemFailure, match='relation "nowhere" does not exist') as caught:
         opened({"dsn": filled, **TABLE, "table": "nowhere"}).search("x", 1)
     assert not caught.value.retry

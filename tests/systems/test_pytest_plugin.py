@@ -140,7 +140,7 @@ def test_other_folder(search_quality):
 """
 
 
-def test_a_mistake_in_a_call_is_told_in_a_line_or_two(tmp_path):
+def test_a_mistake_in_a_call_is_reported_without_internal_code(tmp_path):
     (tmp_path / "test_mistaken.py").write_text(MISTAKEN)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     run(tmp_path, "--accept-search-quality", "-k", "gate or name or folder")

@@ -1,4 +1,4 @@
-"""A run that is written while a system is asked: whole, in order, and after a kill without loss."""
+"""A run that is written while a system answers: complete, in order, and without loss after a kill."""
 
 import json
 import os
@@ -37,9 +37,9 @@ def test_a_run_is_in_the_order_of_the_queries(tmp_path, jobs):
     recorded = record(system(good), QUERIES, tmp_path / "out.run", 10, jobs=jobs)
     assert (tmp_path / "out.run").read_text().splitlines() == EXPECTED
     assert (recorded.answered, recorded.short, recorded.empty, recorded.complete) == (30, 30, (), True)
-    told = json.loads((tmp_path / "out.run.json").read_text())
-    assert told["queries"] == 30
-    assert 0 <= told["latency"]["p50"] <= told["latency"]["max"]
+    saved = json.loads((tmp_path / "out.run.json").read_text())
+    assert saved["queries"] == 30
+    assert 0 <= saved["latency"]["p50"] <= saved["latency"]["max"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.run", "out.run.json"]
 
 
@@ -112,7 +112,7 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
         record(system(good), {"1": "a"}, out, resume=True)
 
 
-def test_nothing_is_asked_when_all_is_done(tmp_path):
+def test_resuming_a_finished_run_sends_no_queries(tmp_path):
     asked = []
 
     def counted(query, k):
@@ -144,7 +144,7 @@ record(open_system(search, name="s"), queries, sys.argv[1], 10, resume=True, job
 
 
 def size(path):
-    """0 where there is no file, which a process may take away at any moment."""
+    """The size of a file; 0 if there is none, because a process may remove it at any moment."""
     try:
         return os.path.getsize(path)
     except FileNotFoundError:
@@ -204,7 +204,7 @@ def test_memory_does_not_grow_with_the_queries(tmp_path):
         record(system(lambda query, k: list(answer)), queries, tmp_path / f"{count}.run", jobs=2)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    # Twenty documents take about 2 kB; what is kept of a query is its place and its time.
+    # Twenty documents take about 2 kB; only the position and the time of a query are kept.
     assert peaks[1] - peaks[0] < 2700 * 700
 
 
@@ -233,4 +233,4 @@ def test_an_interrupt_reaches_the_caller_and_ends_the_threads():
     answers = ask(system(search), ((str(n), "x") for n in range(10**6)), 1, jobs=3)
     assert next(answers).ranking == [("a", 1.0)]
     answers.close()
-    until(lambda: threading.active_count() <= before, "a thread is left")
+    until(lambda: threading.active_count() <= before, "a thread is still running")

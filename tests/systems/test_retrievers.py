@@ -1,4 +1,4 @@
-"""The retrievers of LangChain and LlamaIndex as systems, without a wrapper: ids where these libraries have them."""
+"""Retrievers of LangChain and LlamaIndex as systems, without a wrapper: ids are found where the libraries keep them."""
 
 from types import SimpleNamespace
 
@@ -39,7 +39,7 @@ def index():
 
     nodes = [
         TextNode(
-            # All are as similar to any query, so their ids order them: random ones may put five documents first.
+            # All are equally similar to any query, so ids set the order; with random ids, documents might not repeat.
             id_=f"d{number} part {part}",
             text=f"part {part} of document {number}",
             metadata={"source": "all from one file"},
@@ -71,7 +71,7 @@ def test_a_retriever_of_langchain_by_the_ids_of_its_chunks(store):
 
 def test_a_retriever_of_llama_index(index, tmp_path):
     retriever = index.as_retriever()
-    assert retriever.similarity_top_k == 2  # what it returns unless it is told otherwise
+    assert retriever.similarity_top_k == 2  # its default
     recorded = record(retriever, QUERIES, tmp_path / "llama.run", k=5)
     assert recorded.id_places == ("node.ref_doc_id",)
     assert (recorded.rolled_up, recorded.short) == (6, 0)
@@ -80,7 +80,7 @@ def test_a_retriever_of_llama_index(index, tmp_path):
     assert len(found) >= 5
 
 
-def test_a_retriever_that_cannot_return_more_is_told_of(tmp_path):
+def test_a_retriever_that_returns_too_few_chunks_is_reported(tmp_path):
     chunks = [SimpleNamespace(page_content=f"part {n}", metadata={"source": f"d{n // 2}"}) for n in range(4)]
     fixed = SimpleNamespace(invoke=lambda query: chunks)
     recorded = record(fixed, QUERIES, tmp_path / "fixed.run", k=10)
@@ -88,7 +88,7 @@ def test_a_retriever_that_cannot_return_more_is_told_of(tmp_path):
     assert "6 queries: the system returned too few chunks for 10 documents" in "\n".join(recorded_lines(recorded))
 
 
-def test_more_chunks_are_asked_for_until_there_are_enough_documents():
+def test_more_chunks_are_requested_until_there_are_enough_documents():
     asked_for = []
 
     def search(query, k):
@@ -108,7 +108,7 @@ def test_more_chunks_are_asked_for_until_there_are_enough_documents():
     assert asked_for == [50, 100, 200, 400]  # and then it has no more
 
 
-def test_a_system_that_repeats_one_document_is_not_asked_for_ever():
+def test_a_system_that_repeats_one_document_is_not_queried_forever():
     asked_for = []
 
     def search(query, k):
@@ -125,11 +125,11 @@ def test_a_system_that_repeats_one_document_is_not_asked_for_ever():
 
 def test_the_same_chunk_twice_is_an_error():
     twice = SimpleNamespace(page_content="part 1", id="c1", metadata={"source": "d1"})
-    [answer] = asking_once([twice, twice])
+    [answer] = ask_once([twice, twice])
     assert "document 'd1' appears twice" in answer.error
 
 
-def asking_once(results):
+def ask_once(results):
     from cranfield.systems.asking import ask
 
     return list(ask(open_system(lambda query, k: results), [("q", "text")], 5))
@@ -137,11 +137,11 @@ def asking_once(results):
 
 def test_a_result_without_the_id_of_the_first_is_an_error():
     mixed = [SimpleNamespace(metadata={"source": "d1"}), SimpleNamespace(metadata={}, id="x")]
-    [answer] = asking_once(mixed)
+    [answer] = ask_once(mixed)
     assert "a result has no id at 'metadata.source', where the first one has it" in answer.error
 
 
-def test_ids_that_are_not_those_of_the_judgments(store, tmp_path):
+def test_ids_that_do_not_match_the_judgments_are_an_error(store, tmp_path):
     project = Project(tmp_path / "cranfield.toml", "", {}, k=5)
 
     qrels = {query: {"d1": 1} for query in QUERIES}
@@ -162,7 +162,7 @@ def test_ids_that_are_not_those_of_the_judgments(store, tmp_path):
     assert "metadata.source" in caught.value.hint
 
 
-def test_what_is_open_already_keeps_its_ids():
+def test_the_id_of_an_open_system_cannot_be_changed():
     system = open_system(lambda query, k: ["a"])
     with pytest.raises(InputError, match="it is already open"):
         open_system(system, id="metadata.source")
@@ -179,13 +179,13 @@ def test_settings_say_where_ids_are(tmp_path, monkeypatch):
     assert open_system("my_retriever:Retriever", id="meta.page").search("x", 5) == [("3", 1.0)]
 
 
-def test_a_retriever_of_llama_index_stays_as_its_owner_made_it(index, tmp_path):
+def test_a_retriever_of_llama_index_is_not_modified(index, tmp_path):
     retriever = index.as_retriever()
     record(retriever, QUERIES, tmp_path / "llama.run", k=5)
     assert retriever.similarity_top_k == 2
 
 
-def test_an_index_or_a_store_of_vectors_is_asked_through_its_retriever(index, store, tmp_path):
+def test_an_index_or_a_vector_store_is_queried_through_its_retriever(index, store, tmp_path):
     for kind, thing in (("llama", index), ("langchain", store)):
         recorded = record(thing, QUERIES, tmp_path / f"{kind}.run", k=6)
         assert (recorded.answered, recorded.short) == (6, 0)
@@ -200,8 +200,8 @@ def test_nodes_of_llama_index_without_scores(index):
     assert open_system(lambda query, k: without_document).search("x", 3) == [("n1", 2.0), ("n2", 1.0)]
 
 
-def test_a_result_without_an_id_says_where_it_was_looked_for():
-    [answer] = asking_once([SimpleNamespace(metadata={})])
+def test_the_error_for_a_missing_id_lists_the_places_searched():
+    [answer] = ask_once([SimpleNamespace(metadata={})])
     assert "metadata.source" in answer.error.partition("Hint")[0]
     assert "node_id" in answer.error.partition("Hint")[0]
 
@@ -216,7 +216,7 @@ async def one_by_one(query, k):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("search", [slowly, one_by_one])
-def test_an_answer_that_must_be_awaited_says_what_to_do(search):
+def test_an_asynchronous_function_is_an_error_with_a_hint(search):
     from cranfield.systems.asking import ask
 
     [answer] = ask(open_system(search), [("q", "text")], 5)
@@ -225,13 +225,13 @@ def test_an_answer_that_must_be_awaited_says_what_to_do(search):
 
 
 @pytest.mark.parametrize("method", ["ainvoke", "aretrieve", "asearch"])
-def test_an_object_that_can_only_be_awaited_says_what_to_do(method):
+def test_an_object_with_only_asynchronous_methods_is_refused_with_a_hint(method):
     with pytest.raises(InputError, match=f"only asynchronously, with {method}") as caught:
         open_system(SimpleNamespace(**{method: slowly}))
     assert f"asyncio.run(retriever.{method}(query))" in caught.value.hint
 
 
-def test_a_retriever_whose_plain_method_is_not_written_says_what_to_do():
+def test_a_retriever_without_a_synchronous_method_is_an_error_with_a_hint():
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from langchain_core.retrievers import BaseRetriever
 

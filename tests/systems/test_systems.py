@@ -72,7 +72,7 @@ def test_modules_are_imported_from_the_working_directory(tmp_path, monkeypatch):
         ([""], "the id is empty"),
     ],
 )
-def test_what_is_not_an_answer(answer, message):
+def test_invalid_answers_are_refused(answer, message):
     with pytest.raises(SystemFailure, match=message):
         ranking_of(answer)
 
@@ -107,7 +107,7 @@ def test_a_missing_library_is_named(monkeypatch):
         open_system({"type": "postgres", "table": "t", "columns": ["a"]})
 
 
-def test_both_engines_find_what_is_there_in_the_builtin_collection():
+def test_sqlite_finds_documents_of_the_builtin_collection():
     collection = open_collection("builtin")
     for name in ("sqlite", "sqlite:tuned"):
         system = open_system(name, collection)

@@ -1,4 +1,4 @@
-"""Every example of docs/systems.md is opened and asked, and its tables hold every setting there is."""
+"""Every example in docs/systems.md is opened and queried, and its tables list every setting."""
 
 import json
 import tomllib
@@ -23,7 +23,7 @@ EXAMPLES = [
 ]
 HOST = "https://search.example.com"
 FOUND = [("red", 2.0), ("blue", 1.0)]
-ANSWERS = {  # of a server of each type that has found two documents; for http, what the examples say it answers
+ANSWERS = {  # of each type of server, with two documents found; for http, as described in the examples
     "elasticsearch": elastic(FOUND),
     "opensearch": elastic(FOUND),
     "solr": {"response": {"docs": [{"id": doc_id, "score": score} for doc_id, score in FOUND]}},
@@ -96,7 +96,7 @@ def products(dsn, monkeypatch):
 @pytest.mark.usefixtures("products")
 @pytest.mark.parametrize("settings", examples("postgres"), ids=lambda settings: "-".join(settings))
 def test_an_example_of_postgres(settings):
-    local = settings.get("dsn", "").replace("dbname=shop user=reader", "")  # which nobody has here
+    local = settings.get("dsn", "").replace("dbname=shop user=reader", "")  # which do not exist here
     system = open_system({**settings, "dsn": local}, name="example")
     assert system.search("red shoes", 5)[0][0] == "red"
     assert system.search("unicorns", 5) == []

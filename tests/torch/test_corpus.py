@@ -1,4 +1,4 @@
-"""The ranks in a whole corpus are those of the scores that one product of everything gives."""
+"""The ranks in a whole corpus match those from one product of all embeddings."""
 
 from functools import cache
 
@@ -15,7 +15,7 @@ from tests.torch.test_scores import same  # noqa: E402
 
 
 def embeddings(seed, queries=6, documents=50, dimensions=4, dtype=torch.float32):
-    """Small whole numbers, whose products are exact in any order, and ties many."""
+    """Small whole numbers, so that products are exact in any order and ties are common."""
     chance = np.random.default_rng(seed)
 
     def draw(rows):
@@ -43,14 +43,14 @@ def by_all_scores(similarity):
 
 @pytest.mark.parametrize("similarity", ["dot", "l2"])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, *EIGHT_BITS], ids=str)
-def test_tiles_give_what_all_scores_give(dtype, similarity):
+def test_tiles_give_the_same_values_as_all_scores_at_once(dtype, similarity):
     queries, documents, judgments = embeddings(1, dtype=dtype)
     for tile in (7, 50, 1000):
         found = FullCorpus(judgments, queries, documents, similarity, tile=tile).evaluate(VARIANTS)
         same(found, by_all_scores(similarity))
 
 
-def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
+def test_all_forms_of_documents_give_the_same_values(tmp_path, monkeypatch):
     queries, documents, judgments = embeddings(2)
     monkeypatch.setattr(blocks, "_AT_ONCE", 20)  # so that the queries come in blocks as well
     expected = evaluate(judgments, queries @ documents.T, "AP nDCG@5 bpref")
@@ -90,7 +90,7 @@ def test_progress_is_shown(capfd, monkeypatch):
     assert seen == [7] * 7  # three tiles of the first shard, four of the second
     assert capfd.readouterr() == ("", "")
     same(FullCorpus(judgments, queries, documents, progress=True).evaluate("AP"), expected)
-    assert capfd.readouterr() == ("", "")  # of a terminal alone
+    assert capfd.readouterr() == ("", "")  # shown only on a terminal
     monkeypatch.setenv("FORCE_COLOR", "1")
     same(FullCorpus(judgments, queries, documents, progress=True).evaluate("AP"), expected)
     out, error = capfd.readouterr()
@@ -148,7 +148,7 @@ def test_ties_and_depth_follow_the_policy():
         same(FullCorpus(judgments, queries, documents).evaluate("AP nDCG@5", policy=policy), expected)
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_input_is_an_error():
     queries, documents, judgments = embeddings(7)
     with pytest.raises(InputError, match="there is no similarity 'manhattan'"):
         FullCorpus(judgments, queries, documents, "manhattan")
@@ -165,7 +165,7 @@ def test_what_is_wrong_is_said():
         FullCorpus(judgments, queries, documents, tile=16).ranks()
 
 
-def test_whole_scores_are_exact_where_floating_point_is_not():
+def test_integer_scores_are_exact_where_floating_point_is_not():
     """Two scores of int8 embeddings that float32 cannot tell apart: 2**24 and one more."""
     queries = torch.full((1, 1100), 127, dtype=torch.int8)
     documents = torch.full((2, 1100), 127, dtype=torch.int8)

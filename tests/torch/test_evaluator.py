@@ -1,4 +1,4 @@
-"""The evaluator takes what sentence-transformers gives it, and measures what a run of the same scores has."""
+"""The evaluator accepts models of sentence-transformers, and gives the values of a run with the same scores."""
 
 import csv
 import doctest
@@ -36,7 +36,7 @@ def test_examples(module):
     assert tried > 0
 
 
-def test_it_measures_the_whole_corpus(tmp_path):
+def test_the_evaluator_ranks_the_whole_corpus(tmp_path):
     evaluator = cranfield.torch.RetrievalEvaluator(
         QRELS, QUERIES, DOCUMENTS, "nDCG@3 RR", similarity="dot", name="colours"
     )
@@ -57,7 +57,7 @@ def test_it_measures_the_whole_corpus(tmp_path):
 def test_a_model_may_embed_queries_and_documents_differently():
     class Two(Model):
         def encode_query(self, texts, **options):
-            assert texts == ["red", "blue"]  # what nobody judged is not asked
+            assert texts == ["red", "blue"]  # unjudged queries are not encoded
             return self.encode(texts, **options).flip(1)
 
         def encode_document(self, texts, **options):
@@ -68,7 +68,7 @@ def test_a_model_may_embed_queries_and_documents_differently():
     assert evaluator.primary_metric == "RR"
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_input_is_an_error():
     with pytest.raises(InputError, match="document 'x' is judged, but not among the documents"):
         cranfield.torch.RetrievalEvaluator({"q1": {"x": 1}}, QUERIES, DOCUMENTS)
     with pytest.raises(InputError, match="query 'q9' is judged, but not among the queries"):

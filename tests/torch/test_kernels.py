@@ -1,4 +1,4 @@
-"""What the kernels of a GPU count is what plain PyTorch counts; most of it needs one."""
+"""GPU kernels count the same as plain PyTorch; most of these tests need a GPU."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def counts(kind, scores, row, own, column, judged, tile):
 
 @gpu
 @pytest.mark.parametrize(("dtype", "n", "most", "levels", "tile"), CASES)
-def test_the_kernels_count_what_plain_torch_counts(dtype, n, most, levels, tile, monkeypatch):
+def test_the_kernels_count_the_same_as_plain_torch(dtype, n, most, levels, tile, monkeypatch):
     from cranfield.torch import kernels
 
     monkeypatch.setattr(kernels, "_SPAN", 2048)
@@ -60,7 +60,7 @@ def test_the_kernels_count_what_plain_torch_counts(dtype, n, most, levels, tile,
 @gpu
 @pytest.mark.parametrize("judged", [1, 20])
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
-def test_the_kernels_see_what_is_not_finite(bad, judged):
+def test_the_kernels_detect_scores_that_are_not_finite(bad, judged):
     from cranfield.torch.kernels import DeviceCounter
 
     scores = torch.randn(2, 200, device="cuda").half()
@@ -84,7 +84,7 @@ def test_the_kernels_see_what_is_not_finite(bad, judged):
         (torch.int8, None, 50),
     ],
 )
-def test_whole_numbers_have_the_ranks_of_float64(dtype, scores, judged, dimensions):
+def test_ranks_of_whole_numbers_match_float64(dtype, scores, judged, dimensions):
     """Their products are exact in every arithmetic, and only rounded to the precision of the scores."""
     torch.manual_seed(judged)
     queries, documents = (torch.randint(-6, 7, (rows, dimensions), device="cuda") for rows in (150, 3001))
@@ -118,7 +118,7 @@ def test_a_product_that_overflows_is_an_error():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_what_is_between_the_edges_is_rounded_to_the_score(dtype):
+def test_values_between_the_edges_round_to_the_score(dtype):
     own = torch.arange(-(1 << 15), 1 << 15).to(torch.int16).view(dtype)
     own = own[own.abs() < torch.finfo(dtype).max]  # beyond the very largest, scores are not finite
     low, high = rounding_edges(own, own.float())

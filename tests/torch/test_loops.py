@@ -38,7 +38,7 @@ def model(monkeypatch):
 
 
 @THEIR_OWN
-def test_it_measures_what_the_evaluator_of_sentence_transformers_measures(model):
+def test_values_match_the_evaluator_of_sentence_transformers(model):
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     qrels = {query: {f"d{(number * 5 + 3) % 16}": 1, f"d{number}": 1} for number, query in enumerate(QUERIES)}
@@ -59,12 +59,12 @@ def test_it_measures_what_the_evaluator_of_sentence_transformers_measures(model)
 
 
 @THEIR_OWN
-def test_the_trainer_of_sentence_transformers_keeps_the_best_model_by_it(model, tmp_path):
+def test_the_trainer_of_sentence_transformers_keeps_the_best_model(model, tmp_path):
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.losses import MultipleNegativesRankingLoss
 
-    # Trained to find what has the same last word: the values fall.
+    # Training towards documents with the same last word makes the values fall.
     pairs = {"anchor": list(QUERIES.values()), "positive": [f"grey {text.split()[1]}" for text in QUERIES.values()]}
     evaluator = cranfield.torch.RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "RR nDCG@10", name="words")
     before = evaluator(model)["words_RR"]

@@ -1,4 +1,4 @@
-"""Flat columns, batches of them, and several processes say what dicts of the same data say."""
+"""Flat columns, in batches or in several processes, give the same values as dicts of the same data."""
 
 import subprocess
 import sys
@@ -44,10 +44,10 @@ def test_every_measure_has_the_same_values_as_from_dicts(seed):
     same(evaluate_flat(*data, VARIANTS, judged=judged), cranfield.evaluate(*dicts(*data, judged), VARIANTS))
 
 
-def test_it_agrees_with_torchmetrics():
+def test_values_agree_with_torchmetrics():
     metrics = pytest.importorskip("torchmetrics.retrieval", reason="torchmetrics is not installed")
     target, _, indexes = columns(3)
-    # Without ties, which torchmetrics takes in any order, and above 0, below which its AP finds nothing relevant.
+    # Without ties, which torchmetrics breaks arbitrarily, and above 0, because its AP ignores lower scores.
     preds = torch.randperm(len(target)) / len(target) + 1.0
     ours = evaluate_flat(target, preds, indexes, "nDCG AP RR P@5 R@5")
     binary = (preds, target > 0, indexes)
@@ -58,7 +58,7 @@ def test_it_agrees_with_torchmetrics():
     assert ours["R@5"] == pytest.approx(float(metrics.RetrievalRecall(top_k=5)(*binary)), abs=1e-6)
 
 
-def test_batches_give_what_all_at_once_gives():
+def test_batches_give_the_same_values_as_all_rows_at_once():
     data = columns(4)
     collected = RetrievalMeasures("AP nDCG@5")
     for part in torch.arange(len(data[0])).split(17):
@@ -69,7 +69,7 @@ def test_batches_give_what_all_at_once_gives():
         collected.compute()
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_input_is_an_error():
     target, preds, indexes = columns(5)
     with pytest.raises(InputError, match=r"qrels, run and queries have [0-9]+, 1 and "):
         evaluate_flat(target, preds[:1], indexes, "RR")
@@ -111,7 +111,7 @@ distributed.destroy_process_group()
 """
 
 
-def test_two_processes_gather_what_each_has(tmp_path):
+def test_two_processes_gather_the_rows_of_both(tmp_path):
     command = [sys.executable, "-c", PROCESS, str(tmp_path / "meeting")]
     running = [
         subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

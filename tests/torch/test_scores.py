@@ -84,14 +84,14 @@ def test_a_depth_cuts_the_rankings(depth):
 
 
 @pytest.mark.parametrize("policy", [Policy(negative="nonrelevant"), Policy(complete=True, depth=9)], ids=str)
-def test_what_is_not_judged(policy):
+def test_policies_for_unjudged_documents(policy):
     scores, judged = collection(3, levels=5)
     measures = [each for each in VARIANTS if "judged_only" not in dict(each.parameters) or not policy.complete]
     ours = evaluate(columns(judged), scores, measures, policy=policy, query_ids=ids(scores))
     same(ours, cranfield.evaluate(*dicts(scores, judged), measures, policy=policy))
 
 
-def test_all_shapes_of_judgments_say_the_same():
+def test_all_forms_of_judgments_give_the_same_values():
     scores, judged = collection(2)
     query, document, grade = columns(judged)
     shape = tuple(scores.shape)
@@ -149,13 +149,13 @@ def test_all_tied_and_a_single_document():
         same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS))
 
 
-def test_scores_need_not_be_contiguous_nor_without_a_gradient():
+def test_scores_may_be_non_contiguous_and_require_a_gradient():
     scores, judged = collection(4)
     turned = scores.t().contiguous().t().requires_grad_()
     same(evaluate(columns(judged), turned, VARIANTS), evaluate(columns(judged), scores, VARIANTS))
 
 
-def test_many_blocks_give_what_one_gives(monkeypatch):
+def test_many_blocks_give_the_same_values_as_one(monkeypatch):
     from cranfield.torch import counting
 
     scores, judged = collection(5, queries=11, levels=9, share=0.5)
@@ -166,14 +166,14 @@ def test_many_blocks_give_what_one_gives(monkeypatch):
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_what_is_no_score_is_an_error_that_names_its_place(bad, dtype):
+def test_an_invalid_score_is_an_error_that_names_its_place(bad, dtype):
     scores, judged = collection(6, dtype=dtype)
     scores[3, 17] = bad
     with pytest.raises(InputError, match=f"the score of document 17 for query 3 is {bad}"):
         evaluate(columns(judged), scores, "RR")
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_input_is_an_error():
     scores = torch.zeros(2, 3)
     wrong = [
         ((torch.zeros(2, 3, dtype=torch.int64), ([0], [0], [1])), "the run cannot be"),

@@ -7,7 +7,7 @@ from cranfield import ModelAssessor, open_store
 
 @pytest.fixture
 def filled(tmp_path):
-    """Make a store with so many queries, each with so many documents."""
+    """A function that makes a store with so many queries and documents per query."""
     opened = []
 
     def make(queries=2, documents=3, where=tmp_path / "judgments.db"):
@@ -26,7 +26,7 @@ def filled(tmp_path):
 
 @pytest.fixture
 def small():
-    """Make an assessor at a server."""
+    """A function that makes an assessor at a server."""
 
     def make(server, **settings):
         return ModelAssessor(**{"name": "small", "model": "test-model", "url": server.url, "timeout": 20, **settings})

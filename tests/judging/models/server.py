@@ -1,4 +1,4 @@
-"""A real endpoint on this machine that speaks /v1/chat/completions and can be told to fail."""
+"""A real endpoint on this machine that speaks /v1/chat/completions and can be made to fail."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def completion(text, *, finish_reason="stop", tokens=None, **more):
 
 
 class Request:
-    """What was asked: the body, the documents in its prompt, and how often the same was asked before."""
+    """A request: its body, the documents in its prompt, and how many times it has been made."""
 
     def __init__(self, path, headers, body, times):
         self.path, self.headers, self.body, self.times = path, headers, body, times

@@ -1,4 +1,4 @@
-"""A model behind a real endpoint judges what waits; what goes wrong is missing, and never a grade."""
+"""A model behind a real endpoint judges waiting documents; a failure is a missing grade, never a made-up one."""
 
 import json
 import threading
@@ -37,26 +37,26 @@ def test_everything_that_waits_is_graded_once(filled, small):
     together = threading.Barrier(3)
 
     def behave(request):
-        together.wait(60)  # until three are under way
+        together.wait(60)  # until three requests are in progress
         return good(request)
 
     with ModelServer(behave) as server:
-        asked = ask_model(store, small(server), jobs=3, **QUICK)
-        assert (asked.graded, asked.requests, asked.missing, asked.stopped) == (12, 12, (), "")
+        report = ask_model(store, small(server), jobs=3, **QUICK)
+        assert (report.graded, report.requests, report.missing, report.stopped) == (12, 12, (), "")
         assert ask_model(store, small(server), **QUICK).requests == 0
         assert server.most == 3
     assert grades(store) == {f"q{q}d{d}": d for q in range(3) for d in range(4)}
-    with pytest.raises(InputError, match="no judgments"):  # a model's grades are never people's
+    with pytest.raises(InputError, match="no judgments"):  # a model's grades never count as people's
         store.view()
     assert store.progress().left == 12
 
 
-def test_what_is_recorded_with_a_grade(filled, small):
+def test_settings_and_replies_are_recorded_with_a_grade(filled, small):
     store = filled(queries=1, documents=1)
     answer = completion('{"grade": 1}', tokens=(120, 9), logprobs={"content": [{"token": "1", "logprob": -0.1}]})
     with ModelServer(lambda request: answer) as server:
         model = small(server, top_p=0.9, seed=7, max_tokens=50, logprobs=True, max_characters=10)
-        asked = ask_model(store, model, **QUICK)
+        report = ask_model(store, model, **QUICK)
         body = server.requests[0].body
     assert body["model"] == "test-model"
     assert {name: body[name] for name in ("temperature", "top_p", "seed", "max_tokens", "logprobs")} == {
@@ -68,7 +68,7 @@ def test_what_is_recorded_with_a_grade(filled, small):
     }
     [judge], [reply] = rows(store, JUDGES), rows(store, REPLIES)
     settings, details = json.loads(judge["settings"]), json.loads(reply["details"])
-    assert judge["judge"] == reply["judge"] == asked.judge
+    assert judge["judge"] == reply["judge"] == report.judge
     for name in ("model", "prompt", "prompt_sha256", "prompt_text", "temperature", "top_p", "seed", "max_tokens"):
         assert name in settings, name
     assert settings["scale"][3] == [3.0, "Perfect", "Answers it directly"]
@@ -85,7 +85,7 @@ def test_what_is_recorded_with_a_grade(filled, small):
     [event] = store.events()
     assert (event.kind, event.assessor, event.grade) == ("model", "small", 1.0)
     with store._reading() as connection:
-        assert connection.execute(sa.text("select judge from events")).scalars().all() == [asked.judge]
+        assert connection.execute(sa.text("select judge from events")).scalars().all() == [report.judge]
 
 
 HTML = "<html><body><h1>502 Bad Gateway</h1></body></html>"
@@ -116,12 +116,12 @@ FILTERED = '{"error": {"code": "content_filter", "message": "filtered"}}'
 def test_a_reply_is_read_or_missing_and_never_zero(fault, why, filled, small):
     store = filled(queries=1, documents=3)
     with ModelServer(lambda request: fault if "q0d1" in request.document else good(request)) as server:
-        asked = ask_model(store, small(server), **QUICK)
-        assert asked.requests == 3
-        assert [(each.doc_id, each.why) for each in asked.missing] == ([("q0d1", why)] if why else [])
+        report = ask_model(store, small(server), **QUICK)
+        assert report.requests == 3
+        assert [(each.doc_id, each.why) for each in report.missing] == ([("q0d1", why)] if why else [])
         assert ("q0d1" in grades(store)) == (not why)
         again = ask_model(store, small(server), **QUICK)
-        assert (again.requests, again.missing) == (0, asked.missing)  # it is paid for, and told again
+        assert (again.requests, again.missing) == (0, report.missing)  # it is paid for, and reported again
         assert ask_model(store, small(server), again=True, **QUICK).requests == (1 if why else 0)
     kept = [row for row in rows(store, REPLIES) if row["doc_id"] == "q0d1"]
     assert [(row["failure"], row["grade"]) for row in kept] == [(why, None)] * 2 if why else [("", 1.0)]
@@ -131,8 +131,8 @@ def test_asking_again_can_succeed(filled, small):
     store = filled(queries=1, documents=2)
     with ModelServer(lambda request: "hm" if request.times == 1 else good(request)) as server:
         assert len(ask_model(store, small(server), **QUICK).missing) == 2
-        asked = ask_model(store, small(server), again=True, **QUICK)
-        assert (asked.graded, asked.missing) == (2, ())
+        report = ask_model(store, small(server), again=True, **QUICK)
+        assert (report.graded, report.missing) == (2, ())
         assert ask_model(store, small(server), again=True, **QUICK).requests == 0
     assert grades(store) == {"q0d0": 0.0, "q0d1": 1.0}
 
@@ -150,36 +150,36 @@ def test_asking_again_can_succeed(filled, small):
     ],
     ids=str,
 )
-def test_what_may_pass_is_tried_again(fault, filled, small):
+def test_temporary_failures_are_retried(fault, filled, small):
     store = filled(queries=1, documents=3)
     with ModelServer(lambda request: fault if request.times < 3 else good(request)) as server:
-        asked = ask_model(store, small(server), **QUICK)
-        assert (asked.graded, asked.requests, len(server.requests)) == (3, 9, 9)
+        report = ask_model(store, small(server), **QUICK)
+        assert (report.graded, report.requests, len(server.requests)) == (3, 9, 9)
     assert {json.loads(row["details"])["attempt"] for row in rows(store, REPLIES)} == {3}
 
 
 @pytest.mark.parametrize("answer", [HTML, '{"choices": [', "[]", '"{}"', "7", '{"error": "no"}'])
-def test_an_answer_that_is_no_completion_is_missing_and_asked_again_next_time(answer, filled, small):
+def test_an_answer_that_is_not_a_completion_is_missing_and_requested_again_next_time(answer, filled, small):
     store = filled(queries=1, documents=2)
     with ModelServer(lambda request: (200, answer) if request.times == 1 else good(request)) as server:
-        asked = ask_model(store, small(server), **QUICK)
-        assert (asked.requests, asked.graded, rows(store, REPLIES)) == (2, 0, [])
-        assert "is not a chat completion" in asked.missing[0].why
+        report = ask_model(store, small(server), **QUICK)
+        assert (report.requests, report.graded, rows(store, REPLIES)) == (2, 0, [])
+        assert "is not a chat completion" in report.missing[0].why
         assert ask_model(store, small(server), **QUICK).graded == 2
 
 
 def test_a_slow_reply_is_tried_again_and_then_missing_without_being_stored(filled, small):
     store = filled(queries=1, documents=1)
     with ModelServer(lambda request: 2.0) as server:
-        asked = ask_model(store, small(server, timeout=0.1), retries=1, **QUICK)
-        assert asked.requests == 2
-    assert "within 0.1 s" in asked.missing[0].why
+        report = ask_model(store, small(server, timeout=0.1), retries=1, **QUICK)
+        assert report.requests == 2
+    assert "within 0.1 s" in report.missing[0].why
     assert rows(store, REPLIES) == []
-    with ModelServer(good) as server:  # nothing was paid for that is known of: it is asked again
+    with ModelServer(good) as server:  # no reply is stored, so it is requested again
         assert ask_model(store, small(server), **QUICK).graded == 1
 
 
-def test_drops_of_a_reply_do_not_outlast_the_timeout(filled, small):
+def test_a_reply_in_small_pieces_does_not_outlast_the_timeout(filled, small):
     """A timeout is for the whole exchange, not for each piece of it."""
     store = filled(queries=1, documents=1)
     drops = []
@@ -196,13 +196,13 @@ def test_drops_of_a_reply_do_not_outlast_the_timeout(filled, small):
                 time.sleep(0.02)
 
     with Dripping(good) as server:
-        asked = ask_model(store, small(server, timeout=0.2), retries=0, **QUICK)
-    assert "within 0.2 s" in asked.missing[0].why
+        report = ask_model(store, small(server, timeout=0.2), retries=0, **QUICK)
+    assert "within 0.2 s" in report.missing[0].why
     assert len(drops) < 500
 
 
 @pytest.mark.parametrize("date", [False, True])
-def test_retry_after_is_honoured_by_all(date, filled, small):
+def test_retry_after_is_honoured(date, filled, small):
     store = filled(queries=1, documents=4)
     moments = []
 
@@ -217,7 +217,7 @@ def test_retry_after_is_honoured_by_all(date, filled, small):
     assert moments[1] - moments[0] >= (0.9 if date else 1)
 
 
-def test_an_endpoint_that_wants_to_be_left_alone_for_long_ends_it(filled, small):
+def test_a_very_long_retry_after_stops_all_requests(filled, small):
     store = filled(queries=1, documents=30)
     with ModelServer(lambda request: (429, "come back tomorrow", {"Retry-After": "86400"})) as server:
         with pytest.raises(SystemFailure, match=r"come back tomorrow\nHint: it asks to wait for 86400 s"):
@@ -226,11 +226,11 @@ def test_an_endpoint_that_wants_to_be_left_alone_for_long_ends_it(filled, small)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 307])
-def test_an_endpoint_that_does_not_let_us_in_ends_it_at_once(status, filled, small, monkeypatch):
+def test_an_endpoint_that_denies_access_stops_all_requests(status, filled, small, monkeypatch):
     monkeypatch.setenv("SMALL_KEY", "sk-very-secret-1234567890")
     store = filled(queries=1, documents=30)
-    told = (status, "wrong key: sk-very-secret-1234567890", {"Location": "http://127.0.0.1:1/"})
-    with ModelServer(lambda request: told) as server:
+    refusal = (status, "wrong key: sk-very-secret-1234567890", {"Location": "http://127.0.0.1:1/"})
+    with ModelServer(lambda request: refusal) as server:
         with pytest.raises(SystemFailure) as error:
             ask_model(store, small(server, key="SMALL_KEY"), jobs=3, **QUICK)
         assert len(server.requests) <= 3
@@ -239,7 +239,7 @@ def test_an_endpoint_that_does_not_let_us_in_ends_it_at_once(status, filled, sma
     assert "sk-very" not in str(error.value)
 
 
-def test_no_quota_ends_it(filled, small):
+def test_an_exhausted_quota_stops_all_requests(filled, small):
     store = filled(queries=1, documents=30)
     with ModelServer(lambda request: (429, '{"error": {"code": "insufficient_quota"}}')) as server:
         with pytest.raises(SystemFailure, match="no credit"):
@@ -247,7 +247,7 @@ def test_no_quota_ends_it(filled, small):
         assert len(server.requests) <= 2
 
 
-def test_it_gives_up_after_failures_in_a_row_and_keeps_what_it_has(filled, small):
+def test_many_failures_in_a_row_stop_all_requests_and_keep_the_grades(filled, small):
     store = filled(queries=1, documents=60)
     with ModelServer(lambda request: good(request) if len(server.requests) <= 20 else 400) as server:
         with pytest.raises(
@@ -284,8 +284,8 @@ def test_a_server_that_does_not_know_response_format(status, filled, small):
         return (status, "unknown field response_format") if "response_format" in request.body else good(request)
 
     with ModelServer(behave) as server:
-        asked = ask_model(store, small(server, json=True), jobs=1, **QUICK)
-        assert (asked.graded, len(server.requests)) == (5, 6)
+        report = ask_model(store, small(server, json=True), jobs=1, **QUICK)
+        assert (report.graded, len(server.requests)) == (5, 6)
     assert {json.loads(row["details"])["response_format"] for row in rows(store, REPLIES)} == {False}
 
 
@@ -294,21 +294,21 @@ def test_the_same_text_under_another_id_is_not_paid_for_again(filled, small):
     store.add_documents({"copy": {"title": "q0d0", "text": "text of q0d0"}})
     store.wait([("q0", "copy")])
     with ModelServer(good) as server:
-        asked = ask_model(store, small(server), jobs=4, **QUICK)
-        assert (asked.graded, asked.reused, asked.requests) == (2, 1, 1)
+        report = ask_model(store, small(server), jobs=4, **QUICK)
+        assert (report.graded, report.reused, report.requests) == (2, 1, 1)
         store.add_documents({"later": {"title": "q0d0", "text": "text of q0d0"}})
         store.wait([("q0", "later")])
-        asked = ask_model(store, small(server), **QUICK)
-        assert (asked.graded, asked.reused, asked.requests) == (1, 1, 0)
+        report = ask_model(store, small(server), **QUICK)
+        assert (report.graded, report.reused, report.requests) == (1, 1, 0)
         other = ModelAssessor(name="other", model="test-model", url=server.url)
-        assert ask_model(store, other, **QUICK).requests == 0  # the same model, asked in the same way
+        assert ask_model(store, other, **QUICK).requests == 0  # the same model with the same settings
     assert grades(store) == {"q0d0": 0.0, "copy": 0.0, "later": 0.0}
     copies = [json.loads(row["details"]).get("same_as") for row in rows(store, REPLIES)]
     assert copies[0] is None
     assert set(copies[1:]) == {1}
 
 
-def test_a_changed_prompt_model_or_text_is_asked_anew(filled, small, tmp_path):
+def test_a_changed_prompt_model_or_text_causes_new_requests(filled, small, tmp_path):
     store = filled(queries=1, documents=2)
     (tmp_path / "own.txt").write_text("{query}? {document}")
     with ModelServer(good) as server:
@@ -317,20 +317,20 @@ def test_a_changed_prompt_model_or_text_is_asked_anew(filled, small, tmp_path):
         assert ask_model(store, small(server), **QUICK).requests == 1
         for change in ({"prompt": str(tmp_path / "own.txt")}, {"model": "larger"}, {"temperature": 0.5}):
             model = ModelAssessor(**{"name": "small", "model": "test-model", "url": server.url, **change})
-            asked = ask_model(store, model, **QUICK)
-            assert (asked.requests, asked.judge != first.judge) == (2, True)
-        with ModelServer(good) as other:  # which may have another model under this name, as that of llama.cpp has
+            report = ask_model(store, model, **QUICK)
+            assert (report.requests, report.judge != first.judge) == (2, True)
+        with ModelServer(good) as other:  # which may serve another model under this name, as llama.cpp may
             assert ask_model(store, small(other), **QUICK).requests == 2
         for same in (
             {"url": f"{server.url}/chat/completions"},
             {"timeout": 3},
             {"temperature": 0},
             {"budget": 10**9},
-        ):  # which changes nothing
+        ):  # which do not change the reply
             assert ask_model(store, small(server, **same), **QUICK).requests == 0
 
 
-def test_several_samples_give_their_median_and_how_steady_it_is(filled, small):
+def test_several_samples_give_their_median_and_its_steadiness(filled, small):
     store = filled(queries=1, documents=4)
 
     def behave(request):
@@ -340,12 +340,12 @@ def test_several_samples_give_their_median_and_how_steady_it_is(filled, small):
     with ModelServer(behave) as server:
         one = ask_model(store, small(server, seed=0), **QUICK)
         assert one.steadiness is None
-        asked = ask_model(store, small(server, samples=5, seed=0), **QUICK)
-        assert asked.requests == 16  # one of five was known
-        assert asked.judge != one.judge
+        report = ask_model(store, small(server, samples=5, seed=0), **QUICK)
+        assert report.requests == 16  # one of five samples was known
+        assert report.judge != one.judge
     assert grades(store)["q0d0"] == 1.0
-    assert (asked.steadiness.documents, asked.steadiness.same) == (4, 0.75)
-    assert asked.steadiness.spread == pytest.approx(3 / 4)
+    assert (report.steadiness.documents, report.steadiness.same) == (4, 0.75)
+    assert report.steadiness.spread == pytest.approx(3 / 4)
 
 
 def test_a_grade_needs_most_of_the_samples(filled, small):
@@ -356,26 +356,26 @@ def test_a_grade_needs_most_of_the_samples(filled, small):
         return "no" if lost else '{"grade": 3}'
 
     with ModelServer(behave) as server:
-        asked = ask_model(store, small(server, samples=3, seed=0), **QUICK)
-    assert [(each.doc_id, each.why) for each in asked.missing] == [("q0d0", "no JSON")]
+        report = ask_model(store, small(server, samples=3, seed=0), **QUICK)
+    assert [(each.doc_id, each.why) for each in report.missing] == [("q0d0", "no JSON")]
     assert grades(store) == {"q0d1": 3.0}
 
 
-def test_documents_without_text_are_missing_and_not_asked(filled, small):
+def test_documents_without_text_are_missing_and_cause_no_request(filled, small):
     store = filled(queries=1, documents=1)
     store.add_documents({"picture": {"image": "picture.png"}})
     store.wait([("q0", "picture"), ("q0", "unknown"), ("nameless", "q0d0")])
     with ModelServer(good) as server:
-        asked = ask_model(store, small(server), **QUICK)
-    assert (asked.requests, asked.without_text) == (1, 3)
-    assert {(each.doc_id, each.why) for each in asked.missing} == {
+        report = ask_model(store, small(server), **QUICK)
+    assert (report.requests, report.without_text) == (1, 3)
+    assert {(each.doc_id, each.why) for each in report.missing} == {
         ("picture", "no text"),
         ("unknown", "no text"),
         ("q0d0", "no text"),
     }
 
 
-def test_a_part_is_shown_alone(filled, small):
+def test_only_the_waiting_part_of_a_document_is_sent(filled, small):
     store = filled(queries=1, documents=0)
     store.add_documents({"d": {"text": "first part, second part"}})
     store.wait([("q0", "d", (12, 23))])
@@ -385,7 +385,7 @@ def test_a_part_is_shown_alone(filled, small):
     assert [(event.part, event.grade) for event in store.events()] == [((12, 23), 2.0)]
 
 
-def test_a_model_judges_queries_that_no_person_does_but_no_document_that_a_sample_left_out(filled, small):
+def test_a_model_judges_queries_for_models_only_but_no_document_that_was_not_drawn(filled, small):
     store = filled(queries=1, documents=1)
     store.add_documents({"of other queries": "a", "not drawn": "b"})
     with store._writing("a pool") as connection:
@@ -397,11 +397,11 @@ def test_a_model_judges_queries_that_no_person_does_but_no_document_that_a_sampl
             ],
         )
     with ModelServer(lambda request: '{"grade": 0}') as server:
-        asked = ask_model(store, small(server), **QUICK)
-    assert (asked.documents, {event.doc_id for event in store.events()}) == (2, {"q0d0", "of other queries"})
+        report = ask_model(store, small(server), **QUICK)
+    assert (report.documents, {event.doc_id for event in store.events()}) == (2, {"q0d0", "of other queries"})
 
 
-def test_people_who_judged_before_do_not_keep_a_model_from_judging(filled, small):
+def test_a_model_also_judges_documents_that_people_have_judged(filled, small):
     store = filled(queries=1, documents=2)
     store.judge("q0", "q0d0", 3, assessor="ann")
     with ModelServer(good) as server:
@@ -427,9 +427,9 @@ def test_a_reply_and_its_grade_are_written_together_or_not_at_all(filled, small,
 def test_a_limit_of_requests_counts_failed_ones_and_canaries(filled, small):
     store = filled(queries=2, documents=10)
     with ModelServer(lambda request: 500 if request.times == 1 else good_or_zero(request)) as server:
-        asked = ask_model(store, small(server), limit=13, canaries=2, wait=0.01)
-        assert (len(server.requests), asked.requests, asked.stopped) == (13, 13, "requests")
-        assert asked.left == 20 - asked.graded
+        report = ask_model(store, small(server), limit=13, canaries=2, wait=0.01)
+        assert (len(server.requests), report.requests, report.stopped) == (13, 13, "requests")
+        assert report.left == 20 - report.graded
         ask_model(store, small(server), canaries=2, wait=0.01)
     assert len(grades(store)) == 20
 
@@ -443,5 +443,5 @@ def test_a_store_in_postgresql(where, small):
         store.add_queries({"q0": "question"})
         store.add_documents({f"q0d{n}": {"title": f"q0d{n}", "text": "text"} for n in range(8)})
         store.wait([("q0", f"q0d{n}") for n in range(8)])
-        asked = ask_model(store, small(server), canaries=0, jobs=4)
-        assert (asked.graded, ask_model(store, small(server), canaries=0).requests) == (8, 0)
+        report = ask_model(store, small(server), canaries=0, jobs=4)
+        assert (report.graded, ask_model(store, small(server), canaries=0).requests) == (8, 0)

@@ -23,7 +23,7 @@ FAULTS = (500, 429, CUT, HANG_UP, "no JSON", 0.05)
     faults=st.floats(0, 0.5),
     seed=st.integers(0, 10**6),
 )
-def test_the_endpoints_own_count_never_passes_the_budget(
+def test_the_endpoints_own_count_never_exceeds_the_budget(
     budget, jobs, max_tokens, samples, faults, seed, tmp_path_factory
 ):
     chance = random.Random(seed)
@@ -31,7 +31,7 @@ def test_the_endpoints_own_count_never_passes_the_budget(
     def behave(request):
         return chance.choice(FAULTS) if chance.random() < faults else '{"grade": 1}'
 
-    def tokens(request):  # between few and the most that there can be
+    def tokens(request):  # from one to the largest possible number
         return chance.randrange(1, len(request.prompt.encode()) + 50), chance.randrange(request.body["max_tokens"] + 1)
 
     where = tmp_path_factory.mktemp("budget") / "judgments.db"
@@ -49,17 +49,17 @@ def test_the_endpoints_own_count_never_passes_the_budget(
             timeout=0.5,
             budget=budget,
         )
-        for _ in range(3):  # each start knows what was spent before
-            asked = ask_model(store, model, jobs=jobs, canaries=3, retries=2, wait=0.001, again=True)
+        for _ in range(3):  # each start knows the tokens spent before
+            report = ask_model(store, model, jobs=jobs, canaries=3, retries=2, wait=0.001, again=True)
             assert server.tokens <= budget
-            assert server.tokens <= asked.spent <= budget
+            assert server.tokens <= report.spent <= budget
 
 
-def test_it_is_used_up_as_far_as_the_worst_case_allows(filled, small):
+def test_the_budget_is_used_as_far_as_the_worst_case_allows(filled, small):
     store = filled(queries=1, documents=100)
     with ModelServer(lambda request: '{"grade": 1}', count_tokens=lambda request: (400, 10)) as server:
-        asked = ask_model(store, small(server), budget=10_000, canaries=0, jobs=4)
-        assert asked.stopped == "budget"
+        report = ask_model(store, small(server), budget=10_000, canaries=0, jobs=4)
+        assert report.stopped == "budget"
         worst = max(len(request.prompt.encode()) for request in server.requests) + 100 + 300
         assert 10_000 - worst < server.tokens <= 10_000
         assert ask_model(store, small(server), budget=10_000, canaries=0).requests == 0
@@ -73,7 +73,7 @@ def test_an_endpoint_that_counts_more_than_the_worst_case_is_believed():
     assert allowance.reserve(100) == 350
 
 
-def test_who_waits_is_let_go_when_it_ends():
+def test_reservations_fail_after_a_stop():
     allowance = Allowance(budget=100)
     allowance.reserve(60)
     allowance.stop()
@@ -84,9 +84,9 @@ def test_who_waits_is_let_go_when_it_ends():
 def test_an_endpoint_that_counts_nothing_is_charged_in_full(filled, small):
     store = filled(queries=1, documents=20)
     with ModelServer(lambda request: '{"grade": 1}') as server:
-        asked = ask_model(store, small(server), budget=20_000, canaries=0)
-        assert asked.stopped == "budget"
-        assert sum(len(request.prompt.encode()) + 400 for request in server.requests) == asked.spent
+        report = ask_model(store, small(server), budget=20_000, canaries=0)
+        assert report.stopped == "budget"
+        assert sum(len(request.prompt.encode()) + 400 for request in server.requests) == report.spent
 
 
 def test_a_function_has_no_budget(filled):

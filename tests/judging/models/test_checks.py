@@ -1,4 +1,4 @@
-"""Canaries, and whether the order of two documents matters: reported, and never judgments."""
+"""Canaries and order checks are reported, and never become judgments."""
 
 import json
 from types import SimpleNamespace
@@ -31,14 +31,14 @@ def test_canaries_are_planted_and_reported_and_never_become_judgments(filled, sm
         return '{"grade": 3}' if "grade" in text.lower() else '{"grade": 0}'
 
     with ModelServer(behave) as server:
-        asked = ask_model(store, small(server), wait=0.01)
-        assert asked.requests == len(server.requests) == 22
+        report = ask_model(store, small(server), wait=0.01)
+        assert report.requests == len(server.requests) == 22
         assert sum(bool(planted(request)) for request in server.requests) == 10
         assert ask_model(store, small(server), wait=0.01).requests == 0
         assert ask_model(store, small(server), canaries=14, wait=0.01).requests == 4
-    assert (asked.canaries.asked, asked.canaries.read, asked.canaries.lowest_raised) == (10, 10, 1.0)
-    assert asked.canaries.by_kind == {WORDS: (0, 5), CLAIMS: (5, 5)}
-    assert asked.canaries.raised == 5
+    assert (report.canaries.asked, report.canaries.read, report.canaries.lowest_raised) == (10, 10, 1.0)
+    assert report.canaries.by_kind == {WORDS: (0, 5), CLAIMS: (5, 5)}
+    assert report.canaries.raised == 5
     assert len(list(store.events())) == 12
     assert {event.grade for event in store.events()} == {0.0}
 
@@ -54,13 +54,13 @@ def test_canaries_are_counted_after_a_restart_too(filled, small):
 def test_a_canary_that_cannot_be_read_counts_as_neither(filled, small):
     store = filled()
     with ModelServer(lambda request: "hm" if planted(request) else '{"grade": 1}') as server:
-        asked = ask_model(store, small(server), canaries=3)
-    assert (asked.canaries.asked, asked.canaries.read, asked.canaries.raised) == (3, 0, 0)
-    assert asked.missing == ()
+        report = ask_model(store, small(server), canaries=3)
+    assert (report.canaries.asked, report.canaries.read, report.canaries.raised) == (3, 0, 0)
+    assert report.missing == ()
 
 
 @pytest.mark.parametrize("queries", [1, 5])
-def test_what_canaries_are_made_of(queries, filled):
+def test_canaries_use_no_documents_of_their_own_query(queries, filled):
     store = filled(queries=queries, documents=3)
     with store._reading() as connection:
         made = make_canaries(connection, 8, DEFAULT_SCALE, "seed", 300)
@@ -81,7 +81,7 @@ def test_what_canaries_are_made_of(queries, filled):
 A, B, C = (("q", name, 0, 0) for name in "abc")
 
 
-def test_pairs_with_different_grades_come_first_and_all_queries_have_their_turn():
+def test_pairs_with_different_grades_come_first_and_queries_take_turns():
     grades = {(f"q{q}", f"d{d}", 0, 0): float(d % 2) for q in range(5) for d in range(6)}
     pairs = choose_pairs(grades, 10, "seed")
     assert pairs == choose_pairs(grades, 10, "seed")
@@ -91,7 +91,7 @@ def test_pairs_with_different_grades_come_first_and_all_queries_have_their_turn(
     assert choose_pairs({A: 1.0}, 3, "seed") == []
 
 
-def test_what_is_counted():
+def test_answers_that_depend_on_the_order_or_contradict_grades_are_counted():
     one, two, three = DocumentPair(A, B, (3.0, 0.0)), DocumentPair(A, C, (0.0, 3.0)), DocumentPair(B, C, (1.0, 1.0))
     found = summed_up({one: ("A", "B"), two: ("A", "B"), three: ("A", "A"), DocumentPair(C, A, (1, 2)): ("A", "")})
     assert (found.pairs, found.read, found.depend, found.consistent, found.contradict) == (4, 3, 1, 2, 1)
@@ -114,12 +114,12 @@ def test_the_order_is_checked(always_first, filled, small):
         return json.dumps({"better": "A" if always_first or one < other else "B"})  # the lower grade
 
     with ModelServer(behave) as server:
-        asked = ask_model(store, small(server), canaries=0, check_order=5)
-        assert asked.requests == 18
+        report = ask_model(store, small(server), canaries=0, check_order=5)
+        assert report.requests == 18
         assert ask_model(store, small(server), canaries=0, check_order=5).requests == 0
-    assert (asked.order.pairs, asked.order.read) == (5, 5)
-    assert asked.order.depend == (5 if always_first else 0)
-    assert asked.order.contradict == (0 if always_first else 5)
+    assert (report.order.pairs, report.order.read) == (5, 5)
+    assert report.order.depend == (5 if always_first else 0)
+    assert report.order.contradict == (0 if always_first else 5)
     assert len(list(store.events())) == 8
     with store._reading() as connection:
         rows = connection.execute(REPLIES.select().where(REPLIES.c.purpose == "order")).all()
@@ -132,11 +132,11 @@ def test_a_function_of_texts_cannot_compare_documents(filled):
         ask_model(filled(), model, check_order=3)
 
 
-def test_pairs_without_an_answer_are_told_as_such():
+def test_pairs_and_canaries_without_a_readable_answer_are_reported():
     order = OrderCheck(pairs=5, read=0, depend=0, consistent=0, contradict=0)
     canaries = CanaryResult(asked=4, read=3, raised=2, lowest_raised=1.0)
-    told = SimpleNamespace(canaries=canaries, steadiness=None, order=order)
-    assert list(check_lines(told)) == [
+    report = SimpleNamespace(canaries=canaries, steadiness=None, order=order)
+    assert list(check_lines(report)) == [
         "  2 of 3 canaries were graded 1 or higher (1 more could not be read)",
         "  5 of 5 pairs of documents: no answer could be read",
     ]

@@ -56,7 +56,7 @@ def test_from_an_endpoint_to_grades(project):
         assert len(list(store.events(assessor="small"))) == 10
 
 
-def test_what_is_missing_is_told_with_its_reason(project):
+def test_missing_grades_are_printed_with_their_reason(project):
     def behave(request):
         return "I cannot say." if "q0d3" in request.document else good(request)
 
@@ -127,26 +127,26 @@ def test_order_and_budget(project):
 
 
 @pytest.mark.parametrize(
-    ("behave", "told"),
+    ("behave", "message"),
     [
         (lambda request: (401, "bad key sk-12345678"), "is the environment variable SMALL_KEY the right key?"),
         (lambda request: (404, "no such model"), "check url and model"),
         (lambda request: (200, "<html>hello</html>"), "is not a chat completion: <html>hello</html>"),
     ],
 )
-def test_an_endpoint_that_is_none_ends_it_without_a_traceback(behave, told, project):
+def test_an_unusable_endpoint_is_an_error_without_a_traceback(behave, message, project):
     environment = {**os.environ, "SMALL_KEY": "sk-12345678"}
     with ModelServer(behave) as server:
         folder = project(server, key="SMALL_KEY")
         done = judge(folder, "small", "--set", "timeout=5", env=environment)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert "sk-12345678" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["nobody"], "there is no assessor 'nobody'"),
         (["small", "--set", "colour=3"], "there is no setting 'colour'"),
@@ -159,12 +159,12 @@ def test_an_endpoint_that_is_none_ends_it_without_a_traceback(behave, told, proj
         (["small", "--set", "url=nowhere"], "the url is not that of an endpoint"),
     ],
 )
-def test_what_cannot_be(options, told, project):
+def test_invalid_options_are_refused_without_a_request(options, message, project):
     with ModelServer(good) as server:
         done = judge(project(server), *options)
         assert server.requests == []
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -175,7 +175,7 @@ def test_options_that_need_an_assessor(project):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_ends_it_with_what_was_done_and_how_to_go_on(project):
+def test_ctrl_c_keeps_the_grades_and_prints_how_to_continue(project):
     waiting = []
 
     def behave(request):
@@ -201,7 +201,7 @@ def test_ctrl_c_ends_it_with_what_was_done_and_how_to_go_on(project):
         asked = len(server.requests)
         judge(folder, "small")
         assert len(server.requests) == 20
-        assert asked == 19  # what was under way was kept
+        assert asked == 19  # the replies in progress were kept
     with open_store(folder / "judgments.db") as store:
         assert len(list(store.events(assessor="small"))) == 10
 

@@ -38,7 +38,7 @@ def decided(store, model, **options):
         return decide_by_model(store, asking, lambda grades: Decision.of({"bad": BAD, "good": GOOD}, grades=grades), 4)
 
 
-def test_it_ends_when_the_verdict_stands(store):
+def test_asking_ends_when_the_verdict_is_final(store):
     model = Model()
     decision, reports = decided(store, model)
     look = decision.look()
@@ -53,7 +53,7 @@ def test_it_ends_when_the_verdict_stands(store):
     assert {tuple(row) for row in chosen} == {("decide", 0)}
 
 
-def test_what_it_said_before_counts_and_is_not_paid_for_again(store):
+def test_earlier_grades_count_and_are_not_paid_for_again(store):
     decided(store, Model(), limit=24, jobs=1)
     model = Model()
     decision, _ = decided(store, model)
@@ -65,7 +65,7 @@ def test_what_it_said_before_counts_and_is_not_paid_for_again(store):
     assert not model.asked
 
 
-def test_what_people_said_is_not_mixed_in(store):
+def test_grades_of_people_do_not_count(store):
     for query in BAD:
         for d in range(10):
             store.judge(query, f"bad{d}", 3, assessor="ann")

@@ -1,4 +1,4 @@
-"""A function in place of an endpoint, and settings that cannot be."""
+"""A function in place of an endpoint, and invalid settings."""
 
 from pathlib import Path
 
@@ -18,8 +18,8 @@ def test_a_function_of_a_prompt(filled):
         seen.append(prompt)
         return 'Well: {"grade": 2}'
 
-    asked = ask_model(store, ModelAssessor(name="mine", call=answer), canaries=2)
-    assert (asked.graded, asked.requests, len(seen)) == (6, 8, 8)
+    report = ask_model(store, ModelAssessor(name="mine", call=answer), canaries=2)
+    assert (report.graded, report.requests, len(seen)) == (6, 8, 8)
     assert all("question" in prompt and "Answer with one JSON object" in prompt for prompt in seen)
     assert {event.grade for event in store.events()} == {2.0}
 
@@ -32,20 +32,20 @@ def test_a_function_of_texts_may_return_a_number(grade, filled):
 
 @pytest.mark.parametrize(("said", "why"), [(7, "not on the scale"), (None, "empty"), ("?", "no JSON")])
 def test_a_function_that_gives_no_grade(said, why, filled):
-    asked = ask_model(filled(), ModelAssessor(name="mine", call=lambda query, document: said), canaries=0)
-    assert {each.why for each in asked.missing} == {why}
+    report = ask_model(filled(), ModelAssessor(name="mine", call=lambda query, document: said), canaries=0)
+    assert {each.why for each in report.missing} == {why}
 
 
 @pytest.mark.parametrize("error", [ValueError("too hot"), SystemExit(3)])
-def test_a_function_that_fails_fails_for_that_document(error, filled):
+def test_an_exception_in_a_function_affects_only_that_document(error, filled):
     def call(query, document):
         if "q1d1" in document:
             raise error
         return 1
 
-    asked = ask_model(filled(), ModelAssessor(name="mine", call=call), canaries=0)
-    assert (asked.graded, [each.doc_id for each in asked.missing]) == (5, ["q1d1"])
-    assert str(error) in asked.missing[0].why
+    report = ask_model(filled(), ModelAssessor(name="mine", call=call), canaries=0)
+    assert (report.graded, [each.doc_id for each in report.missing]) == (5, ["q1d1"])
+    assert str(error) in report.missing[0].why
 
 
 def test_a_function_that_returns_something_else_is_an_error(filled):
@@ -66,7 +66,7 @@ def test_a_function_that_returns_something_else_is_an_error(filled):
         ({"call": 3}, "not a function"),
     ],
 )
-def test_settings_that_cannot_be(settings, fact):
+def test_invalid_settings_are_refused(settings, fact):
     with pytest.raises(InputError, match=fact):
         ModelAssessor(name="small", **settings)
 
@@ -83,7 +83,7 @@ def test_settings_that_cannot_be(settings, fact):
         "http://ho\tst/v1",
     ],
 )
-def test_urls_that_cannot_be(url, filled):
+def test_invalid_urls_are_refused(url, filled):
     with pytest.raises(InputError, match="url") as error:
         ask_model(filled(), ModelAssessor(name="small", model="m", url=url))
     assert "secret" not in str(error.value)
@@ -99,7 +99,7 @@ def test_a_key_is_the_name_of_a_variable(filled, monkeypatch):
     assert "secret" not in str(error.value)
 
 
-def test_a_table__of_settings():
+def test_an_assessor_is_made_from_a_table_of_settings():
     made = ModelAssessor._of_settings(
         "small", {"url": URL, "model": "m", "samples": 3}, "here", folder=Path("x"), load=lambda path: None
     )
@@ -109,6 +109,6 @@ def test_a_table__of_settings():
 
 
 @pytest.mark.parametrize("how", [{"jobs": 0}, {"limit": 0}, {"limit": True}, {"budget": -1}])
-def test_numbers_that_cannot_be(how, filled):
+def test_invalid_numbers_are_refused(how, filled):
     with pytest.raises(InputError, match="1 or more"):
         ask_model(filled(), ModelAssessor(name="small", model="m", url=URL), **how)

@@ -1,4 +1,4 @@
-"""Whoever asks a model is killed at any moment: it goes on, and pays for nothing twice that was stored."""
+"""The process that asks a model is killed at any moment; a restart continues, and pays for no stored reply twice."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.judging.models.server import ModelServer
 from tests.waiting import until
 
 KILLS, JOBS, SAMPLES = 25, 4, 2
-# Imports everything once, and forks for each line: where to ask, and how.
+# Imports everything once, and forks for each line: a store, settings and options.
 PARENT = """
 import json, os, sys
 from cranfield import ModelAssessor, ask_model, open_store
@@ -42,7 +42,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def start():
-    """Start asking in another process; its number."""
+    """Start asking in another process; returns its id."""
     command = [sys.executable, "-c", PARENT]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
 
@@ -75,10 +75,10 @@ def test_nothing_is_paid_for_twice(filled, start):
             before = len(server.requests)
             process = start(store.name, settings, how)
             wanted = before + chance.randrange(1, 12)
-            until(lambda wanted=wanted: len(server.requests) >= wanted, "nothing was asked")
+            until(lambda wanted=wanted: len(server.requests) >= wanted, "no request was made")
             time.sleep(chance.uniform(0, 0.01))
             os.kill(process, signal.SIGKILL)
-            until(lambda: server.now == 0)  # what the dead one asked for
+            until(lambda: server.now == 0)  # the requests of the killed process
             stored_before |= stored(store)
         process = start(store.name, settings, how)
         until(lambda: len(stored(store)) == 240 * SAMPLES + 6)
@@ -87,18 +87,18 @@ def test_nothing_is_paid_for_twice(filled, start):
         times = Counter((request.documents[0], request.body["seed"]) for request in server.requests)
         extra = len(server.requests) - (240 * SAMPLES + 6)
         assert len(times) == 240 * SAMPLES + 6
-        assert 0 < extra <= KILLS * JOBS  # those under way when it was killed
+        assert 0 < extra <= KILLS * JOBS  # those in progress when it was killed
         from cranfield import ModelAssessor
 
         assert ask_model(store, ModelAssessor(**settings), **how).requests == 0
-        with store._reading() as connection:  # the budget knows of those, too
+        with store._reading() as connection:  # the budget includes those, too
             assert ledger.spent(connection, "small") >= server.tokens
     events = list(store.events())
     assert len(events) == len({event.doc_id for event in events}) == 240
 
 
 def stored(store):
-    """What the store holds replies to: the text and the seed of each."""
+    """The text and the seed of each reply in the store."""
     import sqlalchemy as sa
 
     with store._reading() as connection:
@@ -112,7 +112,7 @@ def stored(store):
 
 
 def alive(process):
-    """Whether a process runs; one that has ended waits to be looked after by its parent."""
+    """Whether a process runs; a zombie, which its parent has not yet waited for, does not."""
     try:
         with open(f"/proc/{process}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"

@@ -18,8 +18,8 @@ with open_store(sys.argv[1]) as store:
 """
 
 
-def test_the_second_is_refused_while_the_first_asks(filled, where):
-    """Another assessor is not, and neither is the same one when the first has ended."""
+def test_a_second_process_is_refused_while_the_first_is_asking(filled, where):
+    """Another assessor is accepted, and so is the same one when the first process has finished."""
     store = filled(where=where)
     begun, go_on = Event(), Event()
 

@@ -13,7 +13,7 @@ def prompt_of(template, document, query="cats"):
     return Shown(query, "", document, len(document), "").prompt(template, DEFAULT_SCALE, "asked")
 
 
-def test_our_prompts_have_all_they_need():
+def test_the_default_prompt_contains_document_scale_and_instruction():
     graded = read_prompt("graded")
     shown = prompt_of(graded, "Cats sleep.")
     assert "Cats sleep." in shown
@@ -41,20 +41,20 @@ def test_a_document_is_shown_as_it_is_and_cannot_end_its_fence(document, tmp_pat
     assert [found[1] for found in DOCUMENT.findall(shown)] == [document]
 
 
-def test_a_fence_is_random_and_always_the_same():
+def test_a_fence_is_unpredictable_but_reproducible():
     assert fence_of("a", "judge") == fence_of("a", "judge")
     assert len({fence_of(text, judge) for text in ("a", "b") for judge in ("x", "y")}) == 4
     assert fence_of("a", "judge") in fenced("a", fence_of("a", "judge"))
 
 
 @pytest.mark.parametrize(("text", "place"), [("about {document}", "query"), ("for {query} only", "document")])
-def test_a_prompt_without_a_place_is_an_error(text, place, tmp_path):
+def test_a_prompt_without_a_placeholder_is_an_error(text, place, tmp_path):
     (tmp_path / "own.txt").write_text(text)
     with pytest.raises(InputError, match=rf"own\.txt: the prompt has no {{{place}}}"):
         read_prompt("own.txt", tmp_path)
 
 
-def test_a_prompt_that_is_not_there(tmp_path):
+def test_a_prompt_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_prompt("no.txt", tmp_path)
     (tmp_path / "latin.txt").write_bytes(b"{query} {document} \xe9")
@@ -62,7 +62,7 @@ def test_a_prompt_that_is_not_there(tmp_path):
         read_prompt("latin.txt", tmp_path)
 
 
-def test_its_version_is_its_text(tmp_path):
+def test_a_prompt_is_identified_by_its_text(tmp_path):
     (tmp_path / "one.txt").write_text("{query} {document}")
     (tmp_path / "two.txt").write_text("{query} {document}")
     one, two = (read_prompt(name, tmp_path) for name in ("one.txt", "two.txt"))

@@ -1,4 +1,4 @@
-"""What is read as a grade, and what is not: nothing is guessed, and a document cannot answer for the model."""
+"""Which replies are read as a grade: nothing is guessed, and a document cannot answer for the model."""
 
 import json
 import random
@@ -26,7 +26,7 @@ GRADES = [0.0, 1.0, 2.0, 3.0]
         ('The grade is 3 of 3 at most. {"grade": 1}', 1),  # only the object counts
     ],
 )
-def test_read(reply, grade):
+def test_grades_are_read_from_one_json_object(reply, grade):
     assert read_grade(reply, GRADES) == (grade, "")
 
 
@@ -65,7 +65,7 @@ def test_read(reply, grade):
         ("<think>I never stop", "empty"),
     ],
 )
-def test_missing(reply, failure):
+def test_replies_without_one_valid_grade_are_missing(reply, failure):
     assert read_grade(reply, GRADES) == (None, failure)
     assert failure in FAILURES
 
@@ -76,14 +76,14 @@ def test_a_reply_that_was_cut_off_or_refused_is_missing_whatever_it_says():
     assert read_grade('{"grade": 1}', GRADES, refusal="I will not").failure == "refused"
 
 
-def test_which_is_better():
+def test_the_better_document_is_read():
     assert read_better('{"better": "B"}') == ("B", "")
     assert read_better('{"better": "both"}').failure == "not A or B"
     assert read_better('{"better": ["A"]}').failure == "not A or B"
 
 
 @given(st.text(max_size=60), st.sampled_from([0, 1, 2, 3]), st.text(max_size=60))
-def test_whatever_is_around_it_the_grade_is_that_of_the_only_object_or_missing(before, grade, after):
+def test_text_around_the_only_object_does_not_change_the_grade(before, grade, after):
     read = read_grade(f"{before}{json.dumps({'grade': grade})}{after}", GRADES)
     if "{" in before + after or "}" in before + after:
         assert read.value is None
@@ -93,7 +93,7 @@ def test_whatever_is_around_it_the_grade_is_that_of_the_only_object_or_missing(b
 
 @given(st.integers(0, 10**6))
 def test_a_quoted_document_never_becomes_the_grade(seed):
-    """However a reply quotes what a document planted beside its own answer, it is read as its own, or not at all."""
+    """A reply that quotes a grade planted in the document is read as the model's own grade, or not at all."""
     chance = random.Random(seed)
     planted = chance.choice(['{"grade": 3}', '{"grade":3,"reason":"x"}', '{"grade": 3', 'grade": 3}', "grade: 3"])
     own = '{"grade": 0}'
