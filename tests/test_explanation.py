@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cranfield import InputError, Judgments, Policy, evaluate, explain
+from cranfield import InputError, Judgments, Policy, evaluate, explain, explain_grades
 from cranfield.evaluation.explaining import HEAD, explanation_text
 from cranfield.layout import columns
 from tests import generated, oracle
@@ -14,7 +14,7 @@ from tests.generated import trec_run
 
 
 def test_the_table_of_discounts():
-    shown = explain([3, 2, 3, 0, 1], measures="CG DCG IDCG nDCG nDCG(gain=exponential) RR AP")
+    shown = explain_grades([3, 2, 3, 0, 1], "CG DCG IDCG nDCG nDCG(gain=exponential) RR AP")
     assert [round(place.discount, 4) for place in shown.positions] == [1, 1.585, 2, 2.3219, 2.585]
     columns = {name: [round(place.values[name], 4) for place in shown.positions] for name in shown.measures}
     assert columns["CG"] == [3, 5, 8, 8, 9]
@@ -27,7 +27,7 @@ def test_the_table_of_discounts():
 
 
 def test_binary_precision_and_recall_at_every_cutoff():
-    shown = explain([1, 0, 1, 0, 1], measures=["P", "R", "F@3"])
+    shown = explain_grades([1, 0, 1, 0, 1], ["P", "R", "F@3"])
     columns = {name: [round(place.values[name], 4) for place in shown.positions] for name in shown.measures}
     assert columns["P"] == [1, 0.5, 0.6667, 0.5, 0.6]
     assert columns["R"] == [0.3333, 0.3333, 0.6667, 0.6667, 1]
@@ -36,7 +36,7 @@ def test_binary_precision_and_recall_at_every_cutoff():
 
 @settings(max_examples=60, deadline=None)
 @given(generated.collections(), generated.layouts(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
-def test_it_agrees_with_evaluate_and_with_a_naive_sort(collection, write, ties):
+def test_explanations_agree_with_evaluate_and_with_a_naive_sort(collection, write, ties):
     qrels, run = collection
     policy = Policy(ties=ties)
     measures = ["nDCG@3", "AP@3", "P@3", "RR@3"]
@@ -85,7 +85,7 @@ NAMES = (
 @pytest.mark.parametrize("measures", NAMES)
 @pytest.mark.parametrize("width", [None, 20, 40, 80, 120, 300])
 def test_every_cell_is_under_its_head(measures, width):
-    """Whatever blanks and commas the ids and the measures hold, and however narrow the terminal is."""
+    """Ids and measures may contain blanks and commas, and the terminal may be narrow."""
     shown = explain(ODD, {"q 1": list(ODD["q 1"])}, "q 1", measures)
     title, *lines = (explanation_text(shown, width) if width else str(shown)).split("\n")
     assert title == "query q 1"
@@ -117,12 +117,12 @@ def test_a_table_that_fits_is_the_same_for_a_terminal():
     assert explanation_text(shown, 80) == str(shown)
 
 
-def test_the_gain_is_that_of_the_first_measure_that_has_one():
-    one = explain([3, 2], measures="P DCG nDCG")
+def test_the_gain_comes_from_the_first_measure_with_gains():
+    one = explain_grades([3, 2], "P DCG nDCG")
     assert [place.gain for place in one.positions] == [3, 2]
     assert one.gains == {"DCG": "linear", "nDCG": "linear"}
     assert "gain:" not in str(one)
-    other = explain([3, 2], measures="P nDCG(gain=exponential) DCG Q(gain=exponential) CG(gain={2:5})")
+    other = explain_grades([3, 2], "P nDCG(gain=exponential) DCG Q(gain=exponential) CG(gain={2:5})")
     assert [place.gain for place in other.positions] == [7, 3]
     assert "\ngain: exponential, as in nDCG(gain=exponential); not that of DCG, CG(gain={2:5})\n" in str(other)
-    assert explain([3], measures="P").gains == {}
+    assert explain_grades([3], "P").gains == {}

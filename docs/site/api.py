@@ -47,6 +47,7 @@ GROUPS = {
         "evaluate_lazily",
         "value",
         "explain",
+        "explain_grades",
         "Evaluation",
         "LazyEvaluation",
         "Explanation",

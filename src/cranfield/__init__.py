@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from cranfield.evaluation.advice import Advice, advise
     from cranfield.evaluation.evaluating import evaluate, evaluate_runs, value
-    from cranfield.evaluation.explaining import Explanation, explain
+    from cranfield.evaluation.explaining import Explanation, explain, explain_grades
     from cranfield.evaluation.lazily import LazyEvaluation, evaluate_lazily
     from cranfield.evaluation.result import Evaluation
     from cranfield.files.chart_files import save_chart
@@ -120,7 +120,7 @@ _HOMES = {
     ),
     "evaluation.lazily": ("LazyEvaluation", "evaluate_lazily"),
     "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
-    "evaluation.explaining": ("Explanation", "explain"),
+    "evaluation.explaining": ("Explanation", "explain", "explain_grades"),
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
     "judging.correcting": ("compare_corrected", "evaluate_corrected", "gate_corrected"),
@@ -219,6 +219,7 @@ __all__ = [
     "evaluate_lazily",
     "evaluate_runs",
     "explain",
+    "explain_grades",
     "gate",
     "gate_corrected",
     "kendall_tau",

@@ -37,6 +37,42 @@ def test_compare(files):
     assert r"\toprule" in run("compare", "qrels", "good.run", "bad.run", *options, "latex", cwd=files).stdout
 
 
+@pytest.mark.parametrize(
+    "command", [("compare", "--format", "json", "-o", "out"), ("report", "--no-charts", "-o", "out")]
+)
+def test_a_baseline_is_one_of_the_runs_by_file_or_name_or_a_further_file(files, command):
+    name, *options = command
+
+    def compared(*runs):
+        done = run(name, "qrels", *runs, "-m", "RR", *options, cwd=files)
+        return done.returncode, done.stderr, (files / "out").read_text() if done.returncode == 0 else ""
+
+    expected = "good vs bad" if name == "report" else '"baseline": "bad"'
+    for runs in (
+        ["good.run", "bad.run", "-b", "bad"],
+        ["good.run", "bad.run", "-b", "bad.run"],
+        ["good.run", "-b", "bad.run"],
+    ):
+        code, error, text = compared(*runs)
+        assert (code, expected in text) == (0, True), error
+    for mistyped in ("god", "nosuch.run"):
+        code, error, _ = compared("good.run", "bad.run", "-b", mistyped)
+        assert code == 2
+        assert f"no run is called '{mistyped}'" in error
+    code, error, _ = compared("good.run", "-b", "good.run")
+    assert code == 2
+    assert "compare" in error
+
+
+def test_a_report_compares_with_a_saved_baseline(files):
+    run("evaluate", "qrels", "bad.run", "-m", "RR", "--save", "before.json", cwd=files)
+    done = run(
+        "report", "qrels", "good.run", "-b", "before.json", "-m", "RR", "--no-charts", "-o", "page.html", cwd=files
+    )
+    assert done.returncode == 0, done.stderr
+    assert "good vs bad" in (files / "page.html").read_text()
+
+
 def test_stability(files):
     done = run("stability", "qrels", "good.run", "bad.run", "-m", "RR", "--remove", "0.5", "--repeats", "3", cwd=files)
     assert done.returncode == 0, done.stderr

@@ -210,3 +210,16 @@ def test_invalid_options_for_bounds_are_refused(folder, options, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_only_one_run_is_saved(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "runs").mkdir()
+    for name in ("one", "other"):
+        (tmp_path / "runs" / name).write_text("q Q0 a 1 1 x\n")
+    for runs in (["runs"], ["runs/*"], ["runs/one", "runs/other"]):
+        done = run("evaluate", "qrels", *runs, "-m", "RR", "--save", "saved.json", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "--save takes one run" in done.stderr
+    assert not (tmp_path / "saved.json").exists()
+    assert run("evaluate", "qrels", "runs/on*", "-m", "RR", "--save", "saved.json", cwd=tmp_path).returncode == 0

@@ -90,6 +90,7 @@ def test_changed_inputs_are_refused(tmp_path):
         {"alpha": 0.5},
         {"test": "tukey"},
         {"correction": "x"},
+        {"correction": "max-t"},  # it would be Bonferroni's under another name
         {"tolerance": -1},
         {"tolerance": {"AP": 0.1}},
         {"max_worse_queries": -1},

@@ -13,7 +13,7 @@ from cranfield.measures import registry
 
 GRADES = (0, 1, 5e-324, 1e-300, 1000, 2000, 1e16, 1e154, 1e308, -1, -1e308)
 SMALL, LARGE = 5e-324, 1e308
-# For each parameter the least and the most that it may be.
+# The smallest and largest values of each parameter.
 EXTREMES = {
     "cutoff": (1, 1000, 10**7),
     "rel": (0, SMALL, 1e16, LARGE),
@@ -122,17 +122,17 @@ def test_the_error_names_measure_query_and_cause():
         ("CG(gain={1:1e308})", [1, 1], "gain={1:1e+308} leads beyond the range of floating point"),
     ],
 )
-def test_causes(measure, grades, cause):
+def test_the_error_names_the_cause(measure, grades, cause):
     with pytest.raises(MeasureError, match="is not a finite number") as error:
         cranfield.value(measure, grades)
     assert cause in str(error.value)
     with pytest.raises(MeasureError, match="is not a finite number"):
-        cranfield.explain(grades, measures=measure)
+        cranfield.explain_grades(grades, measure)
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "nDCGrel", "RnDCG", "Q", "G"])
-def test_a_share_of_a_whole_that_overflows_is_not_zero(measure):
-    """Only the ideal ranking adds up to more than floating point holds; the ranking itself does not."""
+def test_an_overflowing_ideal_ranking_is_an_error(measure):
+    """Only the sum of the ideal ranking overflows, so the value must not become 0."""
     with pytest.raises(MeasureError, match=r"grade 1e\+308 is too large"):
         cranfield.value(measure, [None, 1e308], missed=[1e308] * 3)
 
@@ -165,7 +165,7 @@ def test_bounds_that_overflow_are_an_error():
         (lambda judged: np.ones(1) * (1 // 0), "the measure Odd failed: ZeroDivisionError: integer division"),
     ],
 )
-def test_what_a_measure_of_ones_own_may_not_return(returned, fact):
+def test_bad_values_of_a_user_defined_measure_are_an_error(returned, fact):
     cranfield.measure("Odd")(returned)
     try:
         with pytest.raises(MeasureError, match=fact):

@@ -1,4 +1,4 @@
-"""Judgments with groups, from every source, and what is wrong with some."""
+"""Judgments with groups, from every source, and the errors that bad ones raise."""
 
 import collections
 import gzip
@@ -43,7 +43,7 @@ def table(qrels, format=None):
 EXPECTED = [(q, g, 0, d, grade) for q, g, d, grade in ROWS]
 
 
-def test_every_source_gives_the_same(tmp_path):
+def test_every_source_gives_the_same_judgments(tmp_path):
     Qrel = collections.namedtuple("Qrel", "query_id doc_id relevance iteration")
     named = [Qrel(q, d, grade, g) for q, g, d, grade in ROWS]
     assert table(GROUPED) == table(ROWS) == table(named) == table(io.BytesIO(TREC)) == EXPECTED
@@ -129,7 +129,7 @@ def test_ordinary_measures_read_strata_too(tmp_path):
     assert found["nDCG"] == evaluate(flat, run, "nDCG")["nDCG"]
 
 
-def test_five_columns_that_may_be_either():
+def test_five_ambiguous_columns_need_a_format():
     one = b"q 0 x a 1\nq 0 y b 1\n"
     for measures in ("xinfAP", "prefs_simp", "nDCG"):
         with pytest.raises(InputError, match="they may be preferences or a sampled pool") as e:
@@ -146,7 +146,7 @@ def test_preferences_are_not_read_as_strata():
     assert "give the format 'strata'" in caught.value.hint
 
 
-def test_a_document_twice_in_a_file_of_strata():
+def test_a_document_in_two_strata_is_an_error():
     lines = b"q 0 a top 1\nq 0 b top 1\nq 0 a rest 0\n"
     with pytest.raises(InputError, match="read as preferences"):
         evaluate(io.BytesIO(lines), {"q": ["a"]}, "xinfAP")
@@ -197,7 +197,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("qrels", "fact"), BAD, ids=[fact for _, fact in BAD])
-def test_bad_judgments_are_an_error_of_ours(qrels, fact):
+def test_bad_judgments_raise_an_input_error(qrels, fact):
     with pytest.raises(InputError) as error:
         evaluate(io.BytesIO(qrels) if isinstance(qrels, bytes) else qrels, {"q": ["a"]}, "prefs_simp")
     assert fact in str(error.value)
@@ -217,7 +217,7 @@ def test_preferences_of_a_group_must_agree(rows, fact):
         evaluate(rows, {"q": ["a"]}, "StRecall")
 
 
-def test_ordinary_measures_need_one_grade():
+def test_ordinary_measures_need_one_grade_per_document():
     run = {"1": ["a"], "2": ["b"]}
     for measures in ("AP", "AP StRecall"):
         with pytest.raises(InputError) as error:
@@ -231,14 +231,14 @@ def test_ordinary_measures_need_one_grade():
     assert evaluate(once, run, "AP StRecall")["AP"] == evaluate(once, run, "AP")["AP"] == 0.5
 
 
-def test_grades_alone_do_not_tell():
+def test_grouped_measures_need_more_than_grades():
     for name in ("alpha_nDCG@5", "prefs_simp", "P_avgjg@5"):
-        for call in (lambda name: cranfield.value(name, [1, 0]), lambda name: cranfield.explain([1, 0], measures=name)):
+        for call in (lambda name: cranfield.value(name, [1, 0]), lambda name: cranfield.explain_grades([1, 0], name)):
             with pytest.raises(MeasureError, match=r"is measured on (subtopics|preferences|groups), which one grade"):
                 call(name)
 
 
-def test_groups_are_imported_only_where_they_are_needed():
+def test_group_modules_are_imported_only_when_needed():
     program = (
         "import sys, cranfield; cranfield.evaluate({'q': {'a': 1}}, {'q': ['a']});"
         "print(*[name for name in sys.modules if name.startswith('cranfield.') and name.split('.')[1] != 'measures'"

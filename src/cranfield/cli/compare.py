@@ -16,7 +16,7 @@ from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_reading
 from cranfield.cli.reading_options import ReadingOptions, reading_options
-from cranfield.cli.run_files import expanded, only
+from cranfield.cli.run_files import expanded, with_baseline
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
@@ -99,9 +99,9 @@ def command(
     from cranfield.show.comparison_text import comparison_text
 
     paths = expanded(runs)
+    base = None
     if baseline is not None:
-        baseline = only(baseline)
-        paths = paths if baseline in paths else [baseline, *paths]
+        paths, base = with_baseline(paths, baseline)
     if len(paths) < 2:
         raise _one_run(qrels, paths[0])
     if correct_with:
@@ -111,7 +111,7 @@ def command(
             CorrectionOptions.of(qrels, correct_with),
             paths,
             measures.chosen(USUAL_MEASURES),
-            None if baseline is None else paths.index(baseline),
+            base,
             correction=correction or "bonferroni",
             alpha=alpha,
             margin=margin,
@@ -137,7 +137,7 @@ def command(
             judged,
             opened,
             measures.chosen(USUAL_MEASURES),
-            baseline=None if baseline is None else opened[paths.index(baseline)],
+            baseline=None if base is None else opened[base],
             test=test,
             correction=correction,
             family=family,
@@ -166,7 +166,7 @@ def command(
     if form == "text" and file is None and found.pairs == 1 and opened == streams and judged is qrels:
         difference = found.of(found.measures[0])[0]
         if difference.could_reverse and difference.better + difference.worse:
-            in_order = sorted(paths, key=lambda path: path != baseline) if baseline else paths
+            in_order = paths[::-1] if base == 1 else paths
             say_settling(qrels, in_order, found.measures[0].canonical)
 
 

@@ -106,17 +106,17 @@ def command(
         raise click.UsageError("--names tag needs TREC runs, which no --engine reads.")
     if not bounds and (unseen is not None or scale is not None):
         raise click.UsageError(f"--{'scale' if unseen is None else 'unseen'} needs --bounds.")
-    if save and len(runs) > 1:
+    paths = expanded(runs) if engine is None else []
+    if save and len(paths or runs) > 1:
         raise click.UsageError("--save takes one run.")
     if correct_with:
         beside = {"--per-query": per_query, "--worst": worst, "--bounds": bounds, "--by": by, "--weights": weights}
         beside |= {"--engine": engine, "--names": names == "tag"}
         refuse_beside(beside)
         _corrected(
-            CorrectionOptions.of(qrels, correct_with), runs, measures, reading, lengths, save, form, file, verbose
+            CorrectionOptions.of(qrels, correct_with), paths, measures, reading, lengths, save, form, file, verbose
         )
         return
-    paths = expanded(runs) if engine is None else []
     signed = verbose or save is not None or file not in (None, "-") or form not in ("text", *VALUES)
     opened = [Stream(run, hashed=signed) for run in paths]
     if signed:
@@ -173,7 +173,7 @@ options.fill_help(command, FORMATS=options.listed(readable(["run"])))
 
 def _corrected(
     correction: CorrectionOptions,
-    runs: tuple[str, ...],
+    runs: list[str],
     measures: MeasureOptions,
     reading: ReadingOptions,
     lengths: str | None,
@@ -190,7 +190,7 @@ def _corrected(
 
     found = evaluate_corrected(
         correction.store,
-        expanded(runs),
+        runs,
         measures.chosen(DEFAULT_MEASURES),
         **correction.arguments(),
         **reading.arguments(),

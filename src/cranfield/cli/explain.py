@@ -41,11 +41,11 @@ def command(
     Example:
       cranfield explain builtin builtin:tuned q27 -m P -m nDCG -k 5
     """
-    from cranfield.evaluation.explaining import Explanation, explain, explanation_text, without_cutoff
+    from cranfield.evaluation.explaining import USUAL, Explanation, explain, explanation_text, without_cutoff
     from cranfield.show.explanation import as_json
 
     import_measures(measures.imports)
-    chosen = map(measures.with_all, without_cutoff(measures.names or "P R nDCG"))
+    chosen = map(measures.with_all, without_cutoff(measures.names or USUAL))
     shown: Explanation = explain(qrels, only(run), query, chosen, k, **reading.arguments())
     data = form == "json"
     text = as_json(shown) if data else ""

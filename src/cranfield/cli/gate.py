@@ -19,7 +19,7 @@ from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.gating import GATE_TESTS
-from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
+from cranfield.comparison.multiple_testing import of_p_values
 from cranfield.comparison.significance import TESTS
 from cranfield.ranks.policy import settings_of
 from cranfield.read.formats.store import JudgmentView, names_store
@@ -27,8 +27,6 @@ from cranfield.read.streams import BUILT_IN_FILES
 
 if TYPE_CHECKING:
     from cranfield.comparison import GateResult
-
-_CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which is for several pairs
 
 
 @click.command("gate")
@@ -41,7 +39,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which is for s
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@options.significance({name: TESTS[name] for name in GATE_TESTS}, _CORRECTIONS, "holm", settings=True)
+@options.significance({name: TESTS[name] for name in GATE_TESTS}, of_p_values(), "holm", settings=True)
 @options.config(None)
 @options.lengths
 @chunk_options()

@@ -10,7 +10,7 @@ from cranfield.cli.command_line import command_line
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
-from cranfield.cli.run_files import expanded
+from cranfield.cli.run_files import expanded, with_baseline
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
@@ -74,18 +74,22 @@ def command(
     """
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.report import write_report
+    from cranfield.report.request import readable_runs
 
     chosen = measures.chosen(DEFAULT_MEASURES)
-    paths = expanded(runs)
+    paths, base = expanded(runs), None
+    if baseline is not None:
+        paths, base = with_baseline(paths, baseline)
     judged, measured = chunked.measured(qrels, paths, paths)
     with shown_progress("writing the report"):
+        named = readable_runs(measured)
         written = write_report(
             judged,
-            measured,
+            named,
             file,
             None if measures.usual else chosen,  # a saved evaluation says which measures there are
             title=title,
-            baseline=None if baseline is None else _name(baseline, paths),
+            baseline=None if base is None else list(named)[base],
             command=command_line(),
             collection=collection,
             segments=by,
@@ -105,11 +109,3 @@ def command(
     for note in written.left_out:
         for line in wrapped(note, "  ", width=output.width(), break_words=False):
             output.say(output.paint(err=printed).dim(line), err=printed)
-
-
-def _name(baseline: str, paths: list[str]) -> str:
-    """The page's name for the baseline, which is given as a file or by that name."""
-    from cranfield.evaluation.naming import named_runs
-
-    names = list(named_runs(paths))
-    return names[paths.index(baseline)] if baseline in paths else baseline

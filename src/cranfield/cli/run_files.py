@@ -61,6 +61,21 @@ def only(run: str) -> str:
     return found[0]
 
 
+def with_baseline(runs: list[str], baseline: str) -> tuple[list[str], int]:
+    """The runs and the place of the baseline: one of them, by its file or its name, or another file, which is added."""
+    from cranfield.evaluation.naming import named_runs, require_name
+    from cranfield.read.streams import BUILT_IN_FILES
+
+    names = list(named_runs(runs))
+    path = baseline if baseline in (*runs, *names) else only(baseline)
+    for known in (runs, names):
+        if path in known:
+            return runs, known.index(path)
+    if path != "-" and path not in BUILT_IN_FILES and not os.path.exists(path):
+        require_name(path, names)
+    return [path, *runs], 0
+
+
 def tag(run: Any) -> str:
     """The tag on the lines of a TREC run."""
     from cranfield.read.line_layout import TREC_RUN

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis, columns_of, corrected_evaluation
-from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
+from cranfield.comparison.corrected_pairs import corrected_comparison, difference_columns
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.gate_checks import GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.gating import GateResult, check_settings, detectable_drop, level_left, tolerances_of
@@ -35,7 +35,7 @@ def corrected_gate(
     correction: str,
 ) -> GateResult:
     """Let a run pass unless its corrected values are worse; see `gate_corrected`."""
-    check_settings(alpha, correction, PAIR_CORRECTIONS, max_worse_queries)
+    check_settings(alpha, correction, max_worse_queries)
     _check_same_judge(before, after)
     for one, other in ((before._by_model, after._by_model), (before._by_people, after._by_people)):
         check_same_inputs(one[0], other[0])

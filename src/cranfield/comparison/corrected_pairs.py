@@ -22,7 +22,7 @@ from cranfield.comparison.corrected import (
 from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
 from cranfield.comparison.differences import Difference, Within
 from cranfield.comparison.families import Pair, PairOutcomes, compared_pairs, decided
-from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
+from cranfield.comparison.multiple_testing import CORRECTIONS, of_p_values
 from cranfield.comparison.pair_findings import check_margin, movements, within_margin
 from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
@@ -31,7 +31,6 @@ from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.measures import Measure, known_measure
 
 CORRECTED_MEAN = "corrected mean"
-PAIR_CORRECTIONS = tuple(name for name in CORRECTIONS if name != MAX_T)  # which draws from values of all queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +132,10 @@ def corrected_comparison(
     runs, alpha = evaluation.runs, evaluation.alpha
     if len(runs) < 2:
         raise ComparisonError("compare needs at least two runs.")
-    if correction not in PAIR_CORRECTIONS:
+    if correction not in of_p_values():
         raise ComparisonError(
             f"correction='{correction}' cannot be used for corrected values.",
-            hint=choice_hint("it may be", PAIR_CORRECTIONS, correction),
+            hint=choice_hint("it may be", of_p_values(), correction),
         )
     check_margin(margin)
     pairs = compared_pairs(runs, baseline)

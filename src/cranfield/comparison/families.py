@@ -13,7 +13,7 @@ from cranfield.comparison.pairing import Paired, check_finite
 from cranfield.comparison.significance import SAME, TESTS, Settings, Test, hedges
 from cranfield.comparison.significance.test import deviation, t_values
 from cranfield.comparison.significance.tukey import TUKEY
-from cranfield.errors import ComparisonError, choice_hint
+from cranfield.evaluation.naming import require_name
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 
@@ -24,8 +24,7 @@ def compared_pairs(runs: Sequence[str], baseline: str | None) -> list[Pair]:
     """Each run against the baseline; without one, all pairs, the later against the earlier."""
     if baseline is None:
         return list(combinations(range(len(runs)), 2))
-    if baseline not in runs:
-        raise ComparisonError(f"no run is called '{baseline}'.", hint=choice_hint("the runs are", runs, baseline))
+    require_name(baseline, runs)
     base = runs.index(baseline)
     return [(base, run) for run in range(len(runs)) if run != base]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
@@ -16,7 +16,7 @@ from cranfield.comparison.corrected import CorrectionBasis
 from cranfield.comparison.corrected_saving import is_saved_corrected
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
-from cranfield.comparison.multiple_testing import CORRECTIONS
+from cranfield.comparison.multiple_testing import CORRECTIONS, of_p_values
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
@@ -153,7 +153,7 @@ def gate(
     >>> bool(gate(qrels, good, good)), gate(qrels, good, bad, "RR").checks[0].message
     (True, 'RR fell from 1.0000 to 0.4444: significantly (one-sided p < 0.0001)')
     """
-    check_settings(alpha, correction, tuple(CORRECTIONS), max_worse_queries)
+    check_settings(alpha, correction, max_worse_queries)
     if test not in GATE_TESTS:
         raise ComparisonError(
             f"test='{test}' cannot be used by a gate.", hint=choice_hint("it may be", GATE_TESTS, test)
@@ -208,13 +208,13 @@ def gate(
     )
 
 
-def check_settings(alpha: float, correction: str, corrections: Sequence[str], max_worse_queries: int | None) -> None:
-    """Refuse settings of a gate that mean nothing; `corrections` are those that it can use."""
+def check_settings(alpha: float, correction: str, max_worse_queries: int | None) -> None:
+    """Refuse settings that mean nothing to a gate."""
     if not 0 < alpha < 0.5:
         raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
-    if correction not in corrections:
+    if correction not in of_p_values():  # max-t is for several pairs of runs, and a gate has one
         raise ComparisonError(
-            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", corrections, correction)
+            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", of_p_values(), correction)
         )
     if max_worse_queries is not None and max_worse_queries < 0:
         raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")

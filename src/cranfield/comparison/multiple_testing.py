@@ -63,3 +63,8 @@ CORRECTIONS: dict[str, Correction] = {
     "bh": Correction("Benjamini and Hochberg (false discovery rate)", benjamini_hochberg, False),
     "none": Correction("no correction", none, False),
 }
+
+
+def of_p_values() -> list[str]:
+    """The corrections that need nothing but the p-values."""
+    return [name for name in CORRECTIONS if name != MAX_T]

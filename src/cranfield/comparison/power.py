@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import ceil, isfinite, sqrt
 from typing import NamedTuple
 
-from cranfield.comparison.student_t import exceeded_with, shifted_chance_below
+from cranfield.comparison.t_distribution import exceeded_with, shifted_chance_below
 from cranfield.errors import ComparisonError
 
 USUAL = 0.8  # the usual power

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -62,6 +62,7 @@ class Explanation(NamedTuple):
         return "\n".join([_title(self), *aligned(_rows(self), left=(DOCUMENT,)), *_gain_note(self), _ideal(self)])
 
 
+USUAL = "P R nDCG"
 HEAD = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2")
 DOCUMENT = HEAD.index("document")
 # Columns to leave out on a narrow terminal, in this order: they follow from the grade and the rank.
@@ -145,9 +146,9 @@ def _ideal(explanation: Explanation) -> str:
 
 def explain(
     qrels: Any,
-    run: Any = None,
+    run: Any,
     query: str | int | None = None,
-    measures: str | Measure | Iterable[str | Measure] = "P R nDCG",
+    measures: str | Measure | Iterable[str | Measure] = USUAL,
     k: int = 10,
     *,
     policy: Policy | None = None,
@@ -158,31 +159,21 @@ def explain(
 
     A measure is shown at every cutoff down to k, whatever cutoff it was named with.
 
-    qrels: the judgments, as `evaluate` takes them; or a list of grades in rank order.
-    run: as `evaluate` takes it; none if `qrels` is a list of grades.
+    qrels, run: as `evaluate` takes them.
     query: the id of the query.
     measures: those to explain, named as for `evaluate`.
     k: how many ranks to show.
     policy, format, qrels_format: those of `evaluate`.
     Returns an `Explanation`.
 
-    >>> print(explain([3, 2, 3, 0, 1], measures="DCG nDCG"))
-    ranking
-    rank  document  grade  gain  log2(i+1)  gain/log2     DCG    nDCG
-       1  1             3     3     1.0000     3.0000  3.0000  1.0000
-       2  2             2     2     1.5850     1.2619  4.2619  0.8710
-       3  3             3     3     2.0000     1.5000  5.7619  0.9778
-       4  4             0     0     2.3219     0.0000  5.7619  0.9112
-       5  5             1     1     2.5850     0.3869  6.1487  0.9724
-    ideal order: 1 (3), 3 (3), 2 (2), 5 (1), 4 (0)
+    >>> print(explain({"q1": {"a": 2, "b": 1}}, {"q1": ["x", "a"]}, "q1", "P nDCG"))
+    query q1
+    rank  document  grade  gain  log2(i+1)  gain/log2       P    nDCG
+       1  x             -     0     1.0000     0.0000  0.0000  0.0000
+       2  a             2     2     1.5850     1.2619  0.5000  0.4796
+    ideal order: a (2), b (1)
     """
     wanted = without_cutoff(measures)
-    for measure in wanted:
-        require_ranks(measure)
-    if run is None:
-        documents = [str(rank) for rank in range(1, len(qrels) + 1)]
-        known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}
-        return _explanation("", documents, known, wanted, k, policy or Policy())
     policy = policy or Policy()
     judgments = Judgments.read(qrels, qrels_format)
     if query is None:
@@ -197,13 +188,43 @@ def explain(
     return _explanation(query_id, documents, known, wanted, k, policy)
 
 
+def explain_grades(
+    grades: Sequence[float | None],
+    measures: str | Measure | Iterable[str | Measure] = USUAL,
+    k: int = 10,
+    *,
+    policy: Policy | None = None,
+) -> Explanation:
+    """Show how values are calculated from a plain list of grades, in which a document is called by its rank.
+
+    grades: of the documents of one ranking, in order; None stands for a document that was not judged.
+    measures, k, policy: those of `explain`.
+    Returns an `Explanation`.
+
+    >>> print(explain_grades([3, 2, 3, 0, 1], "DCG nDCG"))
+    ranking
+    rank  document  grade  gain  log2(i+1)  gain/log2     DCG    nDCG
+       1  1             3     3     1.0000     3.0000  3.0000  1.0000
+       2  2             2     2     1.5850     1.2619  4.2619  0.8710
+       3  3             3     3     2.0000     1.5000  5.7619  0.9778
+       4  4             0     0     2.3219     0.0000  5.7619  0.9112
+       5  5             1     1     2.5850     0.3869  6.1487  0.9724
+    ideal order: 1 (3), 3 (3), 2 (2), 5 (1), 4 (0)
+    """
+    documents = [str(rank) for rank in range(1, len(grades) + 1)]
+    known = {document: grade for document, grade in zip(documents, grades, strict=True) if grade is not None}
+    return _explanation("", documents, known, without_cutoff(measures), k, policy or Policy())
+
+
 def without_cutoff(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """The measures of names that may lack a cutoff: "nDCG" and "P" name a family of cutoffs here."""
+    """The measures of ranks and grades by names that may lack a cutoff: "P" names a family of cutoffs here."""
     words = measures.split() if isinstance(measures, str) else measures
     found: list[Measure] = []
     for word in [words] if isinstance(words, Measure) else words:
         named = f"{word}@1" if isinstance(word, str) and "@" not in word and _needs_cutoff(word) else word
         found += parse_measures(named)
+    for measure in found:
+        require_ranks(measure)
     return found
 
 

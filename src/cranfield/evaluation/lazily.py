@@ -17,13 +17,14 @@ from cranfield.engines.engine_rows import EngineRows
 from cranfield.engines.judged_rows import JudgedRows
 from cranfield.engines.lazy_run import collected
 from cranfield.engines.measuring import Measuring
-from cranfield.engines.registry import engine_of, frames_taken, listed, readers
+from cranfield.engines.registry import engine_of, frames_taken, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_run, stays_in_engine
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
+from cranfield.layout import joined
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.chosen_warning import chosen_warning
@@ -125,7 +126,7 @@ def evaluate_lazily(
 
 
 def _not_in_an_engine(run: Any) -> InputError:
-    names = listed(f"'{engine.name}'" for engine in readers())
+    names = joined((f"'{engine.name}'" for engine in readers()), "or")
     return InputError(
         "the run",
         f"evaluate_lazily needs a run in an engine, not a {type(run).__name__}.",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from cranfield.engines.sources import Lazy
+from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.summary import Summary
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.read.source import run_name
@@ -44,6 +45,13 @@ def named_runs(
     for name, (_, run) in zip(names, pairs, strict=True):
         found[numbered(name, found)] = run
     return found
+
+
+def require_name(name: str, runs: Iterable[str]) -> None:
+    """Refuse a name that none of the runs has."""
+    known = list(runs)
+    if name not in known:
+        raise ComparisonError(f"no run is called '{name}'.", hint=choice_hint("the runs are", known, name))
 
 
 def own_name(run: Any) -> str:

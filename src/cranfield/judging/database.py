@@ -58,7 +58,7 @@ class Database:
                 head = file.read(len(SQLITE_HEAD))
         except OSError as error:
             raise InputError(path, f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-        if head and head != SQLITE_HEAD:
+        if head != SQLITE_HEAD and not (create and not head):  # SQLite would make an empty file its own
             raise _no_store(path)
 
     def _prepare(self, create: bool) -> None:

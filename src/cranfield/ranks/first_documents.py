@@ -16,7 +16,8 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan import text as scan
 from cranfield.ranks.scan.native import CORES, native, native_layout
 from cranfield.ranks.scan.parallel import in_parallel
-from cranfield.ranks.whole_rankings import ordered, rankings_of
+from cranfield.ranks.ties import ordered
+from cranfield.ranks.whole_rankings import rankings_of
 from cranfield.read.shapes import Source, Text
 from cranfield.read.text import Block, blocks, located
 

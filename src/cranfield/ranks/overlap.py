@@ -21,7 +21,7 @@ SHOWN = 3  # ids of each side in an error
 FEW = 5  # queries of a run in memory: with fewer, as when each is evaluated by itself, finding nothing may be right
 PAGE = 10  # documents of a ranking, of which hardly ever none is judged
 HARDLY = 0.1  # of the queries
-HINT = "are the ids written differently? To evaluate the run anyway: check_ids=False, --no-id-check"
+HINT = "are the ids written differently? To evaluate the run anyway: check_ids=False (--no-id-check)"
 
 
 class RunIds(Protocol):

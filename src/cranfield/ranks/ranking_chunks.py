@@ -22,7 +22,8 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.passages import PassageRanks, Stretches
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.whole_rankings import ordered, scores_of
+from cranfield.ranks.ties import ordered
+from cranfield.ranks.whole_rankings import scores_of
 from cranfield.read.source import open_source
 
 

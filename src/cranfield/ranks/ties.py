@@ -2,14 +2,18 @@
 
 The scan counts, for every judged document, the documents with a higher score, those with the same score, and how many
 of these come before it: in the order of their ids, the larger first, or in that of the file where the policy says so.
+`broken` turns these counts into ranks; `ordered` sorts whole rankings by the same rule, where documents are shown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from cranfield.ranks.columns import Integers, Numbers
-from cranfield.ranks.policy import Ties
+from cranfield.ranks.grades import lowest_judged
+from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.scan.counting import Places
 
 
@@ -50,3 +54,28 @@ def _by_grade(
     rank = np.empty_like(above)
     rank[order] = above[order] + 1 + place
     return rank
+
+
+def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
+    """All documents of a ranking, best first, with their ties broken as the policy says."""
+    kept = [document for document in scores if policy.same_id == "keep" or document != query]
+    if policy.ties == "doc_id":  # the usual order, without a call for each document
+        return [document for _, document in sorted([(scores[each], each) for each in kept], reverse=True)]
+    if policy.ties == "smaller_doc_id":
+        return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equal ones keep their order
+    if policy.ties == "file":
+        return sorted(kept, key=scores.__getitem__, reverse=True)
+
+    def worth(document: str) -> tuple[float, tuple[float, float], str]:
+        grade = grades.get(document)
+        found = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
+        return scores[document], found if policy.ties == "best" else (-found[0], -found[1]), document
+
+    return sorted(kept, key=worth, reverse=True)
+
+
+def _class_in_a_tie(grade: float | None, pooled: bool) -> tuple[int, float]:
+    """First relevant, then unjudged, then only pooled, then not relevant."""
+    if grade is None or pooled:
+        return (1, 0.0) if pooled else (2, 0.0)
+    return (3, grade) if grade > 0 else (0, 0.0)

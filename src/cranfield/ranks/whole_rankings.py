@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.ties import ordered
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.pairs import read_numbers
 from cranfield.read.shapes import Rankings, Source, Table, Text
@@ -57,31 +57,6 @@ def with_lengths(
     except KeyError as missing:
         raise InputError(source.name, f"document {missing} has no length.", hint="give the lengths of all") from None
     return replace(judged, lengths=columns)
-
-
-def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
-    """The documents of a ranking, best first."""
-    kept = [document for document in scores if policy.same_id == "keep" or document != query]
-    if policy.ties == "doc_id":  # the usual order, without a call for each document
-        return [document for _, document in sorted([(scores[each], each) for each in kept], reverse=True)]
-    if policy.ties == "smaller_doc_id":
-        return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equal ones keep their order
-    if policy.ties == "file":
-        return sorted(kept, key=scores.__getitem__, reverse=True)
-
-    def worth(document: str) -> tuple[float, tuple[float, float], str]:
-        grade = grades.get(document)
-        found = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
-        return scores[document], found if policy.ties == "best" else (-found[0], -found[1]), document
-
-    return sorted(kept, key=worth, reverse=True)
-
-
-def _class_in_a_tie(grade: float | None, pooled: bool) -> tuple[int, float]:
-    """First relevant, then unjudged, then only pooled, then not relevant; see ranks/ties.py."""
-    if grade is None or pooled:
-        return (1, 0.0) if pooled else (2, 0.0)
-    return (3, grade) if grade > 0 else (0, 0.0)
 
 
 def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: str) -> dict[str, float]:

@@ -73,7 +73,7 @@ def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
 
 def theory_charts(gathered: Gathered) -> list[list[Spec]]:
     """How much ranks and grades count, for the measures that discount and weigh them."""
-    if not any("DCG" in each.definition.name for each in gathered.request.measures):
+    if not any({"gain", "discount"} <= each.definition.kinds.keys() for each in gathered.request.measures):
         return []
     highest = 4 if gathered.judgments is None else int(max(gathered.judgments.grades.max(initial=1), 2))
     return [[discount_chart(gathered.request.depth)], [gain_chart(min(highest, 6))]]

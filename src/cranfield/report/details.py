@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.result import Evaluation
+from cranfield.layout import joined
 from cranfield.measures.scope import Scope
 from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.source import open_source
 from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import Gathered
-from cranfield.report.numbers import listed
 from cranfield.report.rankings import ShownRankings, TopDocuments
 from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
@@ -81,12 +81,13 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
         )
     unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
     if unknown:
-        yield f"Rankings of {listed(unknown)} are not shown: only an evaluation, or a frame in its engine, was given."
+        names = joined(unknown, "and")
+        yield f"Rankings of {names} are not shown: only an evaluation, or a frame in its engine, was given."
 
 
 def _not_calculated(gathered: Gathered, with_steps: Collection[str]) -> Iterator[str]:
     if len(with_steps) < len(gathered.evaluations):
-        yield f"The calculation is shown only for {listed(sorted(with_steps))}."
+        yield f"The calculation is shown only for {joined(sorted(with_steps), 'and')}."
 
 
 def _with_steps(gathered: Gathered) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import Comparison
-from cranfield.comparison.student_t import import_ahead
+from cranfield.comparison.t_distribution import import_ahead
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import evaluate, threads_for

@@ -13,8 +13,9 @@ from urllib.parse import quote
 from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import check_testing
 from cranfield.engines.sources import Lazy, is_lazy
-from cranfield.errors import CranfieldError, need
+from cranfield.errors import ComparisonError, CranfieldError, need
 from cranfield.evaluation.evaluating import judgments_for
+from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.judging import page as judging_page
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
@@ -126,6 +127,7 @@ def write_report(
         raise CranfieldError(f"{k} documents of {queries} queries cannot be shown.", hint=hint)
     check_testing(test, correction, alpha)
     named = readable_runs(runs)
+    _check_baseline(baseline, list(named))
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
     request = Request(
@@ -163,6 +165,16 @@ def write_report(
 def _collection(qrels: Any) -> Collection | None:
     """The built-in collection, for its judgments. A page is shared, so other texts go into it only on request."""
     return open_collection(BUILTIN) if qrels == BUILTIN and collection_beside(qrels) == BUILTIN else None
+
+
+def _check_baseline(baseline: str | Mapping[str, str] | None, runs: Sequence[str]) -> None:
+    """Refuse baselines that are not among the runs, and one that nothing can be compared with."""
+    if baseline is None:
+        return
+    for name in [baseline] if isinstance(baseline, str) else [*baseline, *baseline.values()]:
+        require_name(name, runs)
+    if len(runs) == 1:
+        raise ComparisonError(f"there is no other run to compare with {runs[0]}.", hint="add one")
 
 
 def _readable(run: Any) -> bool:

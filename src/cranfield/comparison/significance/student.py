@@ -16,7 +16,7 @@ from cranfield.comparison.significance.test import (
     t_values,
     two_sided,
 )
-from cranfield.comparison.student_t import chance_below, exceeded_with
+from cranfield.comparison.t_distribution import chance_below, exceeded_with
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel

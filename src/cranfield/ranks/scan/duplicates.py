@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-HINT = "keep one, or choose which with duplicates='first', 'last' or 'best'"
+from cranfield.layout import joined
+from cranfield.ranks.policy import settings_of
+
+CHOICES = [value for value in settings_of()["duplicates"].choices if value != "error"]
+HINT = f"keep one, or choose which with duplicates={joined(map(repr, CHOICES), 'or')}"
 
 
 def first_repeat(documents: Sequence[Any]) -> int:
