@@ -16,10 +16,10 @@ DEPTH = 1000
 
 
 def collection(queries: int, copies: int = 1) -> tuple[Path, Path]:
-    """(qrels, run) with so many queries, `copies` times over under other query ids; made once and kept."""
+    """(qrels, run) with this many queries, repeated `copies` times with other query ids; made once and kept."""
     qrels, run = DATA / f"{queries}x{copies}.qrels", DATA / f"{queries}x{copies}.run"
     if not run.exists():
-        # In a process of its own: what a child is said to have used at most includes what its parent used before.
+        # In a separate process, because the peak memory of a child includes what its parent used before.
         subprocess.run([sys.executable, __file__, str(queries), str(copies)], check=True)
     return qrels, run
 
@@ -65,7 +65,7 @@ def _copy(source: tuple[Path, Path], target: tuple[Path, Path], copies: int) -> 
 
 
 def compressed(file: Path) -> dict[str, Path]:
-    """The same content as gzip, bzip2, xz and zstd make it by default; made once and kept."""
+    """The same content, compressed by gzip, bzip2, xz and zstd with their defaults; made once and kept."""
     made = {}
     for tool, ending in (("gzip", ".gz"), ("bzip2", ".bz2"), ("xz", ".xz"), ("zstd", ".zst")):
         target = file.with_name(file.name + ending)
@@ -81,7 +81,7 @@ def compressed(file: Path) -> dict[str, Path]:
 
 
 def judged_ranks(queries: int, judged: int) -> Any:
-    """A table of judged ranks: so many judged documents for each query, among a thousand, with grades from 0 to 3."""
+    """A table of judged ranks: `judged` documents for each query, among a thousand, with grades from 0 to 3."""
     from cranfield import JudgedRanks
     from cranfield.ranks.columns import offsets
     from cranfield.ranks.tables.judged_grades import JudgedGrades

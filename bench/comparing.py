@@ -1,7 +1,7 @@
-"""Ten systems, 6,980 queries, all pairs: `python bench/comparing.py TOOL`, in a process of its own; prints seconds.
+"""Ten systems, 6,980 queries, all pairs: `python bench/comparing.py TOOL`, in a separate process; prints seconds.
 
 TOOL is one of cranfield's tests, or ranx. ranx would take tens of minutes for its Fisher test with 100,000
-permutations; it is timed with fewer, and what each of them takes is multiplied.
+permutations; it is timed with fewer, and the time of each is multiplied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FEW, MORE = 10, 510  # permutations that ranx is timed with
 
 
 def systems() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
-    """Judgments, and runs whose relevant document stands a little deeper from one to the next."""
+    """Judgments, and runs, each with its relevant documents a little deeper than the one before."""
     chance = np.random.default_rng(0)
     qrels = {f"q{q}": {f"d{q}": 1} for q in range(QUERIES)}
     runs = {}

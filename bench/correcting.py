@@ -20,7 +20,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 QUERIES, EACH, SAMPLE, RUNS = 5_000, 200, 50, 10
 SIZES = ((10, 100), (10, 500), (20, 200), (50, 500))
 COUNT, AT_ONCE = 20_000, 2_000
-POPULATION = (500, 200)  # queries are made in so many parts, of so many
+POPULATION = (500, 200)  # parts in which queries are made, and queries in each
 
 
 def made() -> tuple[Path, dict[str, dict[str, list[str]]]]:
@@ -76,10 +76,10 @@ def speed() -> dict[str, float]:
 
 
 def coverage(count: int = COUNT) -> list[dict[str, object]]:
-    """How often the intervals of means and of differences hold, and how long they are against people's alone."""
+    """How often the intervals of means and of differences hold, and how wide they are compared with people alone."""
     from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 
-    told: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for judge in JUDGES:
         parts = []
         for seed in range(POPULATION[0]):
@@ -90,16 +90,16 @@ def coverage(count: int = COUNT) -> list[dict[str, object]]:
         values = {"mean": (one, model_one), "difference": (other - one, model_other - model_one)}
         for n, every in SIZES:
             for what, (people, model) in values.items():
-                told.append({"judge": judge, "what": what, "sampled": n, "queries": every})
-                told[-1] |= _tried(people, model, n, every, count, what == "difference")
-                print(json.dumps(told[-1]), file=sys.stderr, flush=True)
-    return told
+                rows.append({"judge": judge, "what": what, "sampled": n, "queries": every})
+                rows[-1] |= _tried(people, model, n, every, count, what == "difference")
+                print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+    return rows
 
 
 def _tried(
     people: np.ndarray, model: np.ndarray, n: int, every: int, count: int, differences: bool
 ) -> dict[str, float]:
-    """Experiments that draw queries from all there are, whose mean is the truth."""
+    """Experiments that draw queries from the population, whose mean is the truth."""
     from cranfield.comparison.corrected_means import corrected_columns
 
     chance, truth = np.random.default_rng([n, every]), people.mean()

@@ -30,12 +30,12 @@ Chooser = Callable[[Decision, int], list[tuple[str, str]]]
 
 
 class Replayed(NamedTuple):
-    """What came of a pair."""
+    """The outcome of a pair."""
 
     share: float  # of the documents, judged
     found: str
     truth: str
-    seconds: float  # to choose, in the median
+    seconds: float  # median, to choose
 
 
 def simulated(seed: int, spread: float = SPREAD) -> tuple[Qrels, dict[str, Rankings]]:
@@ -69,12 +69,12 @@ def verdict(look: Look) -> str:
 
 
 def together(decision: Decision, count: int) -> list[tuple[str, str]]:
-    """What a decision asks for: each document given those before it."""
+    """The choice of a decision: each document given those before it."""
     return decision.next(count)
 
 
 def each_by_itself(decision: Decision, count: int) -> list[tuple[str, str]]:
-    """What the plain rule asks for: the documents that are worth most, as if each were the only one."""
+    """The choice of the plain rule: the most valuable documents, each considered alone."""
     pair = decision._pairs[0]
     worth = pair.model.covariance_with(pair.weights) ** 2 / pair.model.variance
     best = np.argsort(-np.where(pair.matters, worth, -1.0), kind="stable")[: min(count, pair.left)]
@@ -141,7 +141,7 @@ def summary(replayed: list[Replayed]) -> dict[str, float]:
 
 
 def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS, spread: float = SPREAD) -> dict[str, Any]:
-    """Random pairs of the systems of several collections, and what the plain rule makes of the same pairs."""
+    """Random pairs of the systems of several collections, and the results of the plain rule on the same pairs."""
     found, plain = [], []
     for seed in seeds:
         qrels, runs = simulated(seed, spread)
@@ -154,7 +154,7 @@ def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS, spread:
 
 
 def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[float, float]:
-    """Seconds to choose ten of so many candidates, a tenth of them judged, with the model; and seconds of a look."""
+    """Seconds to choose ten of these candidates, a tenth of them judged, with the model; and seconds of a look."""
     chance = np.random.default_rng(0)
     queries = documents // 15
     runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(20)[:DEPTH]] for q in range(queries)} for name in "ab"}
@@ -181,7 +181,7 @@ def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[flo
 
 
 def replay_builtin() -> dict[str, float]:
-    """All pairs of engines over the built-in collection; what its qrels do not name is not relevant."""
+    """All pairs of engines over the built-in collection; documents without a judgment are not relevant."""
     from cranfield import Judgments, open_collection, open_system, record
 
     collection = open_collection("builtin")
@@ -200,13 +200,13 @@ def replay_builtin() -> dict[str, float]:
 def main(seeds: tuple[int, ...]) -> None:
     """Print the figures as JSON."""
     choosing, look = seconds_of_large()
-    told = {
+    results = {
         "simulated": replay_simulated(seeds),
         "close": replay_simulated(seeds, PAIRS // 2, CLOSE),
         "builtin": replay_builtin(),
         "large": {"choosing": choosing, "look": look},
     }
-    print(json.dumps(told))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

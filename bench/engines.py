@@ -1,7 +1,7 @@
-"""One engine, one Parquet run, in a process of its own: `python bench/engines.py TOOL ROWS` prints seconds and MB.
+"""One engine, one Parquet run, in a separate process: `python bench/engines.py TOOL ROWS` prints seconds and MB.
 
 `make ROWS` writes the collection, `same TOOL` counts the values that differ from those of a file scan. The time starts
-when the library is imported and, for Spark, its session runs: what is compared is the work, not the start.
+when the library is imported and, for Spark, its session runs: the work is compared, not the start-up.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def peak() -> float:
 
 def main(tool: str, argument: str) -> None:
     with tempfile.TemporaryDirectory(dir=DATA if DATA.exists() else None) as folder:
-        os.environ["TMPDIR"] = folder  # what tools keep for a while goes where there is room
+        os.environ["TMPDIR"] = folder  # temporary files go where there is room
         if tool == "make":
             make(int(argument))
         elif tool == "same":

@@ -8,8 +8,8 @@ d       6,980 × 1,000 on the CPU, against torchmetrics; needs no GPU
 tune    the time of counting for other sizes of blocks; not part of the default
 
 Whole calls are timed by the clock between synchronisations, host work included; parts of them by CUDA events. Each is
-the best of several after warming up; whole calls of `a` and `d` are also shown as the best of the first 20. What was
-found is kept in bench/gpu.json, for docs/benchmarks.md.
+the best of several after warming up; whole calls of `a` and `d` are also shown as the best of the first 20. The
+results are kept in bench/gpu.json, for docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def against_torchmetrics(device: str, what: str, target: int, turns: int) -> Non
         metric.update(scores.flatten(), grades.flatten(), indexes)
         value = float(metric.compute())
 
-    # In turns, since the host is not equally fast all the time. A call of milliseconds takes many to become as fast as
-    # it is.
+    # In turns, because the speed of the host varies. A call of milliseconds reaches its full speed only after many
+    # repetitions.
     ours, slow = (min(each) for each in zip(*((by_clock(call, 200), by_clock(theirs, 1, 1)) for _ in range(turns))))
     difference = abs(value - evaluate(grades, scores, MEASURES)["nDCG@10"])
     note(f"{what}: three measures, whole call", f"{ours * 1000:.2f} ms; {soon * 1000:.2f} ms in the first 20 calls")
@@ -207,7 +207,7 @@ def many_scores(n: int = 1_000_000) -> Tensor:
 
 
 def judged_at_random(scores: Tensor, each: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows, scores and columns of as many different documents of every row."""
+    """Rows, scores and columns of `each` different documents of every row."""
     n = scores.shape[1]
     step = n // each  # one in every stretch
     row = torch.arange(QUERIES, device="cuda").repeat_interleave(each)

@@ -1,4 +1,4 @@
-"""What asking a system costs beside the asking: `python bench/harness.py JOB` prints seconds; see case_harness."""
+"""The overhead of recording a system: `python bench/harness.py JOB` prints seconds; see case_harness."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def search(query: str, k: int) -> list[tuple[str, float]]:
 
 
 def serve() -> None:
-    """A server in a process of its own: whoever asks must not share its interpreter."""
+    """A server in a separate process, so that the client does not share its interpreter."""
     import asyncio
 
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(PAYLOAD)
@@ -33,7 +33,7 @@ def serve() -> None:
                 lines = [line.lower() for line in request.split(b"\r\n")]
                 sizes = [int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:")]
                 await reader.readexactly(sum(sizes))
-                await asyncio.sleep(0.002)  # what a search takes at least
+                await asyncio.sleep(0.002)  # the least time of a search
                 writer.write(head + PAYLOAD)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -84,7 +84,7 @@ def timed(job: str) -> float:
 
 
 def _bare_loop(url: str, texts: list[str]) -> float:
-    """What one would write by hand: the ids and scores of every answer, nothing kept in a file."""
+    """A loop written by hand: the ids and scores of every answer, without writing a file."""
     import httpx
 
     with httpx.Client() as client, ThreadPoolExecutor(JOBS) as pool:

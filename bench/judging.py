@@ -41,7 +41,7 @@ def made() -> Path:
 
 
 def percentile(times: list[float], share: float = 0.99) -> float:
-    """The time that a share of all stays below."""
+    """The time that this share of all times stays below."""
     return sorted(times)[min(int(len(times) * share), len(times) - 1)]
 
 
@@ -53,7 +53,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def synced(folder: Path) -> list[float]:
-    """What the disk takes for as much as a grade needs: a few pages, and to be sure of them."""
+    """The times of the disk for the work of a grade: to write a few pages and sync them."""
     with open(folder / "synced", "wb") as file:
 
         def write() -> None:
@@ -65,7 +65,7 @@ def synced(folder: Path) -> list[float]:
 
 
 def judge_at_once(where: Path) -> tuple[list[float], list[float]]:
-    """Twenty assessors who never stop to think: the times to get a document, and to save a grade."""
+    """Twenty assessors who judge without a pause: the times to get a document, and to save a grade."""
     from cranfield import open_store
 
     getting: list[float] = []
@@ -106,7 +106,7 @@ def one_alone(where: Path) -> list[float]:
 
 
 def main() -> None:
-    """Print the seconds of each thing as JSON."""
+    """Print all times, in seconds, as JSON."""
     from cranfield import Judgments
 
     with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +115,7 @@ def main() -> None:
         view = timed(lambda: Judgments.read(copy))
         alone = one_alone(copy)
         getting, saving = judge_at_once(copy)
-        told = {
+        results = {
             "synced": percentile(synced(Path(folder))),
             "next": percentile(alone),
             "next, 20 at once": percentile(getting),
@@ -123,7 +123,7 @@ def main() -> None:
             "grade, 20 at once, median": percentile(saving, 0.5),
             "view": view,
         }
-    print(json.dumps(told))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

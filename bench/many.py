@@ -13,7 +13,7 @@ RUNS, QUERIES, DEPTH, JUDGED, POOL = 63, 200, 240, 200, 600
 
 
 def campaign() -> tuple[Path, list[Path]]:
-    """(qrels, runs); made once and kept, in a process of its own."""
+    """(qrels, runs); made once in a separate process, and kept."""
     if not (FOLDER / "qrels").exists():
         subprocess.run([sys.executable, __file__], check=True)
     return FOLDER / "qrels", sorted(FOLDER.glob("*.run"))

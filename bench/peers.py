@@ -1,4 +1,4 @@
-"""One tool, one job, in a process of its own: `python bench/peers.py TOOL JOB QRELS RUN`.
+"""One tool, one job, in a separate process: `python bench/peers.py TOOL JOB QRELS RUN`.
 
 Jobs: "file" reads both files and evaluates; "files" does so for all runs of a folder; "dict" and "frame" evaluate what
 is already in memory, and print how many seconds that took. "frames" does so for frames of all libraries, and for

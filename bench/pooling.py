@@ -1,4 +1,4 @@
-"""What pooling costs beside reading the runs: `python bench/pooling.py read|DEPTH` prints seconds; see case_pool."""
+"""The cost of pooling beside reading the runs: `python bench/pooling.py read|DEPTH` prints seconds; see case_pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark found, kept in a file for docs/benchmarks.md: figures with machine, date and versions."""
+"""Keeps the results of benchmarks in files for docs/benchmarks.md: figures with machine, date and versions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ LIBRARIES = (
 
 
 def record(title: str, rows: Sequence[tuple[str, float, float | None]], base: str, target: str) -> None:
-    """Keep the figures of a case in place of those that it had."""
+    """Keep the figures of a case, which replace its earlier ones."""
     figures = [{"name": name, "seconds": seconds, "peak_mb": memory} for name, seconds, memory in rows]
     _keep(FILE, title, {"base": base, "target": target, "rows": figures, **_circumstances(LIBRARIES)})
 
 
 def record_deciding(name: str, figures: Mapping[str, Any]) -> None:
-    """Keep what replays of judging until decided came to."""
+    """Keep the results of replays of judging until decided."""
     _keep(DECIDING_FILE, name, {"figures": figures, **_circumstances(("cranfield", "numpy"))})
 
 

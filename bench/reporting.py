@@ -1,4 +1,4 @@
-"""What a report costs after the evaluation: `python bench/reporting.py QUERIES [evaluate]`; see case_report."""
+"""The cost of a report after the evaluation: `python bench/reporting.py QUERIES [evaluate]`; see case_report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Side by side with the other tools, as ratios of one run: `make bench`, or `python bench/run.py CASE …`."""
+"""Comparisons with other tools, as ratios within one run: `make bench`, or `python bench/run.py CASE …`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def whole(command: Sequence[object], times: int = 1, **environment: str) -> tupl
 
 
 def printed(program: str, *arguments: object) -> str:
-    """What another program of this folder prints, in a fresh process."""
+    """The output of another program in this folder, in a new process."""
     command = [PYTHON, Path(__file__).with_name(program), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -69,7 +69,7 @@ def show(title: str, rows: Sequence[tuple[str, float, float | None]], base: str,
 
 def case_file() -> None:
     qrels, run = collection(6980)
-    whole(["cat", run])  # into the page cache, for all alike
+    whole(["cat", run])  # into the page cache, equally for all
     ours = [CRANFIELD, "evaluate", qrels, run, *MEASURES]
     rows = [
         ("cranfield", *whole(ours, 10)),
@@ -91,7 +91,7 @@ def case_file() -> None:
 
 def case_many() -> None:
     qrels, runs = campaign()
-    whole(["cat", *runs])  # into the page cache, for all alike
+    whole(["cat", *runs])  # into the page cache, equally for all
     ours = [CRANFIELD, "evaluate", qrels, *runs, *MEASURES]
     rows = [
         ("cranfield", *whole(ours, 10)),
@@ -129,8 +129,8 @@ def case_dict() -> None:
 
 def case_frame() -> None:
     qrels, run = collection(6980)
-    told = [json.loads(printed("peers.py", "cranfield", "frames", qrels, run)) for _ in range(3)]
-    best = {kind: min(each[kind] for each in told) for kind in told[0]}
+    results = [json.loads(printed("peers.py", "cranfield", "frames", qrels, run)) for _ in range(3)]
+    best = {kind: min(each[kind] for each in results) for kind in results[0]}
     rows = [(f"cranfield, {kind}", best[kind], None) for kind in best if kind != "pytrec_eval"]
     rows.append(("pytrec_eval, from dicts", best["pytrec_eval"], None))
     rows += [(tool, inside(tool, "frame", qrels, run), None) for tool in ("pytrec_eval", "ir_measures", "ranx")]
@@ -140,7 +140,7 @@ def case_frame() -> None:
 def in_turns(commands: Mapping[str, Sequence[object]], times: int) -> list[tuple[str, float, float]]:
     """The median wall time of commands that run one after the other, again and again, and their peak memory.
 
-    For what takes a tenth of a second: the machine is not equally fast all the time, and the best time is luck.
+    For commands of a tenth of a second: the speed of the machine varies, so the best time would be luck.
     """
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for _ in range(times):
@@ -184,14 +184,14 @@ def case_compare() -> None:
         ("cranfield, randomisation", took("randomisation"), None),
         ("ranx, Fisher (scaled)", took("ranx"), None),
     ]
-    print("\nranx is timed with 510 permutations, and what it would take for 100,000 is calculated from that.")
+    print("\nranx is timed with 510 permutations, and the time for 100,000 is extrapolated from that.")
     title = "10 systems × 6,980 queries, all pairs, 100,000 permutations, from dicts in memory"
     show(title, rows, "cranfield, Tukey HSD", "ranx at 10 or more")
 
 
 def case_campaign() -> None:
     qrels, runs = campaign()
-    whole(["cat", qrels, *runs])  # into the page cache, for all alike
+    whole(["cat", qrels, *runs])  # into the page cache, equally for all
     levels = [part for level in range(10) for part in ("--remove", level / 10)]
     jobs: dict[str, list[object]] = {
         "evaluate": ["evaluate"],
@@ -264,10 +264,10 @@ def case_engines(rows: Sequence[int] = (7_000_000, 70_000_000), tools: Sequence[
 
 
 def _engine(*arguments: str) -> str:
-    """What a tool prints, or the last that it says where it fails."""
+    """The last line that a tool prints, or its error message if it fails."""
     done = subprocess.run([PYTHON, ENGINES, *arguments], capture_output=True, text=True)
-    said = done.stderr.strip().splitlines() or ["without a word"]
-    return (done.stdout.strip().splitlines() or [""])[-1] if not done.returncode else f"it failed: {said[-1]}"
+    errors = done.stderr.strip().splitlines() or ["no error message"]
+    return (done.stdout.strip().splitlines() or [""])[-1] if not done.returncode else f"it failed: {errors[-1]}"
 
 
 def case_measures() -> None:
@@ -328,7 +328,7 @@ def _all_measures() -> list[Any]:
 def case_harness() -> None:
     jobs = ("in-process-bare", "in-process", "server-httpx", "server")
     seconds = dict.fromkeys(jobs, float("inf"))
-    for job in jobs * 5:  # by turns, so that whatever else the machine does hits all alike
+    for job in jobs * 5:  # in turns, so that other load on the machine affects all equally
         seconds[job] = min(seconds[job], float(printed("harness.py", job)))
     rows = [
         ("the system alone", seconds["in-process-bare"], None),
@@ -340,7 +340,7 @@ def case_harness() -> None:
 
 
 def case_report() -> None:
-    """No ratio: what the page of many queries and of few costs after the evaluation, and how soon it can be used."""
+    """No ratio: the cost of a page of few and of many queries after the evaluation, and how soon it is usable."""
     title, goal = (
         "A report of 10 runs × 100 documents, after the evaluation",
         "6,980 queries below 10 s, 150 MB more and 15 MB, usable within 2 s; 50 queries below 2 MB; "
@@ -369,7 +369,7 @@ def case_report() -> None:
 
 
 def case_judging() -> None:
-    told = json.loads(printed("judging.py"))
+    results = json.loads(printed("judging.py"))
     names = {
         "synced": "32 KB that are on disk, p99",
         "next": "the next document, p99",
@@ -381,7 +381,7 @@ def case_judging() -> None:
     print("\nTwenty assessors at once get and grade documents without a pause between them.")
     show(
         "A store of a million waiting documents and a million judgments",
-        [(name, told[key], None) for key, name in names.items()],
+        [(name, results[key], None) for key, name in names.items()],
         names["synced"],
         "the next document in 20 ms, a grade in 50 ms with 20 at once, the view in 10 s",
     )
@@ -389,10 +389,10 @@ def case_judging() -> None:
 
 def case_correcting() -> None:
     """Ten runs by a million grades of a model, and the same corrected by people: the store is read once for both."""
-    told = json.loads(printed("correcting.py", "speed"))
+    results = json.loads(printed("correcting.py", "speed"))
     show(
         "10 runs by 1,000,000 grades of a model, corrected by people on 50 of 5,000 queries",
-        [("by the model's grades", told["plain"], None), ("corrected", told["corrected"], None)],
+        [("by the model's grades", results["plain"], None), ("corrected", results["corrected"], None)],
         "by the model's grades",
         "5 s more at most",
     )
@@ -413,8 +413,8 @@ def case_pool() -> None:
 
 
 def case_deciding() -> None:
-    """How much must be judged until the verdict on two runs stands, and whether it is the one of all judgments."""
-    told = json.loads(printed("deciding.py"))
+    """How much must be judged until two runs are decided, and whether the verdict is that of all judgments."""
+    results = json.loads(printed("deciding.py"))
     names = {
         "simulated": "40 systems, 10 seeds",
         "close": "40 systems nearer to each other",
@@ -422,7 +422,7 @@ def case_deciding() -> None:
     }
     print("\nJudging until decided, nDCG@10, against the verdict with the whole union of the first ten judged")
     for key, name in names.items():
-        found = told[key]
+        found = results[key]
         record_deciding(name, found)
         print(f"  {name}: {found['pairs']} pairs, {found['ties']} of them without a significant difference")
         shares = ", ".join(f"{each} {found[f'judged, {each}']:.1%}" for each in ("mean", "median", "p90"))
@@ -433,8 +433,8 @@ def case_deciding() -> None:
             print(f"    the plain rule: {plain['judged, mean']:.1%} judged, same verdict {plain['same verdict']:.2%}")
     print("  target: same verdict 97%, opposite 0.5% at most, 22% judged in the mean")
     rows = [
-        ("choosing ten documents", told["large"]["choosing"], None),
-        ("a look at all verdicts", told["large"]["look"], None),
+        ("choosing ten documents", results["large"]["choosing"], None),
+        ("a look at all verdicts", results["large"]["look"], None),
     ]
     show("Judging until decided, 100,000 candidates", rows, "choosing ten documents", "choosing in 50 ms")
 
@@ -442,14 +442,14 @@ def case_deciding() -> None:
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":
-    # What pip does for an installed package, and so for the peers; this one is installed from its source folder.
+    # pip compiles installed packages, such as the peers, but this one runs from its source folder.
     compileall.compile_dir(Path(__file__).parents[1] / "src" / "cranfield", quiet=1)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"all of {', '.join(CASES)} by default")
     parser.add_argument("--rows", type=int, nargs="+", help="sizes for the case engines")
     parser.add_argument("--tools", nargs="+", choices=ENGINE_TOOLS, help="tools for the case engines")
     given = parser.parse_args()
-    if not given.cases:  # all of them: nothing of an earlier time stays on record
+    if not given.cases:  # all of them, so earlier records are removed
         FILE.unlink(missing_ok=True)
         DECIDING_FILE.unlink(missing_ok=True)
     chosen = {"rows": given.rows, "tools": given.tools}

@@ -1,4 +1,4 @@
-"""The browser of the tests: Chromium as it is installed, which asks no other server for anything by itself."""
+"""The browser of the tests: the installed Chromium, without requests of its own to other servers."""
 
 import shutil
 from collections import defaultdict
@@ -8,23 +8,23 @@ import pytest
 
 from tests.waiting import LIMIT
 
-# The one without windows first: it starts in half the time.
+# The headless one first: it starts in half the time.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    # Fewer processes for each page, which take longer to start than a page to show.
-    # There is no --disable-features among them: it would take the place of Playwright's own, which spares more.
+    # Fewer processes per page, because starting one takes longer than showing the page.
+    # No --disable-features: it would replace Playwright's own, which disables more.
     *("--in-process-gpu", "--renderer-process-limit=1", "--disable-extensions"),
 ]
 
 
 class Tabs:
-    """Pages of one browser, to be used again: for each new one it starts two processes, which takes a second.
+    """Reusable pages of one browser, because each new one starts two processes, which takes a second.
 
     messages: what the pages in use have logged, thrown or asked the user.
-    requests: the addresses that they have asked for.
+    requests: the addresses that they have requested.
     """
 
     def __init__(self, browser):
@@ -33,7 +33,7 @@ class Tabs:
         self._in_use, self._empty = [], defaultdict(list)
 
     def open(self, address, **settings):
-        """Show an address in a page with these settings, which shares nothing with others that are in use."""
+        """Show an address in a page with these settings, which shares nothing with other pages in use."""
         key = repr(sorted(settings.items()))
         page = self._empty[key].pop() if self._empty[key] else self._new(settings)
         self._in_use.append((key, page))
@@ -49,7 +49,7 @@ class Tabs:
         return page
 
     def clear(self):
-        """Empty all pages. What one has stored stays, for its address: none is shown twice that stores anything."""
+        """Empty all pages. Stored data stays with its address, so no test opens such an address twice."""
         for key, page in self._in_use:
             page.goto("about:blank")
             page.mouse.move(0, 0)

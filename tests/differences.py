@@ -1,4 +1,4 @@
-"""Where our value differs from another tool's on purpose: one table, tested row by row; a page is made from it."""
+"""Deliberate differences from other tools: one table, tested row by row, from which a page is made."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ TE9, TE10, IRM, RANX, SKLEARN = "trec_eval 9", "trec_eval 10", "ir_measures", "r
 GDEVAL, IRM_GDEVAL, CWL, BEIR = "gdeval", "gdeval in ir_measures", "cwl-eval", "BEIR"
 SAMPLE_EVAL = "sample_eval"
 
-# Tools that the tests can ask. The values of the others are worked out from their rules.
+# Tools that the tests can run. The values of the others are worked out from their rules.
 ASKED = {
     TE9: peers.trec_eval_9,
     IRM: peers.ir_measures,
@@ -20,12 +20,12 @@ ASKED = {
 
 
 class Difference(NamedTuple):
-    """One row. A value is the mean over the queries that the tool counts; in words where something else happens."""
+    """One row. A value is the mean over the queries that the tool counts, or the name of an error."""
 
     peer: str
     what: str
-    asked: str  # what the other tool is asked for
-    measure: str  # what we are asked for
+    asked: str  # the measure's name in the other tool
+    measure: str  # our name for it
     qrels: dict[str, dict[str, float]]
     run: Any
     theirs: float | str

@@ -1,4 +1,4 @@
-"""Judgments and runs that hypothesis makes, and the many ways to write them down."""
+"""Random judgments and runs, and the many ways to write them to files."""
 
 import contextlib
 import io
@@ -27,7 +27,7 @@ scores = st.one_of(
 
 
 def drawn(strategy, count):
-    """Examples for many tests: what is costly to know about them is then found once for all of these."""
+    """Examples to share between tests, so that costly results about them are computed once."""
     found = []
 
     @settings(
@@ -47,7 +47,7 @@ def drawn(strategy, count):
 
 @st.composite
 def runs(draw, queries, documents):
-    """A run over these documents that has most of the queries; one of another query if it has none."""
+    """A run of these documents with most of the queries, or with an unrelated query if none is drawn."""
     some = st.lists(st.sampled_from(documents), min_size=1, unique=True)
     run = {q: {d: draw(scores) for d in draw(some)} for q in queries if draw(st.integers(0, 4))}
     return run or {"no query of these": {"d": 1.0}}
@@ -68,7 +68,7 @@ def collections(draw, grades=grades, scores=scores, max_queries=6, max_documents
 
 @st.composite
 def layouts(draw):
-    """How to write TREC files: a function of lines of columns to bytes."""
+    """A function that writes lines of columns as the bytes of a TREC file."""
     seed = draw(st.integers(0, 2**32))
     order = draw(st.sampled_from(["grouped", "shuffled", "interleaved"]))
     blanks = draw(st.sampled_from([(" ",), ("\t",), (" ", "\t", "   ", " \t ")]))

@@ -1,6 +1,6 @@
-"""Somebody who judges on the page: `judging_person.py GRADES cranfield judge …` answers its server, then ends it.
+"""A simulated person who judges: `judging_person.py GRADES cranfield judge …` answers its server, then ends it.
 
-GRADES is "q1 red-shoes 3, q1 red-hat 0"; what a server does not ask for is added. What the command prints is passed on.
+GRADES is "q1 red-shoes 3, q1 red-hat 0"; documents that the server does not offer are added. Output is passed on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An HTTP server on this machine, for tests that say what it answers."""
+"""A local HTTP server whose answers the tests define."""
 
 import json
 import threading
@@ -7,10 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class LocalServer:
-    """Remembers all requests, and the most that it answered at once.
+    """Records all requests, and the most that it answered at once.
 
-    A kind of server says in `note(path, headers, body)` what it remembers of a request, and in `answer(handler, noted)`
-    what it answers.
+    Subclasses define `note(path, headers, body)`, which returns what is recorded of a request, and
+    `answer(handler, noted)`, which sends the answer.
     """
 
     def __init__(self):
@@ -61,7 +61,7 @@ class LocalServer:
         try:
             self.answer(handler, noted)
         except OSError:
-            pass  # whoever asked has gone
+            pass  # the client has disconnected
         finally:
             with self.lock:
                 self.now -= 1
@@ -79,7 +79,7 @@ def send(handler, status, headers, data, *, half=False):
 
 
 def hang_up(handler):
-    """End the connection without another word."""
+    """Close the connection abruptly."""
     handler.wfile.flush()
     handler.close_connection = True
     handler.connection.close()

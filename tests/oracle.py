@@ -1,4 +1,4 @@
-"""What every measure must give, by naive loops straight from the definitions: one for each, in `ORACLES`.
+"""The expected value of every measure, by naive loops straight from the definitions: one for each, in `ORACLES`.
 
 Nothing here is shared with the package. The loops are in oracle_relevance.py, oracle_gains.py and oracle_users.py.
 
@@ -46,14 +46,14 @@ from tests.oracle_users import compatibility, err, insq, nerr, rbp, rbp_residual
 
 
 def _worth(grade):
-    """For ties: what is relevant, then what is unjudged, only pooled, and last what is judged and not relevant."""
+    """The order in ties: relevant documents, then unjudged, then only pooled, and last judged nonrelevant ones."""
     if grade is None:
         return 2, 0
     return (3, grade) if grade > 0 else (1, 0) if grade < 0 else (0, 0)
 
 
 def rank(scores, grades, ties="doc_id"):
-    """The documents of a ranking, best first: sort everything, as nobody who is in a hurry would."""
+    """The documents of a ranking, best first, by a plain sort."""
     order = list(scores)
     if ties == "smaller_doc_id":
         order.sort(key=lambda d: d.encode())
@@ -137,7 +137,7 @@ ORACLES = {
 
 
 def value(measure, ranking, judged):
-    """What a parsed measure must give."""
+    """The expected value of a parsed measure."""
     parameters = dict(measure.parameters)
     if parameters.pop("judged_only", False):
         ranking = [grade for grade in ranking if grade is not None and grade >= 0]
@@ -145,7 +145,7 @@ def value(measure, ranking, judged):
 
 
 def values(measure, qrels, run, ties="doc_id", depth=None):
-    """What it must give for every judged query of dicts of dicts."""
+    """The expected value for every judged query of dicts of dicts."""
     found = {}
     for query, grades in qrels.items():
         order = rank(run.get(query, {}), grades, ties)[:depth]

@@ -1,6 +1,6 @@
 """Naive loops for measures of gains: what a grade is worth, at which rank.
 
-They take what `oracle.py` describes, and share nothing with the package.
+Arguments are described in `oracle.py`. Nothing here is shared with the package.
 """
 
 import math

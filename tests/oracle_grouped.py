@@ -162,7 +162,7 @@ class Preferences:
         return sum(self.fulfilled(x, y) for x, y in kept), len(kept)
 
     def balanced(self, prefers, grades, subgroups, ret):
-        """What trec_eval's source does for Rnonrel: fulfilled and possible."""
+        """Fulfilled and possible preferences for Rnonrel, as in trec_eval's source."""
         scope = sorted((d for d in grades if not ret or d in self.found), key=self.place.get)
         relevant = [d for d in scope if grades[d] > 0]
         others = [d for d in scope if grades[d] <= 0]
@@ -276,7 +276,7 @@ ORACLES = {
 
 
 def value(measure, documents, groups):
-    """What a parsed measure must give for a ranking of document ids."""
+    """The expected value of a parsed measure for a ranking of document ids."""
     parameters = dict(measure.parameters)
     table = measure.definition.table
     if parameters.get("judged_only") and table in ("subtopics", "strata"):
@@ -288,7 +288,7 @@ def value(measure, documents, groups):
 
 
 def values(measure, qrels, run, ties="doc_id"):
-    """What it must give for every judged query of {query: {group: {document: grade}}}."""
+    """The expected value for every judged query of {query: {group: {document: grade}}}."""
     found = {}
     for query, groups in qrels.items():
         highest = {}

@@ -1,6 +1,6 @@
-"""Naive loops for measures of relevant or not: counts, precision, recall, and what is made of them.
+"""Naive loops for measures of binary relevance: counts, precision, recall, and combinations of them.
 
-They take what `oracle.py` describes, and share nothing with the package.
+Arguments are described in `oracle.py`. Nothing here is shared with the package.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Naive loops for sampled pools, straight from the definitions. Nothing here is shared with the package.
 
-`documents` are the ids of a ranking, best first; `strata` are {stratum: {document: grade}}, where a grade below 0 is
-that of a document pooled and not judged.
+`documents` are the ids of a ranking, best first; `strata` are {stratum: {document: grade}}, where a grade below 0
+marks a document that was pooled but not judged.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""Naive loops for models of users, who go on or stop, and for the overlap with an ideal ranking.
+"""Naive loops for user models, and for the overlap with an ideal ranking.
 
-They take what `oracle.py` describes, and share nothing with the package.
+Arguments are described in `oracle.py`. Nothing here is shared with the package.
 """
 
 from tests.oracle_relevance import is_relevant

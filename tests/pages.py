@@ -2,9 +2,9 @@
 
 ```python with `>>>` is a doctest, without it a script; one namespace a page. ```console: what follows `$ command` is
 its output exactly, and a line of `...` stands for lines left out. ```sh: every command succeeds. A block with
-`title="name"` becomes that file. `<!-- not run: reason -->` before a block leaves it out; `<!-- needs: library -->`
-does where the library is not installed; `<!-- judged: q1 d1 3, q1 d2 0 -->` before a call of `cranfield judge` lets
-somebody judge on its page like that. Other languages are only shown. `pip` and `make` are not run, but what they
+`title="name"` becomes that file. `<!-- not run: reason -->` before a block skips it; `<!-- needs: library -->`
+does where the library is not installed; `<!-- judged: q1 d1 3, q1 d2 0 -->` before a call of `cranfield judge` gives
+these grades on its page. Other languages are only shown. `pip` and `make` are not run, but what they
 name must exist.
 """
 
@@ -71,7 +71,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 class Page:
-    """Runs the blocks of one page in the working folder and collects what is wrong."""
+    """Runs the blocks of one page in the working folder and collects the failures."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -104,14 +104,14 @@ class Page:
     def _doctest(self, block: Block) -> None:
         test = doctest.DocTestParser().get_doctest(block.text, {}, self.name, self.name, block.line)
         test.globs = self.namespace
-        told: list[str] = []
-        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.append, clear_globs=False)
-        if told:
-            self._fail(block, "".join(told))
+        reported: list[str] = []
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=reported.append, clear_globs=False)
+        if reported:
+            self._fail(block, "".join(reported))
 
     def _script(self, block: Block) -> None:
         try:
-            # Blank lines before it make the line numbers of a traceback those of the page.
+            # Leading blank lines make the line numbers of a traceback match the page.
             exec(compile("\n" * block.line + block.text, self.name, "exec"), self.namespace)
         except Exception:
             self._fail(block, traceback.format_exc())
@@ -173,7 +173,7 @@ class Page:
 
 
 def wrong_in(path: Path) -> list[str]:
-    """What is wrong with a page whose blocks are run in the working folder."""
+    """The failures of a page whose blocks are run in the working folder."""
     try:
         name = str(path.resolve().relative_to(ROOT))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Other tools, asked in their own words: each function gives the value of every query that the tool reports."""
+"""Other tools, with their own measure names: each function returns the value of every query that the tool reports."""
 
 import shutil
 

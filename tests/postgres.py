@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own in a temporary folder: `dsn` is a fixture for all tests that need one."""
+"""A PostgreSQL server in a temporary folder: `dsn` is a fixture for all tests that need one."""
 
 import glob
 import os
@@ -25,9 +25,9 @@ def dsn():
     initdb, pg_ctl = find("initdb"), find("pg_ctl")
     if not initdb or not pg_ctl:
         pytest.skip("there is no PostgreSQL server here")
-    pwd = pytest.importorskip("pwd", reason="there are no users as on Unix here")
+    pwd = pytest.importorskip("pwd", reason="this system has no Unix users")
     options = {}
-    folder = tempfile.mkdtemp(prefix="pg")  # short: the name of a socket may have 100 letters
+    folder = tempfile.mkdtemp(prefix="pg")  # short: the path of a socket may have about 100 characters
     if os.getuid() == 0:  # the server refuses to run as root
         name = next((name for name in ("postgres", "nobody") if _exists(pwd, name)), None)
         if name is None:

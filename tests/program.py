@@ -1,8 +1,8 @@
-"""The program in processes of its own, but not its start-up: a server that has imported everything forks for each call.
+"""The program in separate processes, without its start-up: a server that has imported everything forks for each call.
 
 Importing scipy.stats takes a second, and the tests call the program hundreds of times. What the start itself decides
 (closed streams, encodings, what is imported) is tested with real processes: cli/test_program.py, cli/test_start.py,
-cli/test_faults.py; and `printed` is for what single imports bring along.
+cli/test_faults.py; and `printed` is for tests of single imports.
 
 `run` calls the program from Python; `shims` is a folder of programs of the same names for shells. Where a fork is not
 safe, as on macOS, or there is none, both are the real programs.
@@ -52,7 +52,7 @@ OURS = [
     for path in sorted(SOURCE.rglob("[!_]*.py"))
     if not {"torch", "engines", "pytest_plugin.py"} & {*path.relative_to(SOURCE).parts}
 ]
-# What a shell runs in place of the program: it hands its streams and Ctrl-C on. Without `site`, it starts at once.
+# Runs in a shell instead of the program, and passes on its streams and Ctrl-C. Without `site`, it starts at once.
 SHIM = """#!/bin/sh
 exec "{python}" -I -S -c '
 import json, os, signal, socket, sys
@@ -90,16 +90,16 @@ def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout
         socket.send_fds(server, [b"!"], [reading, out.fileno(), err.fileno()])
         os.close(reading)
         server.sendall(json.dumps(request).encode() + b"\n")
-        # It may end without reading everything.
+        # The program may end without reading all of its input.
         with contextlib.suppress(BrokenPipeError), open(writing, "wb") as pipe:
             pipe.write((input or "").encode())
         _, code = answers.readline(), int(answers.readline())
-        said = [file.seek(0) or file.read().decode() for file in (out, err)]
-        return subprocess.CompletedProcess([program, *words], code, *said)
+        outputs = [file.seek(0) or file.read().decode() for file in (out, err)]
+        return subprocess.CompletedProcess([program, *words], code, *outputs)
 
 
 def printed(code, *arguments):
-    """What Python code prints in a real process of its own, which has imported nothing yet."""
+    """The output of Python code in a new process, which has imported nothing yet."""
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True).stdout
 
 
@@ -107,7 +107,7 @@ def printed(code, *arguments):
 def shims():
     """The folder of the programs for shells; the first call starts the server, which ends with this process.
 
-    Nobody waits for it: calls are answered once it has imported everything. Forks of this process share it.
+    This does not wait for it: calls are answered once it has imported everything. Forks of this process share it.
     """
     if not FORKS:
         return INSTALLED
@@ -137,15 +137,15 @@ def _end(owner, server, folder):
 
 
 def serve(listener):
-    """Fork for each call, until whoever started this has gone, which ends standard input."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a fork takes only the thread along that it is called in
+    """Fork for each call, until the process that started this ends, which closes standard input."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a fork copies only the calling thread
     for name in [*IMPORTED, *OURS]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    running = {}  # descriptor of a process: its number, and the connection of whoever waits for it
+    running = {}  # descriptor of a process: its number, and the connection of its caller
     while 0 not in (ready := select.select([listener, 0, *running], [], [])[0]):
         for each in ready:
             if each is listener:
@@ -155,14 +155,14 @@ def serve(listener):
             else:
                 pid, connection = running.pop(each)
                 os.close(each)
-                with connection, contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+                with connection, contextlib.suppress(BrokenPipeError):  # the caller has gone
                     connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def _start(connection, others):
-    """Start the program that is asked for in a fork, which has no use for the `others`, and say which process that is.
+    """Start the requested program in a fork, which closes the `others`, and tell the caller its process number.
 
-    Returns its number; 0: whoever called has gone.
+    Returns that number, or 0 if the caller has gone.
     """
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     with connection.makefile("rb") as file:
@@ -174,14 +174,14 @@ def _start(connection, others):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _call(streams, *json.loads(request))
     for stream in streams:
-        os.close(stream)  # whoever reads what the program prints waits until nobody has it open
+        os.close(stream)  # readers of the output wait until every copy is closed
     with contextlib.suppress(BrokenPipeError):
         connection.sendall(b"%d\n" % pid)
     return pid
 
 
 def _call(streams, program, words, folder, environment):
-    atexit._clear()  # those of the server, which take as long as a short program
+    atexit._clear()  # the server's handlers take as long as a short program
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -193,7 +193,7 @@ def _call(streams, program, words, folder, environment):
     os.chdir(folder)
     sys.argv = [program, *words]
     sys.path[:] = [place for place in sys.path if place not in ("", str(ROOT))]
-    sys.dont_write_bytecode = True  # a test may write a module twice within the second that its stamp counts
+    sys.dont_write_bytecode = True  # a test may rewrite a module within a second, the resolution of timestamps
     try:
         PROGRAMS[program]()
     except SystemExit as ended:

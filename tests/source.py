@@ -1,4 +1,4 @@
-"""The source of the library as trees, for tests of what it may not say."""
+"""The source of the library as syntax trees, for tests of what it must not contain."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ SOURCE = Path(cranfield.__file__).parent
 
 
 def trees_with(pattern: str) -> Iterator[tuple[str, ast.Module]]:
-    """The files whose text has a match of the pattern, each with its tree: parsing all of them takes a second."""
+    """The files that match the pattern, each with its tree, because parsing all files takes a second."""
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if re.search(pattern, text, re.MULTILINE):
@@ -19,11 +19,18 @@ def trees_with(pattern: str) -> Iterator[tuple[str, ast.Module]]:
 
 
 def files_that_compare_with(names: Collection[str]) -> set[str]:
-    """Which files compare something with one of the words: nobody should ask by name what a registry knows."""
+    """The files that compare something with one of these names, which they should look up in a registry."""
+    return {path for path, _ in names_compared(names)}
+
+
+def names_compared(names: Collection[str]) -> set[tuple[str, str]]:
+    """The same with the names: (file, name). The end of a text is compared as well."""
     return {
-        path
+        (path, each.value)
         for path, tree in trees_with(rf"""["']({"|".join(map(re.escape, names))})["']""")
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare)
-        and not {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}.isdisjoint(names)
+        or (isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".endswith"))
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and each.value in names
     }

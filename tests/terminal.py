@@ -1,4 +1,4 @@
-"""The program in a terminal of so many columns: what a person would see, with its codes."""
+"""The program's output in a terminal of a given width, with its escape codes."""
 
 import fcntl
 import os
@@ -28,14 +28,14 @@ def on_terminal(*arguments, columns=80, cwd=None, env=None, err_only=False):
         stderr=theirs,
     )
     os.close(theirs)
-    said = b""
-    with suppress(OSError):  # Linux says so when the other side has been closed
+    shown = b""
+    with suppress(OSError):  # Linux raises it when the other side has been closed
         while part := os.read(ours, 65536):
-            said += part
+            shown += part
     os.close(ours)
-    return said.decode().replace("\r\n", "\n"), started.wait(60)
+    return shown.decode().replace("\r\n", "\n"), started.wait(60)
 
 
 def without_codes(text):
-    """What a person reads."""
+    """The text that a person reads."""
     return CODE.sub("", text)

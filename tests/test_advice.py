@@ -1,4 +1,4 @@
-"""Which measures suit which collection: each rule where it speaks, and where it is silent."""
+"""Which measures suit which collection: each rule where it applies, and where it does not."""
 
 import pytest
 
@@ -10,7 +10,7 @@ GOOD_GRADES = (3, 2, 1, 0, 0)
 
 
 def collection(grades=GOOD_GRADES, queries=60, unjudged=0, depth=None, tied=False, lacks=0, chosen=0):
-    """(qrels, runs): all queries alike; the run has the judged documents, then or instead unjudged ones."""
+    """(qrels, runs): all queries are alike; the run has the judged documents, with unjudged ones around them."""
     qrels, run = {}, {}
     for number in range(queries):
         documents = [f"d{place}" for place in range(len(grades))]
@@ -23,7 +23,7 @@ def collection(grades=GOOD_GRADES, queries=60, unjudged=0, depth=None, tied=Fals
     return marked if chosen else qrels, {"mine": run}
 
 
-# rule: (measure that speaks, on a collection), (on which it is silent)
+# rule: the recommended measure, a collection where the rule applies, and one where it does not
 RECOMMENDED = {
     "graded_gain": ("nDCG@5", {}, {"grades": (1, 1, 0)}),
     "first_answer": ("RR@3", {"grades": (1, 0, 0)}, {"grades": (1, 1, 0)}),
@@ -39,12 +39,12 @@ RECOMMENDED = {
 
 
 @pytest.mark.parametrize("rule", recommendations.RECOMMENDATIONS, ids=lambda rule: rule.__name__)
-def test_a_recommendation_and_its_absence(rule):
-    measure, speaks, silent = RECOMMENDED[rule.__name__]
-    [found] = rule(advise(*collection(**speaks)).facts)
+def test_each_rule_recommends_only_where_it_applies(rule):
+    measure, matching, other = RECOMMENDED[rule.__name__]
+    [found] = rule(advise(*collection(**matching)).facts)
     assert found.measure == measure
     assert found.why.endswith((".", "?"))
-    facts = advise(*collection(**silent)).facts if silent is not None else advise(collection()[0]).facts
+    facts = advise(*collection(**other)).facts if other is not None else advise(collection()[0]).facts
     assert list(rule(facts)) == []
 
 
@@ -61,12 +61,12 @@ def test_which_variant_is_recommended():
 
 
 def judged_at_the_top(depth=100, judged=53):
-    """Sixty queries of which the first documents are judged, but only so many of all."""
+    """Sixty queries whose first documents are all judged, but only `judged` of `depth`."""
     grades = (1, 0) * (judged // 2) + (1,) * (judged % 2)
     return collection(grades=grades, depth=depth)
 
 
-def test_the_whole_ranking_is_not_judged_because_its_top_is():
+def test_a_judged_top_does_not_make_the_whole_ranking_judged():
     advice = advise(*judged_at_the_top(), "AP AP@10 nDCG@100 nDCG@10 P(judged_only=True)@100")
     [run] = advice.facts.runs
     assert [run.judged(cutoff) for cutoff in (10, 100, None)] == pytest.approx([1.0, 0.53, 0.53])
@@ -74,15 +74,15 @@ def test_the_whole_ranking_is_not_judged_because_its_top_is():
     assert "AP" not in measures
     assert measures["Bpref"].startswith("only 53% of all documents that mine retrieves are judged")
     assert "Only 53% of the first 100 documents of mine are judged" in measures["R@100"]
-    told = [warning for warning in advice.warnings if " judged" in warning]
-    assert [warning.partition(":")[0] for warning in told] == ["mine", "AP", "nDCG@100"]
-    assert told[0].startswith("mine: 47% of all documents that it retrieves are not judged")
-    assert told[1].startswith("AP: only 53% of all documents that mine retrieves are judged")
-    assert told[2].startswith("nDCG@100: only 53% of the first 100 documents of mine are judged")
+    about_judging = [warning for warning in advice.warnings if " judged" in warning]
+    assert [warning.partition(":")[0] for warning in about_judging] == ["mine", "AP", "nDCG@100"]
+    assert about_judging[0].startswith("mine: 47% of all documents that it retrieves are not judged")
+    assert about_judging[1].startswith("AP: only 53% of all documents that mine retrieves are judged")
+    assert about_judging[2].startswith("nDCG@100: only 53% of the first 100 documents of mine are judged")
     assert "100% of the first 10, 53% of all retrieved" in " ".join(str(advice).split())
 
 
-def test_what_suits_judgments_to_the_end():
+def test_ap_is_recommended_for_completely_judged_rankings():
     advice = advise(*judged_at_the_top(depth=53))
     [why] = [each.why for each in advice.recommended if each.measure == "AP"]
     assert why.startswith("the median query has 27 relevant documents, it looks at the whole ranking, and all of what ")
@@ -110,16 +110,16 @@ DATA = {
 
 @pytest.mark.parametrize("rule", cautions.DATA_CAUTIONS, ids=lambda rule: rule.__name__)
 def test_a_caution_about_the_data(rule):
-    text, speaks, silent = DATA[rule.__name__]
-    advice = advise(*collection(**speaks))
+    text, matching, other = DATA[rule.__name__]
+    advice = advise(*collection(**matching))
     [found] = rule(advice.facts)
     assert found.startswith(text)
     assert found in advice.warnings
-    assert list(rule(advise(*collection(**silent)).facts)) == []
+    assert list(rule(advise(*collection(**other)).facts)) == []
 
 
 MANY, ONE, SPARSE = {"grades": (1,) * 12}, {"grades": (1, 0)}, {"grades": (1, 1, 1, 0), "unjudged": 10}
-# rule: (measure, collection, part of what it says), then (measure, collection) on which it is silent
+# rule: (measure, collection, part of the caution), then (measure, collection) without a caution
 MEASURES = {
     "misleading": [("Accuracy(documents=9)", {}, "in a large collection"), ("F@5", {})],
     "same_as_reciprocal_rank": [
@@ -204,7 +204,7 @@ def test_a_caution_about_a_measure(rule):
     [{}, ONE, MANY, SPARSE, {"depth": 100}, {"grades": (1, -1, 0)}, {"grades": (2, 1, 1, 0, 0), "unjudged": 12}],
     ids=str,
 )
-def test_what_is_recommended_is_not_warned_of(kinds):
+def test_recommended_measures_add_no_warnings(kinds):
     first = advise(*collection(**kinds))
     again = advise(*collection(**kinds), [each.measure for each in first.recommended])
     assert again.warnings == first.warnings
@@ -226,7 +226,7 @@ def test_the_facts():
     assert only.judged(1) == pytest.approx((0 + 1 + 0) / 3)
 
 
-def test_it_reads_well(tmp_path):
+def test_advice_is_printed_in_three_sections(tmp_path):
     qrels, runs = collection(unjudged=10, queries=1, grades=(1, 0, -1))
     text = str(advise(qrels, runs, "Accuracy(documents=100) P@10"))
     assert max(map(len, text.splitlines())) <= 80

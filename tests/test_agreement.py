@@ -1,4 +1,4 @@
-"""How alike two orders are, against loops that know nothing but the definitions."""
+"""The similarity of two orders, against naive loops from the definitions."""
 
 import io
 import itertools
@@ -28,7 +28,7 @@ def orders(draw, ties=True):
 
 
 def at_or_above(groups, depth):
-    """All of a tie stands at the first rank of the tie."""
+    """All items of a tie are at its first rank."""
     seen, rank = set(), 1
     for group in groups:
         if rank > depth:
@@ -48,7 +48,7 @@ def overlap_down_to(one, other, p, depth):
 
 
 def extended(one, other, depth, agree):
-    """Both orders made longer, so that what was unseen agrees as much as it can, or not at all."""
+    """Both orders made longer, so that the unseen part agrees as much as possible, or not at all."""
     short, long = sorted(([list(g) for g in one], [list(g) for g in other]), key=lambda order: sum(map(len, order)))
     sizes = [sum(map(len, order)) for order in (short, long)]
 
@@ -85,7 +85,7 @@ def extrapolated(one, other, p):
 
 @settings(max_examples=120, deadline=None)
 @given(orders(), orders(), patience)
-def test_rank_biased_overlap(one, other, p):
+def test_rank_biased_overlap_equals_naive_loops(one, other, p):
     found = rbo(one, other, p)
     deep = 400 if p == 0.9 else 150  # p^deep is below 1e-14
     assert found.extrapolated == pytest.approx(extrapolated(one, other, p), abs=1e-12)
@@ -98,7 +98,7 @@ def test_rank_biased_overlap(one, other, p):
 
 @settings(max_examples=100, deadline=None)
 @given(orders(ties=False), orders(ties=False), patience)
-def test_the_equations_of_the_paper(one, other, p):
+def test_rbo_follows_the_equations_of_the_paper(one, other, p):
     """Webber, Moffat & Zobel 2010: equations 11, 30 and 32, which have no ties."""
     short, long = sorted(([g[0] for g in one], [g[0] for g in other]), key=len)
     s, n = len(short), len(long)
@@ -120,12 +120,12 @@ def test_the_equations_of_the_paper(one, other, p):
 
 @settings(max_examples=50, deadline=None)
 @given(orders().filter(bool), patience)
-def test_an_order_and_itself(order, p):
+def test_an_order_agrees_fully_with_itself(order, p):
     assert float(rbo(order, order, p)) == pytest.approx(1)
     assert rbo(order, [[item.upper() for item in group] for group in order], p)[:2] == pytest.approx((0, 0), abs=1e-12)
 
 
-def test_scores_and_lists_say_the_same():
+def test_scores_and_lists_give_the_same_overlap():
     assert rbo({"a": 3, "b": 1, "c": 1, "d": 0}, ["x", "a"]) == rbo(["a", {"b", "c"}, ("d",)], ["x", "a"])
     assert rbo([1, 2], ["1", "2"]).extrapolated == pytest.approx(1)
     assert rbo([], ["a"]) == pytest.approx((0, 0, 1))
@@ -143,7 +143,7 @@ def test_scores_and_lists_say_the_same():
         ([None], ["a"], 0.9, "None is not an id"),
     ],
 )
-def test_what_is_no_order(one, other, p, message):
+def test_bad_orders_are_an_error(one, other, p, message):
     with pytest.raises(InputError, match=message):
         rbo(one, other, p)
 
@@ -174,7 +174,7 @@ def test_runs_from_any_source():
     assert run_overlap(ranks, {"1": ["a", "b"]}).mean == pytest.approx(1)
 
 
-def test_runs_that_cannot_be_compared():
+def test_bad_runs_are_an_error():
     with pytest.raises(InputError, match="document 'a' appears twice"):
         run_overlap({"1": ["a", "a"]}, RUN)
     with pytest.raises(InputError, match="appears twice, as a number and as text"):
@@ -218,7 +218,7 @@ def systems(draw):
 
 @settings(max_examples=100, deadline=None)
 @given(systems())
-def test_correlations(pair):
+def test_correlations_equal_naive_loops(pair):
     one, other = pair
     assert tau_ap(one, other) == pytest.approx(naive_tau_ap(one, other), abs=1e-12)
     sign = {
@@ -240,7 +240,7 @@ def test_correlations(pair):
 
 
 @pytest.mark.parametrize("correlation", [kendall_tau, spearman_rho, tau_ap])
-def test_ends_and_errors(correlation):
+def test_correlations_reach_1_and_minus_1_and_check_their_input(correlation):
     values = {"a": 0.4, "b": 0.3, "c": 0.1}
     assert correlation(values, values) == pytest.approx(1)
     assert correlation(values, {name: -value for name, value in values.items()}) == pytest.approx(-1)

@@ -41,11 +41,11 @@ def sentences(text):
 def best_sentences():
     """For each relevant document, its sentence that shares most words with the query, as a quote."""
     for query, judged in Judgments.read(COLLECTION.qrels).by_query.items():
-        asked = set(words(COLLECTION.queries[query]))
+        query_words = set(words(COLLECTION.queries[query]))
         for document, grade in judged.items():
             text = TEXTS[document]
             quotes = [text[start:end] for start, end in sentences(text)]
-            quote = max(quotes, key=lambda each: len(asked & set(words(each))))
+            quote = max(quotes, key=lambda each: len(query_words & set(words(each))))
             yield {"query_id": query, "doc_id": document, "quote": quote, "grade": grade}
 
 
@@ -82,8 +82,10 @@ def retrieved(chunks):
     occurs = Counter(word for bag in bags.values() for word in bag)
     found = {}
     for query, text in COLLECTION.queries.items():
-        asked = set(words(text))
-        scores = {chunk: sum(math.log(len(bags) / occurs[word]) for word in asked & bag) for chunk, bag in bags.items()}
+        query_words = set(words(text))
+        scores = {
+            chunk: sum(math.log(len(bags) / occurs[word]) for word in query_words & bag) for chunk, bag in bags.items()
+        }
         best = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:20]
         found[query] = {chunk: scores[chunk] for chunk in best}
     return found
@@ -99,21 +101,21 @@ def runs():
     return {name: ChunkRun(retrieved(chunks), Chunks.read(chunks, TEXTS)) for name, chunks in CHUNKINGS.items()}
 
 
-def test_five_ways_are_measured_by_the_same_judgments(passages, runs):
+def test_five_chunkings_are_measured_by_the_same_judgments(passages, runs):
     found = evaluate_runs(passages, runs, MEASURES)
     assert {each.qrels_sha256 for each in found.values()} == {passages.sha256}
     assert {each.query_ids for each in found.values()} == {passages.query_ids}
     for each in found.values():
         assert all(0 < value <= 1 for value in each.values()), each
         assert all(0 <= row.value <= 1 for row in each.per_query)
-    # A whole document has all that it takes, and a lot besides.
+    # A whole document contains the passage and much other text.
     assert found["whole"]["TextR@5"] > found["sentences"]["TextR@5"]
     assert found["whole"]["TextP@5"] < found["sentences"]["TextP@5"]
-    # What fits into the same prompt is comparable whatever the size of the chunks.
+    # A common budget makes chunks of any size comparable.
     assert found["whole"]["TextR(budget=600)"] < found["sentences"]["TextR(budget=600)"]
 
 
-def test_a_perfect_retriever_reaches_one_however_documents_are_cut(passages):
+def test_a_perfect_retriever_reaches_1_with_any_chunking(passages):
     for chunks in CHUNKINGS.values():
         holding = {query: {} for query in passages.query_ids}
         for query, document, start, end, grade in passages.passages:
@@ -132,7 +134,7 @@ def test_finding_chunks_by_their_texts_gives_the_same_places():
     assert {chunk: place[:3] for chunk, place in found.places.items()} == in_sentences(2)
 
 
-def test_comparing_two_ways(passages, runs):
+def test_comparing_two_chunkings(passages, runs):
     found = compare(passages, {name: runs[name] for name in ("whole", "sentences")}, "TextR(budget=600) nDCG@10")
     text, ranks = found
     assert (text.baseline, text.run, found.queries) == ("whole", "sentences", 60)
@@ -162,7 +164,7 @@ def test_gate_report_and_saved_values(passages, runs, tmp_path):
     assert (low, high, exact) == (0, 1, False)
 
 
-def test_what_needs_a_grade_for_each_document(passages, runs):
+def test_explain_needs_a_grade_for_each_document(passages, runs):
     with pytest.raises(InputError, match="judgments of passages, but one grade for each document is needed") as caught:
         explain(passages, runs["whole"], "q01", "nDCG@10")
     assert "passages.of_documents()" in str(caught.value)
@@ -184,14 +186,14 @@ def files(tmp_path, runs):
     return tmp_path
 
 
-def test_commands(files, passages, runs):
-    asked = ("--documents", "corpus.jsonl", "-m", "TextR(budget=600)", "-m", "nDCG@10", "--format", "json")
-    done = program("evaluate", "passages.jsonl", "small.run", "--chunks", "small.jsonl", *asked, cwd=files)
+def test_commands_give_the_same_values_as_the_library(files, passages, runs):
+    options = ("--documents", "corpus.jsonl", "-m", "TextR(budget=600)", "-m", "nDCG@10", "--format", "json")
+    done = program("evaluate", "passages.jsonl", "small.run", "--chunks", "small.jsonl", *options, cwd=files)
     assert done.returncode == 0, done.stderr
-    [said] = json.loads(done.stdout)["runs"]
-    assert said["mean"] == pytest.approx(dict(evaluate(passages, runs["sentences"], "TextR(budget=600) nDCG@10")))
+    [reported] = json.loads(done.stdout)["runs"]
+    assert reported["mean"] == pytest.approx(dict(evaluate(passages, runs["sentences"], "TextR(budget=600) nDCG@10")))
     each = ("--chunks", "large.jsonl", "--chunks", "small.jsonl")
-    compared = program("compare", "passages.jsonl", "large.run", "small.run", *each, *asked, cwd=files)
+    compared = program("compare", "passages.jsonl", "large.run", "small.run", *each, *options, cwd=files)
     assert compared.returncode == 0, compared.stderr
     [text, _] = json.loads(compared.stdout)["differences"]
     expected, _ = compare(passages, {"large": runs["whole"], "small": runs["sentences"]}, "TextR(budget=600) nDCG@10")
@@ -199,49 +201,49 @@ def test_commands(files, passages, runs):
 
 
 def test_reports_and_charts(files):
-    asked = ("large.run", "small.run", "--chunks", "large.jsonl", "--chunks", "small.jsonl")
-    asked += ("--documents", "corpus.jsonl", "-m", "PassageR@5")
-    page = program("report", "passages.jsonl", *asked, "--no-charts", "-b", "large.run", "-o", "page.html", cwd=files)
+    options = ("large.run", "small.run", "--chunks", "large.jsonl", "--chunks", "small.jsonl")
+    options += ("--documents", "corpus.jsonl", "-m", "PassageR@5")
+    page = program("report", "passages.jsonl", *options, "--no-charts", "-b", "large.run", "-o", "page.html", cwd=files)
     assert page.returncode == 0, page.stderr
     assert "PassageR@5" in (files / "page.html").read_text(encoding="utf-8")
-    drawn = program("plot", "difference", "passages.jsonl", *asked, "-o", "chart.json", cwd=files)
+    drawn = program("plot", "difference", "passages.jsonl", *options, "-o", "chart.json", cwd=files)
     assert drawn.returncode == 0, drawn.stderr
     assert "PassageR@5" in (files / "chart.json").read_text(encoding="utf-8")
     drawn = program("plot", "discount", "--chunks", "large.jsonl", "-o", "chart.json", cwd=files)
     assert "--chunks needs judgments and runs." in drawn.stderr
 
 
-def test_chunks_beside_their_runs(files):
-    asked = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
-    done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
+def test_chunks_are_found_beside_their_runs(files):
+    options = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
+    done = program("compare", "passages.jsonl", "large.run", "small.run", *options, cwd=files)
     assert done.returncode == 2
     assert "there are no chunks for large.run" in done.stderr
-    done = program("evaluate", "builtin:qrels", "builtin:keywords", *asked, cwd=files)
+    done = program("evaluate", "builtin:qrels", "builtin:keywords", *options, cwd=files)
     assert "--documents needs --chunks" in done.stderr
     (files / "small.jsonl").rename(files / "small.run.chunks.jsonl")
-    done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
+    done = program("compare", "passages.jsonl", "large.run", "small.run", *options, cwd=files)
     assert "there are no chunks for large.run" in done.stderr
     (files / "large.jsonl").rename(files / "large.run.chunks.jsonl")
-    done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
+    done = program("compare", "passages.jsonl", "large.run", "small.run", *options, cwd=files)
     assert done.returncode == 0, done.stderr
     assert "Reading chunks from large.run.chunks.jsonl, small.run.chunks.jsonl." in done.stderr
 
 
 def test_gate_with_a_saved_baseline(files):
-    asked = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
+    options = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
     saved = ("evaluate", "passages.jsonl", "large.run", "--chunks", "large.jsonl", "--save", "before.json")
-    assert program(*saved, *asked, cwd=files).returncode == 0
+    assert program(*saved, *options, cwd=files).returncode == 0
     for baseline, chunks in (("before.json", ["small.jsonl"]), ("large.run", ["large.jsonl", "small.jsonl"])):
         named = [word for file in chunks for word in ("--chunks", file)]
-        done = program("gate", "passages.jsonl", baseline, "small.run", *named, *asked, cwd=files)
+        done = program("gate", "passages.jsonl", baseline, "small.run", *named, *options, cwd=files)
         assert "PassageR@5" in done.stdout, done.stderr
         assert done.returncode in (0, 1)
     (files / "small.jsonl").rename(files / "small.run.chunks.jsonl")
-    done = program("gate", "passages.jsonl", "before.json", "small.run", *asked, cwd=files)
+    done = program("gate", "passages.jsonl", "before.json", "small.run", *options, cwd=files)
     assert "PassageR@5" in done.stdout, done.stderr
 
 
-def test_files_of_chunks_for_some_of_the_runs(files):
+def test_every_run_needs_its_chunks(files):
     three = ("large.run", "small.run", "small.run", "--chunks", "large.jsonl", "--chunks", "small.jsonl")
     done = program("compare", "passages.jsonl", *three, cwd=files)
     assert done.returncode == 2
@@ -249,7 +251,7 @@ def test_files_of_chunks_for_some_of_the_runs(files):
     assert "Traceback" not in done.stderr
 
 
-def test_a_budget_too_small_for_the_first_chunk_is_said():
+def test_a_budget_too_small_for_the_first_chunk_is_a_warning():
     passages = PassageJudgments.read([("q", "d", 0, 10, 1), ("r", "d", 0, 10, 1)])
     run = ChunkRun({"q": ["large"], "r": ["small"]}, {"large": ("d", 0, 40), "small": ("d", 0, 5)})
     result = evaluate(passages, run, "TextR(budget=30) TextP(budget=30) TextR@5")

@@ -1,4 +1,4 @@
-"""Every format to every other: the same values, and what is lost is said."""
+"""Conversion from every format to every other keeps the values and reports losses."""
 
 import bz2
 import gzip
@@ -111,7 +111,7 @@ def notes(tmp_path, source, content, target, **options):
     return list(convert_file(write(tmp_path / source, content), tmp_path / target, force=True, **options).notes)
 
 
-def test_losses_are_said(tmp_path):
+def test_losses_are_reported(tmp_path):
     no_name = "the name of the run is not kept: 'mine'."
     no_rank = "the rank column is not kept; ranks follow from the scores."
     moved = "the lines of 1 query were put in the order of their scores."
@@ -142,7 +142,7 @@ def test_losses_are_said(tmp_path):
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet", "trec"])
-def test_groups_survive(tmp_path, format):
+def test_groups_survive_conversion(tmp_path, format):
     source = write(tmp_path / "qrels", b"1 1 a 1\n1 2 a 0\n1 2 b 1\n")
     convert_file(source, tmp_path / "out", target_format=format)
     measures = "alpha_nDCG@10"
@@ -153,7 +153,7 @@ def test_groups_survive(tmp_path, format):
     assert (tmp_path / "back").read_bytes() == source.read_bytes()
 
 
-def test_scattered_rows_come_together(tmp_path):
+def test_scattered_rows_are_grouped_by_query(tmp_path):
     lines = [f"{query} Q0 d{document} 0 {document} t\n" for document in range(3000) for query in range(20)]
     source = write(tmp_path / "scattered.run", "".join(lines).encode())
     assert convert_file(source, tmp_path / "out.run").rows == 60000
@@ -171,7 +171,7 @@ def test_scattered_rows_come_together(tmp_path):
     ("extension", "undo"),
     [(".gz", gzip.decompress), (".bz2", bz2.decompress), (".xz", lzma.decompress), (".zst", None)],
 )
-def test_compression(tmp_path, extension, undo):
+def test_compressed_targets_can_be_read_back(tmp_path, extension, undo):
     if undo is None:
         pytest.importorskip("zstandard")
     source = write(tmp_path / "a.run", RUN)
@@ -199,12 +199,12 @@ def test_compression(tmp_path, extension, undo):
         ("qrels/test.tsv", b"query-id\tcorpus-id\tscore\n1\ta\t1\n", "qrels"),
     ],
 )
-def test_roles_are_told(tmp_path, name, content, role):
+def test_roles_are_detected(tmp_path, name, content, role):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     assert convert_file(write(tmp_path / name, content), tmp_path / "out.csv").role == role
 
 
-def test_what_cannot_be_told_is_an_error(tmp_path):
+def test_ambiguous_and_impossible_conversions_are_an_error(tmp_path):
     source = write(tmp_path / "x.json", b'{"1": {"a": 1}}')
     with pytest.raises(InputError, match=r"these may be judgments or a run(.|\n)*Hint: add --as qrels or --as run"):
         convert_file(source, tmp_path / "out.csv")
@@ -229,7 +229,7 @@ def test_what_cannot_be_told_is_an_error(tmp_path):
         convert_file(write(tmp_path / "prefs", b"1 0 0 a 1\n"), tmp_path / "out3.csv")
 
 
-def test_nothing_is_left_of_a_failure(tmp_path):
+def test_a_failure_leaves_files_as_they_were(tmp_path):
     source = write(tmp_path / "bad.run", RUN * 10000 + b"9 Q0 z 1 abc t\n")
     with pytest.raises(InputError, match=r"bad.run:30001: score 'abc' is not a number"):
         convert_file(source, tmp_path / "out.csv")
@@ -250,7 +250,7 @@ def test_nothing_is_left_of_a_failure(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["bad.run", "good.run", "out.csv"]
 
 
-def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
+def test_an_interruption_leaves_no_file(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -261,7 +261,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["good.run"]
 
 
-def test_a_file_can_be_converted_in_place_and_behind_a_link(tmp_path):
+def test_a_file_can_be_converted_in_place_through_a_link(tmp_path):
     source = write(tmp_path / "a.run", RUN)
     (tmp_path / "link.run").symlink_to(source)
     convert_file(source, tmp_path / "link.run", name="new", force=True)
@@ -269,7 +269,7 @@ def test_a_file_can_be_converted_in_place_and_behind_a_link(tmp_path):
     assert source.read_text().splitlines()[0] == "1 Q0 b 1 2.5 new"
 
 
-def test_built_in_data_survive(tmp_path):
+def test_built_in_data_survive_conversion(tmp_path):
     data = Path(cranfield.__file__).parent / "data"
     expected = cranfield.evaluate(data / "qrels.txt", data / "keywords.run")
     for format in FORMATS:

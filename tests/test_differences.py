@@ -1,4 +1,4 @@
-"""Every deliberate difference from another tool is what the table says it is."""
+"""Every deliberate difference from another tool is as the table says."""
 
 import math
 from pathlib import Path
@@ -23,7 +23,7 @@ def our_value(row):
 
 
 @rows
-def test_our_value(row):
+def test_our_value_is_as_listed(row):
     if isinstance(row.ours, str):
         with pytest.raises(getattr(cranfield, row.ours)):
             our_value(row)
@@ -32,9 +32,9 @@ def test_our_value(row):
 
 
 @rows
-def test_their_value(row):
+def test_their_value_is_as_listed(row):
     if row.peer not in ASKED:
-        pytest.skip(f"{row.peer} cannot be asked here")
+        pytest.skip(f"{row.peer} cannot be run here")
     if isinstance(row.theirs, str):
         with pytest.raises(Exception) as caught:
             ASKED[row.peer](row.asked, row.qrels, row.run)
@@ -48,7 +48,7 @@ def test_their_value(row):
 
 
 @rows
-def test_it_is_a_difference(row):
+def test_every_row_is_a_difference(row):
     assert row.why.endswith(".")
     assert row.theirs != row.ours
 

@@ -1,4 +1,4 @@
-"""The page about measures is what the registry says."""
+"""The page about measures matches the registry."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ def test_the_page_is_current():
     assert (DOCS / "measures.md").read_text(encoding="utf-8") == measures_page()
 
 
-def test_every_measure_is_on_it():
+def test_every_measure_is_on_the_page():
     page = measures_page()
     for name, definition in catalogue().items():
         assert f"### {name}\n" in page

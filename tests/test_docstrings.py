@@ -1,4 +1,4 @@
-"""Every promised function and method says what its parameters mean, as lines "name: meaning", and what it returns."""
+"""Every promised function and method describes its parameters, as lines "name: meaning", and its result."""
 
 import importlib
 import inspect
@@ -14,7 +14,7 @@ TORCH = Path(__file__).with_name("surface-torch.txt")
 
 
 def functions(module):
-    """What can be called: (full name, function). A property takes nothing, so its summary says all."""
+    """All callables: (full name, function). A property takes no arguments, so its summary is enough."""
     importlib.import_module(module)
     for name, thing in public(module):
         if inspect.isfunction(thing):
@@ -35,9 +35,9 @@ def parameters(function):
 
 
 def named_in_torch():
-    """Those of cranfield.torch by name, and whether they take something; test_surface.py checks the list.
+    """The functions of cranfield.torch by name, and whether they take arguments; test_surface.py checks the list.
 
-    Importing all that it builds on takes six seconds, which are left to the worker that tests it.
+    Importing its dependencies takes six seconds, so only the worker that tests it does.
     """
     if find_spec("torch"):
         surface = TORCH.read_text(encoding="utf-8")
@@ -69,13 +69,13 @@ def test_every_parameter_is_described(function):
 
 
 @pytest.mark.parametrize("function", TAKING, indirect=True)
-def test_what_is_returned_is_described(function):
+def test_the_result_is_described(function):
     if inspect.signature(function).return_annotation not in ("None", None):
         assert re.search(r"^Returns ", inspect.getdoc(function), flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("function", TAKING, indirect=True)
-def test_parameters_stand_together_in_their_order_and_what_is_returned_follows(function):
+def test_parameters_are_described_together_in_order_before_the_result(function):
     text = inspect.getdoc(function).partition(">>>")[0].rstrip()
     known = list(inspect.signature(function).parameters)
     described = [name for name in re.findall(r"^(\w+)(?:, \w+)*: ", text, flags=re.MULTILINE) if name in known]

@@ -1,4 +1,4 @@
-"""What evaluate returns."""
+"""The result of evaluate."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def result() -> Evaluation:
     return evaluate(QRELS, RUN, "RR nDCG@10 NumRet")
 
 
-def test_it_is_a_mapping_from_measure_to_mean(result):
+def test_an_evaluation_maps_measures_to_means(result):
     assert list(result) == ["RR", "nDCG@10", "NumRet"]
     assert result["RR"] == result["mrr"] == (1 + 0.5 + 0 + 0) / 4
     assert result["NumRet"] == 5
@@ -39,7 +39,7 @@ def test_it_is_a_mapping_from_measure_to_mean(result):
     assert result == dict(result)
 
 
-def test_queries_stand_in_natural_order(result):
+def test_queries_are_in_natural_order(result):
     assert result.query_ids == ("1", "2", "3", "10")
     assert result.by_query("RR") == {"1": 1.0, "2": 0.5, "3": 0.0, "10": 0.0}
     assert Judgments.read({"b": {"x": 1}, "10": {"x": 1}, "9": {"x": 1}}).query_ids == ("10", "9", "b")
@@ -55,7 +55,7 @@ def test_counts_and_policy(result):
         evaluate(QRELS, RUN, "RR", policy=Policy(missing="error"))
 
 
-def test_the_signature_tells_all(result):
+def test_the_signature_contains_all_settings_and_counts(result):
     parts = dict(part.split(":") for part in result.signature.split("|"))
     assert parts | {"qrels": "", "run": ""} == {
         "ties": "doc_id",
@@ -98,7 +98,7 @@ def test_dicts_and_json(result):
     assert "per_query" not in result.to_dict(per_query=False)
 
 
-def test_the_worst_queries_say_why(result):
+def test_the_worst_queries_have_a_reason(result):
     worst = evaluate({**QRELS, "4": {"y": 1}}, {**RUN, "4": {"x": 1.0}}, "RR").worst("RR", 4)
     assert [(poor.query_id, poor.value, poor.reason) for poor in worst] == [
         ("3", 0.0, "no relevant document is judged"),
@@ -110,7 +110,7 @@ def test_the_worst_queries_say_why(result):
     assert len(result.worst(n=100)) == 4
 
 
-def test_it_shows_itself(result):
+def test_an_evaluation_is_shown_as_text_and_html(result):
     text = str(result)
     assert "RR       0.3750" in text
     assert "1 judged but not in the run (count 0)" in text
@@ -145,7 +145,7 @@ def test_results_and_errors_survive_pickling():
     assert pickle.loads(pickle.dumps(judgments)).sha256 == judgments.sha256
 
 
-def test_what_is_left_out_is_not_counted():
+def test_omitted_queries_are_not_counted():
     result = evaluate({"1": {"a": 1}, "2": {"b": 0}}, {"1": ["a"]}, "RR", policy=Policy(missing="skip"))
     assert (result.counts.queries, result.counts.no_relevant) == (1, 0)
     assert 123 not in result
@@ -167,12 +167,12 @@ def test_ties_best_and_worst_bracket_the_default():
     assert ranks == {"best": 1, "doc_id": 2, "worst": 3}
 
 
-def test_an_ideal_built_from_all_judgments():
-    """nDCG is not 1 because what was retrieved is in order."""
+def test_the_ideal_ranking_uses_all_judgments():
+    """A perfect order of the retrieved documents alone does not make nDCG 1."""
     assert evaluate({"q": {"a": 1, "b": 3}}, {"q": {"a": 1.0}}, "nDCG")["nDCG"] < 0.3
 
 
-def test_a_query_without_anything_judged_counts_zero():
+def test_a_query_without_judgments_counts_0():
     assert evaluate({"q": {"a": 1}, "empty": {}}, {"q": ["a"]}, "RR")["RR"] == 0.5
 
 

@@ -1,4 +1,4 @@
-"""The notebooks in `examples` run, and print what is stored in them; UPDATE=1 stores it again."""
+"""The notebooks in `examples` run and print their stored output; UPDATE=1 updates it."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
 
 
 def printed(notebook):
-    """What each cell prints and shows as text. Pictures and HTML may look different elsewhere."""
+    """The text that each cell prints or shows. Pictures and HTML may differ between machines."""
     found = []
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
@@ -26,15 +26,15 @@ def printed(notebook):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_prints_what_is_stored(path, tmp_path):
+def test_a_notebook_prints_its_stored_output(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     expected = printed(notebook)
-    # What is printed in one cell may come in any number of pieces.
+    # The output of a cell may come in any number of pieces.
     client = nbclient.NotebookClient(
         notebook, timeout=60, kernel_name="python3", record_timing=False, coalesce_streams=True
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the event loop, on which the kernel's messages come
+        warnings.simplefilter("ignore")  # from the event loop that carries the kernel's messages
         asyncio.run(client.async_execute(cwd=str(tmp_path)))
     if os.environ.get("UPDATE"):
         notebook.metadata.language_info = {"name": "python"}  # without the version, which is this machine's
@@ -43,7 +43,7 @@ def test_a_notebook_prints_what_is_stored(path, tmp_path):
     assert printed(notebook) == expected
 
 
-def test_there_are_notebooks_and_all_teach():
+def test_every_notebook_has_explanations():
     assert len(NOTEBOOKS) >= 5
     for path in NOTEBOOKS:
         kinds = [cell.cell_type for cell in nbformat.read(path, as_version=4).cells]

@@ -1,4 +1,4 @@
-"""What is said of a query is about the measure whose value it explains: its rel, its gain, its cutoff."""
+"""The facts about a query depend on the measure whose value they explain: its rel, its gain, its cutoff."""
 
 import json
 import random
@@ -62,7 +62,7 @@ def test_a_gain_of_0_is_not_relevant():
     assert result.worst()[0].reason == "none of 1 relevant in the top 10"
 
 
-def test_below_the_cutoff():
+def test_relevant_documents_below_the_cutoff_are_reported_separately():
     run = {"q": [f"x{rank}" for rank in range(1, 13)] + ["a"]}
     result = evaluate({"q": {"a": 1, "b": 1}}, run, "nDCG@10 R@20 AP")
     assert result.worst("nDCG@10")[0].reason == (
@@ -76,7 +76,7 @@ def test_below_the_cutoff():
     )
 
 
-def test_without_the_unjudged():
+def test_judged_only_measures_rank_without_unjudged_documents():
     result = evaluate({"q": {"a": 1, "b": 0}}, {"q": ["x", "b", "y", "a"]}, "RR(judged_only=True) Bpref P@10")
     for name in ("RR(judged_only=True)", "Bpref"):
         assert (
@@ -128,7 +128,7 @@ def needed(definition):
 
 
 def naive_facts(measure, judged, ranking):
-    """relevant, found, first, unjudged and deeper, counted one by one, straight from what the parameters mean."""
+    """relevant, found, first, unjudged and deeper, counted one by one from the meaning of the parameters."""
     parameters = {**measure.definition.defaults, **dict(measure.parameters)}
     graded = measure.definition.name == "RBP" and parameters["max_grade"] is not None
 
@@ -152,7 +152,7 @@ def naive_facts(measure, judged, ranking):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_facts_are_a_recount_for_the_measure(seed, tmp_path):
+def test_facts_match_a_naive_recount(seed, tmp_path):
     chance = random.Random(seed)
     qrels, run = random_collection(chance)
     measures = {random_measure(chance): None for _ in range(4)}
@@ -180,7 +180,7 @@ def moved(qrels, before, after, measure):
     return [query.moved for query in seen.worse_queries]
 
 
-def test_what_moved_below_the_cutoff_is_no_reason():
+def test_moves_below_the_cutoff_are_not_a_reason():
     """'b' moves from rank 40 to 30 while 'c' falls from rank 2 to 3: only 'c' is a reason for nDCG@10."""
     fill = [f"x{number}" for number in range(60)]
     qrels = {"q": {"a": 1, "b": 1, "c": 1}}
@@ -192,25 +192,25 @@ def test_what_moved_below_the_cutoff_is_no_reason():
     assert moved(qrels, before, lost, "R@50") == []
 
 
-def test_a_document_below_rel_does_not_move_anything():
-    """The document of grade 1 leaves and that of grade 2 too: only the latter is a reason for P(rel=2)."""
+def test_documents_below_rel_are_not_a_reason():
+    """Documents of grades 1 and 2 drop out: only the one of grade 2 is a reason for P(rel=2)."""
     qrels = {"q": {"a": 1, "b": 2, "c": 2}}
     assert moved(qrels, {"q": ["a", "b", "c"]}, {"q": ["x", "y", "c"]}, "P(rel=2)@3") == [
         "1 of 2 relevant in the top 3, previously 2; the first relevant at rank 3, previously 2"
     ]
 
 
-def test_more_documents_are_a_reason_for_sets_only():
+def test_more_retrieved_documents_are_a_reason_for_set_measures():
     qrels = {"q": {"a": 1}}
     assert moved(qrels, {"q": ["a"]}, {"q": ["a", "x", "y"]}, "SetP") == ["3 retrieved, previously 1"]
 
 
-def test_more_unjudged_documents():
+def test_more_unjudged_documents_are_a_reason_for_judged_measures():
     qrels = {"q": {"a": 1, "b": 0}}
     assert moved(qrels, {"q": ["a", "b"]}, {"q": ["a", "x"]}, "Judged@10") == ["1 unjudged in the top 10, previously 0"]
 
 
-def test_the_gate_says_how_much_is_judged_at_the_depth_of_the_measure():
+def test_the_gate_reports_the_judged_share_at_the_cutoff_of_the_measure():
     qrels = {str(number): {"a": 1, "b": 0} for number in range(3)}
     before = {query: ["a", "b", "x", "y"] for query in qrels}
     after = {query: ["b", "x", "a", "y"] for query in qrels}

@@ -1,4 +1,4 @@
-"""What trec_eval 10.0 prints, for the measures we have."""
+"""The output of trec_eval 10.0, for the measures we have."""
 
 import shlex
 from pathlib import Path
@@ -25,7 +25,7 @@ def read_case(folder):
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_the_same_values_are_printed(folder):
+def test_values_match_trec_eval(folder):
     policy, rel, judged_only, expected = read_case(folder)
     compared = 0
     measures = {}

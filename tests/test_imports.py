@@ -1,4 +1,4 @@
-"""What an import does: it defines names, and changes nothing of the process; a table of measures loads no reader."""
+"""Imports define names and change nothing in the process; measures load no reader."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from tests.source import SOURCE
 
-# Libraries may change what they like, so they are imported before.
+# Libraries may change anything, so they are imported first.
 WATCHED = """
 import gc, importlib, json, os, signal, sys, threading
 import click, httpx, jinja2, numpy, pyarrow, scipy.stats, sqlalchemy, starlette, uvicorn
@@ -40,7 +40,7 @@ def loaded(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_importing_a_module_changes_nothing_of_the_process():
+def test_importing_a_module_changes_nothing_in_the_process():
     for library in ("httpx", "jinja2", "pyarrow", "sqlalchemy", "starlette", "uvicorn"):
         pytest.importorskip(library)
     paths = (path.relative_to(SOURCE.parent).with_suffix("") for path in sorted(SOURCE.rglob("*.py")))
@@ -49,7 +49,7 @@ def test_importing_a_module_changes_nothing_of_the_process():
     assert json.loads(loaded(WATCHED, *names)) == {}
 
 
-def test_measures_load_nothing_that_reads():
+def test_measures_load_no_reader():
     code = "import sys, cranfield; cranfield.catalogue(); cranfield.parse_measure('nDCG@10'); print(*sys.modules)"
     modules = loaded(code).split()
     assert "cranfield.measures.gain" in modules

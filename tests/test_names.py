@@ -1,4 +1,4 @@
-"""One meaning for each name: no class or type is defined twice, and no public function is called as a module."""
+"""One meaning for each name: no class or type is defined twice, and no public function has the name of a module."""
 
 import ast
 import inspect
@@ -14,10 +14,10 @@ PUBLIC = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
 
 
 def types_of(tree: ast.Module) -> Iterator[str]:
-    """Every class in a file, and what its top level assigns to a name in CamelCase: aliases and type variables."""
+    """Every class in a file, and every alias and type variable in CamelCase at its top level."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            yield node.name.lstrip("_")  # an underscore does not make it another name for a reader
+            yield node.name.lstrip("_")  # to a reader, an underscore makes no difference
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         for target in targets:
@@ -36,7 +36,7 @@ def test_every_class_and_type_is_defined_once():
 
 
 def test_no_public_function_has_the_name_of_a_module():
-    # What users type names the file that has it: a command, a chart. Nobody imports from those.
+    # Files of commands and charts are named after what users type, and no user imports from them.
     paths = [path for path in SOURCE.rglob("*.py") if path.parent.name not in ("cli", "charts")]
     modules = {path.parent.name if path.stem == "__init__" else path.stem for path in paths}
     functions = {
@@ -50,7 +50,7 @@ def test_no_public_function_has_the_name_of_a_module():
 
 
 def test_writers_take_the_path_in_the_same_place():
-    """First what is written, then where, then what may be left out: save_chart(spec, path), record(system, …, path)."""
+    """First the content, then the path, then optional arguments: save_chart(spec, path), record(system, …, path)."""
     found = {}
     for module in map(import_module, PUBLIC):
         for name in module.__all__:

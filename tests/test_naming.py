@@ -1,4 +1,4 @@
-"""What runs are called, wherever several of them are taken."""
+"""The names of runs, in every function that takes several."""
 
 import io
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_a_path_is_one_run(runs):
     assert names(runs) == ["a"]
 
 
-def test_things_that_are_no_file_have_a_name_too(tmp_path):
+def test_runs_that_are_not_files_have_a_name_too(tmp_path):
     (tmp_path / "a.run").write_bytes(b"")
     evaluation = evaluate(QRELS, RUN, "RR", name="mine")
     assert names(evaluation) == ["mine"]
@@ -50,12 +50,12 @@ def test_things_that_are_no_file_have_a_name_too(tmp_path):
         ([RUN, OTHER, RUN], ["the run", "the run (2)", "the run (3)"]),
     ],
 )
-def test_no_name_is_there_twice(runs, called):
+def test_names_of_runs_are_unique(runs, called):
     assert names(runs) == called
     assert list(named_runs(runs).values()) == runs
 
 
-def test_runs_of_many_files_are_called_by_their_folder(tmp_path):
+def test_runs_of_many_files_are_named_after_their_folder(tmp_path):
     polars = pytest.importorskip("polars")
     for folder in ("x", "y"):
         (tmp_path / folder / "runs").mkdir(parents=True)
@@ -66,11 +66,11 @@ def test_runs_of_many_files_are_called_by_their_folder(tmp_path):
     assert list(evaluate_runs(QRELS, patterns[0], "RR", engine="polars")) == ["runs"]
 
 
-def test_a_run_may_be_opened_first_and_named_in_another_way():
+def test_a_run_may_be_opened_first_and_named_differently():
     assert named_runs(["a", "b"], opened=str.upper, name_of=lambda run: f"<{run}>") == {"<A>": "A", "<B>": "B"}
 
 
-def test_the_rule_holds_everywhere(tmp_path):
+def test_all_functions_name_runs_in_the_same_way(tmp_path):
     lines = "".join(f"{q} Q0 a 1 1 t\n" for q in range(6))
     paths = [tmp_path / folder / "a.run" for folder in "xy"]
     for path in paths:
@@ -83,7 +83,7 @@ def test_the_rule_holds_everywhere(tmp_path):
     assert [each.run for each in evaluate_runs(QRELS, paths, "RR").values()] == list(called)
 
 
-def test_evaluations_take_the_names_that_they_are_given():
+def test_evaluations_take_the_given_names():
     one, other = evaluate(QRELS, RUN, "RR"), evaluate(QRELS, OTHER, "RR")
     assert compare(None, {"one": one, "other": other}, "RR").runs == ("one", "other")
     assert compare(None, [one, other], "RR").runs == ("the run", "the run (2)")
@@ -92,7 +92,7 @@ def test_evaluations_take_the_names_that_they_are_given():
     assert (beside.baseline, beside.runs) == ("baseline (2)", ("baseline (2)", "baseline", "mine"))
 
 
-def test_a_gate_names_runs_by_their_roles_where_they_have_no_names_of_their_own():
+def test_a_gate_names_unnamed_runs_by_their_roles():
     def called(*runs):
         found = gate(QRELS, *runs, "RR")
         return found.baseline, found.candidate

@@ -1,4 +1,4 @@
-"""What a newcomer tries first and gets wrong is an error that says what to do, never a wrong value."""
+"""Typical mistakes of newcomers raise an error that says what to do, and never give a wrong value."""
 
 import pandas as pd
 import pytest
@@ -27,35 +27,35 @@ def test_a_user_of_ir_measures_passes_rows_and_frames():
     assert evaluate(qrels, run, "P(rel=1)@1")["P@1"] == 0.5
 
 
-def test_a_measure_that_was_not_asked_for():
+def test_a_measure_that_was_not_requested_is_a_key_error():
     with pytest.raises(KeyError, match=r"AP was not measured; available: RR, nDCG@10"):
         evaluate(QRELS, RUN, "RR nDCG@10")["AP"]
 
 
-def test_an_aggregate_that_does_not_exist():
+def test_an_unknown_aggregate_is_an_error():
     with pytest.raises(MeasureError, match="there is no aggregate 'harmonic'"):
         evaluate(QRELS, RUN, "RR").aggregate("RR", "harmonic")
 
 
-def test_a_query_that_was_not_evaluated():
+def test_a_query_that_was_not_evaluated_is_an_error():
     with pytest.raises(InputError, match="query 'x' was not evaluated"):
         evaluate(QRELS, RUN, "RR").queries("RR", ["1", "x"])
 
 
 @pytest.mark.parametrize("grades", ["10", [[1, 0]], ["1", "0"], [True]])
-def test_grades_that_are_none(grades):
+def test_bad_grades_are_an_error(grades):
     with pytest.raises(InputError, match="the grades: "):
         cranfield.value("P@2", grades)
 
 
-def test_arguments_the_wrong_way_round():
+def test_swapped_arguments_are_an_error():
     with pytest.raises(MeasureError, match=r"\[1, 0\] is not a measure"):
         cranfield.value([1, 0], "P@2")
     with pytest.raises(MeasureError, match="the order is: qrels, run, measures"):
         evaluate(["AP"], QRELS, RUN)
 
 
-def test_explain_asks_which_query():
+def test_explain_needs_a_query():
     with pytest.raises(InputError, match=r"no query given.\nHint: it has 1, 2"):
         cranfield.explain(QRELS, RUN)
 
@@ -69,7 +69,7 @@ def test_explain_takes_formats(tmp_path):
     assert [place.doc_id for place in shown.positions] == ["a"]
 
 
-def test_the_decorator_without_a_name():
+def test_the_decorator_needs_a_name():
     with pytest.raises(MeasureError, match="a measure needs a name"):
 
         @cranfield.measure
@@ -78,7 +78,7 @@ def test_the_decorator_without_a_name():
 
 
 @pytest.mark.parametrize("name", ["AP", "map", "hit"])
-def test_names_that_come_with_cranfield_are_taken(name):
+def test_names_of_built_in_measures_are_reserved(name):
     before = cranfield.value("AP", [0, 1])
     with pytest.raises(MeasureError, match=f"'{name}' is a name of"):
 
@@ -89,7 +89,7 @@ def test_names_that_come_with_cranfield_are_taken(name):
     assert cranfield.value("AP", [0, 1]) == before
 
 
-def test_a_measure_of_ones_own_may_be_changed():
+def test_a_user_defined_measure_may_be_redefined():
     for factor in (1, 2):
 
         @cranfield.measure("Mine")
@@ -99,20 +99,20 @@ def test_a_measure_of_ones_own_may_be_changed():
         assert cranfield.value("Mine", [0, 1, 0]) == 3 * factor
 
 
-def test_a_comparison_is_asked_in_any_spelling_and_refuses_what_it_does_not_know():
+def test_a_comparison_accepts_any_spelling_and_refuses_unknown_measures():
     found = cranfield.compare(QRELS, {"one": RUN, "other": {"1": ["a"], "2": ["c"]}}, "AP RR")
     assert found.of("map") == found.of("AP") == [found.find("map", "other", "one")]
     with pytest.raises(ComparisonError, match=r"not compared by P@5.\nHint: the measures are AP, RR"):
         found.of("P@5")
 
 
-def test_a_comparison_prints_what_it_says():
+def test_a_comparison_prints_its_verdict():
     found = cranfield.compare(QRELS, {"one": RUN, "other": {"1": ["a"], "2": ["c"]}}, "AP")
     assert repr(found) == "<Comparison of one, other by AP: 2 queries>"
     assert str(found).startswith("Too close to call: other vs one, AP +0.2500 (95% interval ")
 
 
-def test_one_run_alone_is_checked(tmp_path):
+def test_a_single_run_can_be_checked(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 0.5 x\n")
     assert [run.rows for run in cranfield.check_files(tmp_path / "qrels", tmp_path / "run").runs] == [1]

@@ -53,21 +53,21 @@ def test_nothing_in_common_is_an_error(shape, fact):
     with pytest.raises(InputError) as error:
         cranfield.evaluate(QRELS, SHAPES[shape](PROBLEMS[fact]), "AP")
     assert error.value.fact.endswith(f": {fact}")
-    assert "check_ids=False, --no-id-check" in error.value.hint
+    assert "check_ids=False (--no-id-check)" in error.value.hint
     result = cranfield.evaluate(QRELS, SHAPES[shape](PROBLEMS[fact]), "AP", check_ids=False)
     assert result["AP"] == 0
     assert result.warnings == (fact.removesuffix("."),)
     assert cranfield.evaluate(QRELS, SHAPES[shape](SAME), "AP").warnings == ()
 
 
-def test_the_pure_scan_says_the_same():
+def test_the_pure_scan_raises_the_same_error():
     for fact, run in PROBLEMS.items():
         with generated.scan_with(None), pytest.raises(InputError) as error:
             cranfield.evaluate(QRELS, file_of(run), "AP")
         assert error.value.fact == f"an open file: {fact}"
 
 
-def test_queries_are_too_few_in_memory_and_never_in_files():
+def test_few_queries_are_checked_in_files_but_not_in_memory():
     for count in (1, 4):
         few = dict(list(OTHER_DOCUMENTS.items())[:count])
         judged = dict(list(QRELS.items())[:count])
@@ -97,7 +97,7 @@ def test_rankings_without_a_document_have_no_ids_to_compare():
     assert cranfield.evaluate(QRELS, {query: [] for query in QRELS}, "AP")["AP"] == 0
 
 
-def test_long_ids_are_cut():
+def test_long_ids_are_shortened_in_errors():
     with pytest.raises(InputError) as error:
         cranfield.evaluate({"1" * 1000: {"a": 1}}, {"2" * 1000: ["a"]}, "AP")
     assert len(str(error.value)) < 400
@@ -105,7 +105,7 @@ def test_long_ids_are_cut():
 
 @pytest.mark.parametrize("engine", [None, "polars"])
 @pytest.mark.parametrize("fact", PROBLEMS)
-def test_values_that_stay_in_the_engine(tmp_path, engine, fact):
+def test_lazy_evaluations_check_ids_too(tmp_path, engine, fact):
     frame = polars.DataFrame(columns(PROBLEMS[fact]))
     frame.write_parquet(tmp_path / "run.parquet")
     run = frame.lazy() if engine is None else str(tmp_path / "run.parquet")
@@ -118,7 +118,7 @@ def test_values_that_stay_in_the_engine(tmp_path, engine, fact):
 
 
 @pytest.mark.parametrize("fact", PROBLEMS)
-def test_every_function_that_takes_runs(tmp_path, fact):
+def test_every_function_that_takes_runs_checks_ids(tmp_path, fact):
     good, other = tmp_path / "good.run", tmp_path / "other.run"
     good.write_bytes(file_of(SAME).read())
     other.write_bytes(file_of(PROBLEMS[fact]).read())
@@ -136,7 +136,7 @@ def test_every_function_that_takes_runs(tmp_path, fact):
         call(check_ids=False)
 
 
-def test_half_of_the_queries_are_enough():
+def test_fewer_than_half_of_the_queries_give_a_warning():
     for count, warned in ((1, True), (2, True), (3, False), (6, False)):
         run = dict(list(SAME.items())[:count])
         expected = (
@@ -149,7 +149,7 @@ def test_half_of_the_queries_are_enough():
 
 
 @pytest.mark.parametrize(("hits", "depth", "warned"), [(1, 10, True), (2, 10, True), (3, 10, False), (1, 9, False)])
-def test_hardly_a_query_with_a_judged_document(hits, depth, warned):
+def test_few_queries_with_a_judged_document_give_a_warning(hits, depth, warned):
     qrels = {str(q): {"good": 1} for q in range(30)}
     run = {str(q): [*(f"d{d}" for d in range(depth - 1)), "good" if q < hits else "other"] for q in range(30)}
     expected = (
@@ -159,7 +159,7 @@ def test_hardly_a_query_with_a_judged_document(hits, depth, warned):
     assert cranfield.evaluate(qrels, run, "AP").warnings == ((expected,) if warned else ())
 
 
-def test_where_warnings_are_shown(tmp_path):
+def test_warnings_are_shown_everywhere(tmp_path):
     result = cranfield.evaluate(QRELS, dict(list(SAME.items())[:2]), "AP", name="half")
     [warning] = result.warnings
     assert str(result).splitlines()[1] == f"warning: {warning}"
@@ -172,7 +172,7 @@ def test_where_warnings_are_shown(tmp_path):
     assert f"Warning: {warning}." in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_an_error_shows_three_documents_of_each_side_where_a_query_has_fewer():
+def test_errors_show_three_documents_of_several_queries():
     judged = {f"q{n}": {f"d{n}": 1} for n in range(1, 7)}
     run = {f"q{n}": [f"doc-{n}"] for n in range(1, 7)}
     with pytest.raises(InputError, match=r"run: 'doc-1', 'doc-2', 'doc-3'; judgments: 'd1', 'd2', 'd3'\."):

@@ -1,4 +1,4 @@
-"""What the pages show is what happens: every block of every page is run."""
+"""Every block of every page runs and does what the page shows."""
 
 import gzip
 import os
@@ -22,16 +22,16 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 def test_page(page, tmp_path):
     if not any(blocks(page.read_text(encoding="utf-8"))):
         pytest.skip("no code on this page")
-    if page.name == "api.md":  # has the examples of the docstrings, and those are run where they stand
+    if page.name == "api.md":  # shows the examples of the docstrings, which are run there
         written = tmp_path / "api.md"
         subprocess.run([sys.executable, ROOT / "docs" / "site" / "api.py", written], check=True, cwd=ROOT)
         assert written.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "make pages"
         return
-    if page.name == "README.md":  # reads runs that its reader has
+    if page.name == "README.md":  # uses runs that its reader has
         data = Path(cranfield.__file__).with_name("data")
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
         (tmp_path / "meaning.run.gz").write_bytes(gzip.compress((data / "meaning.run").read_bytes()))
-    # A process of its own: a page may register measures and leave the working folder changed.
+    # In a separate process: a page may register measures and leave the working folder changed.
     path = os.pathsep.join([str(shims()), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = run(page, program="page", cwd=tmp_path, env={**os.environ, "PATH": path})
     assert done.returncode == 0, done.stdout + done.stderr
@@ -67,14 +67,14 @@ def anchors(text):
         ("```sh\npip install 'cranfield[nothing]'\n```\n", "there is no nothing"),
     ],
 )
-def test_what_is_wrong_is_found(text, complaint):
+def test_failing_blocks_are_reported(text, complaint):
     page = Page("page")
     for block in blocks(text):
         page.run(block)
     assert complaint in "".join(page.wrong)
 
 
-def test_what_is_right_is_not(tmp_path, monkeypatch):
+def test_passing_blocks_are_not_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = Page("page")
     text = """
@@ -123,7 +123,7 @@ not even JSON
     assert page.wrong == []
 
 
-def test_every_name_of_a_column_is_told():
+def test_every_column_name_is_documented():
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     for spellings in (names.QUERY, names.DOCUMENT, names.GRADE, names.SCORE, names.RANK, names.GROUP, names.SUBGROUP):
         assert f"| {', '.join(f'`{name}`' for name in spellings)} |" in page

@@ -1,4 +1,4 @@
-"""The same numbers as other tools, where they mean the same. Where they do not: tests/differences.py."""
+"""Values match other tools where the definitions agree. Where they do not, see tests/differences.py."""
 
 import math
 
@@ -15,7 +15,7 @@ peer_scores = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, widt
 
 @st.composite
 def trec_collections(draw):
-    """It crashes on queries whose grades are all negative, so each has one that is not."""
+    """trec_eval crashes on queries whose grades are all negative, so each has one that is not."""
     qrels, run = draw(generated.collections(grades=st.integers(-1, 4), scores=peer_scores))
     for judged in qrels.values():
         if max(judged.values()) < 0:
@@ -36,7 +36,7 @@ def distinct(draw, highest=4, everything_judged=False, min_size=1):
     return qrels, run
 
 
-# What trec_eval prints: our measure. All its measures of judgments but relstring, runid and num_q.
+# Name that trec_eval prints: our measure. All its measures of judgments except relstring, runid and num_q.
 TREC = {
     "map": "AP",
     **{f"map_cut_{k}": f"AP@{k}" for k in (1, 5, 20)},
@@ -68,7 +68,7 @@ TREC = {
     "num_rel_ret": "NumRelRet",
     "num_nonrel_judged_ret": "NumNonRelRet",
 }
-TREC_ASKED = [
+TREC_REQUESTED = [
     *(
         "map",
         "map_cut.1,5,20",
@@ -91,7 +91,7 @@ TREC_ASKED = [
 @given(trec_collections(), st.integers(1, 2), st.booleans())
 def test_trec_eval_9(collection, rel, judged_only):
     qrels, run = collection
-    theirs = peers.trec_eval_9_values(TREC_ASKED, qrels, run, rel=rel, judged_only=judged_only)
+    theirs = peers.trec_eval_9_values(TREC_REQUESTED, qrels, run, rel=rel, judged_only=judged_only)
     measures = {name: cranfield.parse_measure(ours) for name, ours in TREC.items()}
     for name, measure in measures.items():
         level = {"rel": rel} if "rel" in measure.definition.kinds else {}
@@ -111,7 +111,7 @@ def test_trec_eval_9(collection, rel, judged_only):
 @settings(max_examples=50, deadline=None)
 @given(trec_collections())
 def test_geometric_means_of_trec_eval_9(collection):
-    """It has the logarithms by query, and the geometric mean is for whoever adds them up."""
+    """pytrec_eval returns a logarithm for each query, and leaves the geometric mean to its caller."""
     qrels, run = collection
     theirs = peers.trec_eval_9_values(["gm_map", "gm_bpref"], qrels, run)
     ours = cranfield.evaluate(qrels, run, "GMAP GMBpref", policy=cranfield.Policy(missing="skip"), check_ids=False)
@@ -121,7 +121,7 @@ def test_geometric_means_of_trec_eval_9(collection):
             assert ours[measure] == pytest.approx(math.exp(math.fsum(logs) / len(logs)), abs=1e-9)
 
 
-# What ir_measures' providers can compute without further libraries: our name for it.
+# Measures that ir_measures can compute without further libraries: our name.
 IR_MEASURES = {
     **{
         name: name
@@ -150,7 +150,7 @@ IR_MEASURES = {
 @given(distinct())
 def test_ir_measures(collection):
     qrels, run = collection
-    # Asked for both at once, it may drop unjudged documents before it counts NumRet.
+    # In a single call, ir_measures may drop unjudged documents before it counts NumRet.
     condensed = [name for name in IR_MEASURES if "judged_only" in name]
     theirs = peers.ir_measures_values(condensed, qrels, run)
     theirs |= peers.ir_measures_values(IR_MEASURES.keys() - condensed, qrels, run)

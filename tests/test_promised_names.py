@@ -34,7 +34,7 @@ def typed(block: str) -> str:
 
 
 def unpromised(code: str) -> list[str]:
-    """What a piece of code imports from cranfield, or takes from it, and was never promised."""
+    """The names that code imports or takes from cranfield although they are not promised."""
     tree, found = ast.parse(code), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -52,7 +52,7 @@ def ours(module: str) -> bool:
 
 
 @pytest.mark.parametrize("path", [*PAGES, *EXAMPLES], ids=lambda path: str(path.relative_to(ROOT)))
-def test_only_promised_names(path):
+def test_only_promised_names_are_used(path):
     assert unpromised(python_of(path)) == []
 
 
@@ -66,5 +66,5 @@ def test_only_promised_names(path):
         "from cranfield.torch import (\n    FullCorpus,\n    Nothing,\n)",
     ],
 )
-def test_others_are_found(code):
+def test_names_that_are_not_promised_are_found(code):
     assert len(unpromised(code)) == 1

@@ -1,4 +1,4 @@
-"""Each file is read as often as a command must, and no oftener: readings are counted, of a whole file by its name."""
+"""Each file is read only as often as a command needs it: complete readings are counted by file name."""
 
 from collections import Counter
 from pathlib import Path
@@ -25,7 +25,7 @@ tuned = true
 
 @pytest.fixture
 def readings(monkeypatch):
-    """How often each file was read from its first byte; a look at its head is none."""
+    """How often each file was read from its first byte; reading only its head does not count."""
     counted = Counter()
     chunks, pieces = Stream.chunks, Stream.pieces
 
@@ -44,7 +44,7 @@ def readings(monkeypatch):
 
 @pytest.fixture
 def parsed(monkeypatch):
-    """The judgments that were made, wherever they came from."""
+    """All judgments that were made, from any source."""
     made = []
     build, read = Judgments.__init__, Judgments._read_natively.__func__
 
@@ -76,9 +76,9 @@ def project(tmp_path, monkeypatch):
 
 
 def test_a_test_with_a_report_opens_its_collection_once(project, readings, parsed):
-    said = ran("test", "--worst", "2", "--report", "page.html")
-    assert said.count("the worst queries by nDCG@10") == 2
-    assert "page.html" in said
+    text = ran("test", "--worst", "2", "--report", "page.html")
+    assert text.count("the worst queries by nDCG@10") == 2
+    assert "page.html" in text
     assert len(parsed) == 1
     assert {name: readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {
         "test.tsv": 1,
@@ -87,13 +87,13 @@ def test_a_test_with_a_report_opens_its_collection_once(project, readings, parse
     }
 
 
-def test_beside_what_was_accepted_too(project, readings, parsed):
+def test_a_test_beside_accepted_values_opens_its_collection_once(project, readings, parsed):
     ran("test")
     ran("accept")
     readings.clear()
     parsed.clear()
-    said = ran("test", "--report", "page.html")
-    assert "since accepted" in said
+    text = ran("test", "--report", "page.html")
+    assert "since accepted" in text
     assert len(parsed) == 1
     assert {readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {1}
 
@@ -105,8 +105,8 @@ def test_the_demonstration_opens_its_collection_once(readings, parsed):
 
 
 def test_a_report_reads_runs_again_only_for_the_rankings_it_shows(tmp_path, readings, parsed):
-    # Which queries are shown is known only when all runs are measured, and measuring keeps no ranking. The verdict says
-    # what unjudged documents could change: for that the two runs are read once more.
+    # The queries to show are known only when all runs are measured, and measuring keeps no rankings. The verdict also
+    # needs the unjudged documents, so the two runs are read once more.
     page = str(tmp_path / "page.html")
     ran("report", *RUNS, "--collection", "builtin", "-o", page)
     assert len(parsed) == 1
@@ -126,8 +126,8 @@ def test_a_comparison_reads_runs_again_only_for_the_unjudged_documents_they_shar
     assert readings == {QRELS: 1, KEYWORDS: 2, MEANING: 2}
 
 
-def test_all_that_an_evaluation_shows_takes_one_reading(readings, parsed):
-    said = ran("evaluate", *RUNS, "--worst", "3", "--bounds", "-q")
-    assert "3 worst queries" in said
+def test_an_evaluation_reads_each_file_once(readings, parsed):
+    text = ran("evaluate", *RUNS, "--worst", "3", "--bounds", "-q")
+    assert "3 worst queries" in text
     assert len(parsed) == 1
     assert readings == {QRELS: 1, KEYWORDS: 1, MEANING: 1}

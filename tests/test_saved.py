@@ -1,4 +1,4 @@
-"""Saved evaluations that were damaged: what was saved, or an error of ours."""
+"""Damaged saved evaluations: loading gives what was saved or raises an InputError."""
 
 import json
 import random
@@ -24,7 +24,7 @@ def path(evaluation, tmp_path):
 
 
 def known(evaluation):
-    """All that a saved evaluation knows."""
+    """Everything that a saved evaluation contains."""
     return (
         evaluation.to_dict(),
         evaluation.query_ids,
@@ -35,7 +35,7 @@ def known(evaluation):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_damaged_bytes(evaluation, path, seed):
+def test_damaged_bytes_are_detected(evaluation, path, seed):
     chance, data = random.Random(seed), path.read_bytes()
     expected, loaded = known(evaluation), 0
     for _ in range(1000):
@@ -50,7 +50,7 @@ def test_damaged_bytes(evaluation, path, seed):
 
 
 def places(content, at=()):
-    """The way to everything in a JSON document."""
+    """The path to every value in a JSON document."""
     if at:
         yield at
     members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
@@ -79,8 +79,8 @@ ODD = [
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_odd_content(evaluation, path, seed):
-    """Without a checksum, as if somebody had written it: an error, or an evaluation that can be used."""
+def test_odd_content_is_refused_or_usable(evaluation, path, seed):
+    """Without a checksum, as if written by hand: loading fails or gives a usable evaluation."""
     chance, text = random.Random(seed), path.read_text(encoding="utf-8")
     refused = 0
     for _ in range(500):
@@ -106,7 +106,7 @@ def test_odd_content(evaluation, path, seed):
     assert 0 < refused < 500
 
 
-def test_what_was_changed_is_noticed(path):
+def test_changed_values_are_detected(path):
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"found": [0, ', '"found": [1, '), encoding="utf-8")
     with pytest.raises(InputError, match=r"it was changed after it was saved(.|\n)*remove the line 'checksum'"):
@@ -115,8 +115,8 @@ def test_what_was_changed_is_noticed(path):
     assert Evaluation.load(path).worst("AP", 1)[0].found == 1
 
 
-def test_another_layout_of_the_same_content(evaluation, path):
-    """As an editor or git may leave it behind."""
+def test_reformatted_content_is_loaded(evaluation, path):
+    """As an editor or git may leave it."""
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert known(Evaluation.load(path)) == known(evaluation)
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=2), encoding="utf-8")
@@ -124,7 +124,7 @@ def test_another_layout_of_the_same_content(evaluation, path):
 
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"format": ' * 100_000])
-def test_deep_json(tmp_path, deep):
+def test_deeply_nested_json_is_an_error(tmp_path, deep):
     (tmp_path / "deep.json").write_text(deep)
     with pytest.raises(InputError, match="this JSON is nested too deep"):
         Evaluation.load(tmp_path / "deep.json")

@@ -1,4 +1,4 @@
-"""The documentation site: it builds without a warning, asks no other server for anything, and shows its formulas."""
+"""The documentation site: it builds without a warning, needs no other server, and shows its formulas."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ def site(tmp_path_factory):
     for library in ("zensical", "latex2mathml"):
         pytest.importorskip(library, reason="the extra docs is not installed; make docs builds the site")
     folder = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "docs", folder / "docs")  # it is built beside its sources, and keeps what it has built
+    shutil.copytree(ROOT / "docs", folder / "docs")  # the site is built beside its sources
     shutil.copy(ROOT / "mkdocs.yml", folder)
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -28,7 +28,7 @@ def site(tmp_path_factory):
     return folder / "build" / "docs"
 
 
-def test_every_page_is_there(site):
+def test_every_page_is_built(site):
     for page in (ROOT / "docs").rglob("*.md"):
         assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).exists(), page
 
@@ -38,7 +38,7 @@ def test_the_navigation_has_every_page_once():
     assert named == Counter(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
 
 
-def test_nothing_comes_from_elsewhere(site):
+def test_pages_load_nothing_from_other_servers(site):
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.findall(r'<(?:script|img|iframe|source)[^>]* src="?(?:https?:)?//[^>]*>', text), page
@@ -65,7 +65,7 @@ def test_search_works_from_files_without_a_server(site, tabs):
     assert [url for url in tabs.requests if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
 
 
-def test_the_colours_are_those_of_the_pages_and_charts():
+def test_the_site_has_the_colours_of_the_pages_and_charts():
     from docs.site.colours import sheet
 
     assert (ROOT / "docs" / "site" / "colours.css").read_text(encoding="utf-8") == sheet()
@@ -85,7 +85,7 @@ def test_the_logo_has_the_same_colours(picture):
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("name", READABLE)
-def test_text_can_be_read_on_paper_and_ground(name, colours):
+def test_text_has_enough_contrast_on_paper_and_ground(name, colours):
     for behind in ("paper", "ground"):
         assert contrast(colours[name], colours[behind]) >= 4.5
 
@@ -105,7 +105,7 @@ def _luminance(colour):
 @pytest.mark.parametrize(
     "figure", sorted((ROOT / "docs" / "learn" / "figures").glob("*.svg")), ids=lambda path: path.stem
 )
-def test_every_colour_of_a_figure_has_its_dark_form(figure):
+def test_every_colour_of_a_figure_has_a_dark_variant(figure):
     style, drawn = re.fullmatch(
         r"<svg[^>]*><style>(.*?)</style>(.*)", figure.read_text(encoding="utf-8"), re.S
     ).groups()
@@ -118,7 +118,7 @@ def test_every_colour_of_a_figure_has_its_dark_form(figure):
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_it(site, tabs, scheme):
+def test_the_site_is_accessible(site, tabs, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     for name in ("index.html", "systems.html", "learn/11-comparing.html"):
         page = tabs.open((site / name).as_uri(), color_scheme=scheme)

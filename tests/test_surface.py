@@ -69,7 +69,7 @@ def signature(function):
 
 
 def fields(kind):
-    """What an instance has, and of which type: those that its class declares, and those that it sets."""
+    """The attributes of an instance and their types: declared by its class or set by itself."""
     if dataclasses.is_dataclass(kind):
         own = [each for each in dataclasses.fields(kind) if not each.name.startswith("_")]
         return [(each.name, each.type) for each in own]
@@ -77,7 +77,7 @@ def fields(kind):
         return list(kind.__annotations__.items())
     instance = next((each for each in RESULTS if type(each) is kind), None)
     if instance is not None:
-        listed = {name for name, *_ in members(kind)}  # a property may have its value already, or only when asked
+        listed = {name for name, *_ in members(kind)}  # a cached property may or may not have its value yet
         own = {name: value for name, value in vars(instance).items() if not name.startswith("_") and name not in listed}
         return [(name, type(value).__name__) for name, value in own.items()]
     made = inspect.getsource(kind.__init__) if inspect.isfunction(kind.__init__) else ""
@@ -94,7 +94,7 @@ def lines(full, function, written_as=""):
         return [line]
     result = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
     inside = str(found.replace(return_annotation=found.empty))[1:-1]
-    # A comma ends an argument unless it stands inside brackets.
+    # A comma ends an argument unless it is inside brackets.
     parts = re.split(r", (?![^\[(]*[\])])", inside)
     return [f"{written_as}{full}(", *(f"    {part}," for part in parts), f"){result}"]
 
@@ -122,7 +122,7 @@ def described(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_the_surface_is_what_it_was(module):
+def test_the_surface_is_unchanged(module):
     __import__(module)
     path = Path(__file__).parent / f"surface{module.removeprefix('cranfield').replace('.', '-')}.txt"
     found = "\n".join(described(module)) + "\n"
@@ -181,11 +181,11 @@ def test_names_of_other_tools_have_a_hint(name, hint):
         getattr(cranfield, name)
 
 
-def test_an_unknown_name_is_an_attribute_error_and_nothing_more():
+def test_an_unknown_name_is_an_attribute_error_without_a_hint():
     with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
         _ = cranfield.zzz
 
 
-def test_a_submodule_is_imported_without_what_hints_need():
+def test_importing_a_submodule_does_not_load_the_measures():
     code = "import sys; from cranfield import read; print('cranfield.measures' in sys.modules)"
     assert printed(code) == "False\n"

@@ -1,4 +1,4 @@
-"""Where the order of equal scores decides a value, its range is that of the worst and the best order."""
+"""If the order of ties decides a value, its range goes from the worst to the best order."""
 
 import json
 
@@ -28,7 +28,7 @@ UNTIED = {"1": {"a": 0.5, "b": 0.4, "c": 0.3}, "2": {"a": 0.5}, "3": {"z": 0.1}}
 @pytest.mark.parametrize("rest", [{}, {"depth": 2}, {"missing": "skip"}])
 @settings(max_examples=15, deadline=None)
 @given(generated.collections())
-def test_the_range_is_that_of_the_worst_and_the_best_order(ties, rest, collection):
+def test_the_range_goes_from_the_worst_to_the_best_order(ties, rest, collection):
     qrels, run = collection
     options = {"check_ids": False}
     result = cranfield.evaluate(qrels, run, MEASURES, policy=Policy(ties=ties, **rest), **options)
@@ -43,7 +43,7 @@ def test_the_range_is_that_of_the_worst_and_the_best_order(ties, rest, collectio
             assert (f" {measure} " in result.tie_warning) == (abs(ends[0] - ends[1]) > 1e-9)
 
 
-def test_the_sentence():
+def test_the_warning_names_measures_and_their_ranges():
     result = cranfield.evaluate(QRELS, TIED, "RR nDCG@10 Judged@10 P@4")
     assert result.tie_range("RR") == (pytest.approx((1 / 3 + 1 / 3 + 1 / 2) / 3), pytest.approx((1 + 0.5 + 1) / 3))
     assert result.warnings == (
@@ -54,7 +54,7 @@ def test_the_sentence():
 
 
 @pytest.mark.parametrize("ties", ["file", "best", "worst"])
-def test_an_order_that_was_chosen_is_no_reason_to_warn(ties):
+def test_a_chosen_order_of_ties_gives_no_warning(ties):
     result = cranfield.evaluate(QRELS, TIED, "RR", policy=Policy(ties=ties))
     assert result.warnings == ()
     assert result.tie_range("RR") == cranfield.evaluate(QRELS, TIED, "RR").tie_range("RR")
@@ -70,13 +70,13 @@ def test_a_run_without_ties_is_measured_once(monkeypatch):
     assert result.tie_range("RR") == (result["RR"], result["RR"])
     assert len(counted) == 1
     tied = cranfield.evaluate(QRELS, TIED, "RR AP")
-    assert len(counted) == 2  # until somebody asks
+    assert len(counted) == 2  # until the warnings are read
     assert tied.warnings == tied.warnings
     assert len(counted) == 4
 
 
 def test_only_queries_with_ties_are_measured_in_other_orders():
-    """A measure of one's own may fail where a query has no document, so it must not be given any other query."""
+    """A user-defined measure may fail on a query without documents, so it must get only queries with ties."""
     seen = []
 
     @cranfield.measure("MeanGrade", range=(0.0, float("inf")))
@@ -95,14 +95,14 @@ def test_only_queries_with_ties_are_measured_in_other_orders():
         del registry._aliases["meangrade"]
 
 
-def test_a_tie_that_a_cut_leaves_out():
+def test_a_tie_cut_off_by_the_depth_has_a_range():
     """At depth 1 only the unjudged document of the tie is left, and the table holds no tie any more."""
     result = cranfield.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}, "RR", policy=Policy(depth=1))
     assert result.counts.tied == 0
     assert result.tie_range("RR") == (0, 1)
 
 
-def test_where_lower_is_better():
+def test_the_best_order_has_the_lowest_value_if_lower_is_better():
     @cranfield.measure("FirstRank", lower_is_better=True, range=(0.0, float("inf")))
     def first_rank(judged, *, rel=1):
         hit = judged.relevant(rel)
@@ -119,14 +119,14 @@ def test_where_lower_is_better():
         del registry._aliases["firstrank"]
 
 
-def test_differences_that_four_decimals_do_not_show():
+def test_small_differences_are_shown_with_more_decimals():
     qrels = {str(q): {"a": 1} for q in range(20_000)}
     run = {query: {"a": 1.0, "b": 0.5} for query in qrels} | {"0": {"a": 1.0, "b": 1.0}}
     result = cranfield.evaluate(qrels, run, "RR")
     assert result.tie_warning == "ties matter: RR 0.99997, between 0.99997 (worst order of ties) and 1.00000 (best)"
 
 
-def test_what_is_not_known(tmp_path):
+def test_the_range_is_none_if_it_is_unknown(tmp_path):
     result = cranfield.evaluate(QRELS, TIED, "RR Judged@10")
     assert result.tie_range("Judged@10") is None
     with pytest.raises(KeyError):
@@ -147,7 +147,7 @@ def test_further_measures_have_a_range_too():
     assert "; AP 0." in result.extended("AP").tie_warning
 
 
-def test_where_it_is_shown(tmp_path):
+def test_the_warning_is_shown_in_every_format(tmp_path):
     from cranfield.evaluation.overview import overview
     from cranfield.show import evaluation_data as data
     from cranfield.show import evaluation_markup as markup
@@ -167,7 +167,7 @@ def test_where_it_is_shown(tmp_path):
     assert [run["warnings"] for run in runs] == [[tied.tie_warning], []]
 
 
-def test_a_lazy_frame_knows_its_ties_too():
+def test_a_lazy_frame_has_tie_ranges_too():
     polars = pytest.importorskip("polars")
     rows = [(q, d, score) for q, ranking in TIED.items() for d, score in ranking.items()]
     frame = polars.LazyFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")

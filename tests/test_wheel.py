@@ -1,4 +1,4 @@
-"""What is released: a wheel that works where nothing can be compiled, the source, and what is said about both."""
+"""Releases: a wheel that works without a compiler, the source archive, and their metadata."""
 
 import os
 import re
@@ -26,10 +26,10 @@ print(native, result["RR"], cranfield.__file__)
 """
 
 
-LICENCES = ("LICENSE", "licenses/nanobind.txt", "licenses/robin-map.txt")  # ours, and of what is compiled in
+LICENCES = ("LICENSE", "licenses/nanobind.txt", "licenses/robin-map.txt")  # ours, and those of compiled-in libraries
 
 
-def held():
+def package_files():
     """Every file of the package, Python or not."""
     folder = ROOT / "src" / "cranfield"
     files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
@@ -51,7 +51,7 @@ def wheel(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the failing compiler is a shell script")
-def test_it_evaluates_without_a_compiler(wheel, tmp_path):
+def test_the_wheel_evaluates_without_a_compiler(wheel, tmp_path):
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -60,7 +60,7 @@ def test_it_evaluates_without_a_compiler(wheel, tmp_path):
     # Nothing but the package: no tests, examples or compiled files.
     assert {name.partition("/")[0] for name in names} == {"cranfield", info}
     assert not [name for name in names if name.endswith(".so")]
-    assert set(names) >= {f"cranfield/{path}" for path in held()}
+    assert set(names) >= {f"cranfield/{path}" for path in package_files()}
     assert {f"{info}/licenses/{path}" for path in LICENCES} <= set(names)
     assert wheel.stat().st_size < 2_000_000
     # Not the working tree: only what the wheel holds, and the libraries it needs.
@@ -77,7 +77,7 @@ def test_it_evaluates_without_a_compiler(wheel, tmp_path):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """The working tree with one file in each folder that tools fill, which may hold very many."""
+    """The working tree, with a single file in each folder that tools fill with many."""
     filled = (".venv", ".git", "bench", "build", "dist")
     folder = shutil.copytree(ROOT, tmp_path / "checkout", ignore=shutil.ignore_patterns(*filled, "__pycache__"))
     for name in filled:
@@ -86,7 +86,7 @@ def checkout(tmp_path):
     return folder
 
 
-def test_the_source_holds_what_building_needs_and_no_more(checkout, tmp_path):
+def test_the_source_archive_contains_only_what_building_needs(checkout, tmp_path):
     pytest.importorskip("scikit_build_core")
     code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
     subprocess.run([sys.executable, "-c", code, tmp_path], cwd=checkout, check=True, capture_output=True)
@@ -95,7 +95,7 @@ def test_the_source_holds_what_building_needs_and_no_more(checkout, tmp_path):
         names = {name.partition("/")[2] for name in file.getnames()}
     native = {path.relative_to(ROOT).as_posix() for path in (ROOT / "src" / "native").iterdir()}
     needed = {"pyproject.toml", "CMakeLists.txt", "README.md", "CITATION.cff", *LICENCES, *native}
-    assert names >= needed | {f"src/cranfield/{path}" for path in held()}
+    assert names >= needed | {f"src/cranfield/{path}" for path in package_files()}
     assert {name.partition("/")[0] for name in names} == {
         *("src", "licenses", "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"),
         *("pyproject.toml", "CMakeLists.txt", "PKG-INFO"),
@@ -103,17 +103,17 @@ def test_the_source_holds_what_building_needs_and_no_more(checkout, tmp_path):
     assert archive.stat().st_size < 2_000_000
 
 
-def test_the_version_stands_in_one_place():
+def test_the_version_is_defined_in_one_place():
     version = cranfield.__version__
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["dynamic"] == ["version"]
     assert project["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/cranfield/version.py"
-    # A citation is a file of its own, which nothing can compute.
+    # CITATION.cff is a static file, so its version is kept by hand.
     assert re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1] == version
     assert metadata("cranfield")["Version"] == version
 
 
-def test_the_changelog_keeps_its_form():
+def test_the_changelog_follows_keep_a_changelog():
     text = (ROOT / "CHANGELOG.md").read_text()
     versions = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert versions[0] == "[Unreleased]"
@@ -122,7 +122,7 @@ def test_the_changelog_keeps_its_form():
     assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-def test_a_page_with_charts_holds_the_licences_of_its_libraries(tmp_path):
+def test_a_page_with_charts_contains_the_licences_of_its_libraries(tmp_path):
     page = cranfield.write_report("builtin:qrels", ["builtin:keywords"], tmp_path / "page.html", "AP")
     text = Path(page.path).read_text(encoding="utf-8")
     assert "University of Washington Interactive Data Lab" in text

@@ -1,9 +1,9 @@
-"""Waiting for what another process does: as long as it takes, and not a fixed time that a busy machine exceeds."""
+"""Waiting for another process: as long as it takes, because a busy machine exceeds any fixed time."""
 
 import array
 import time
 
-LIMIT = 120  # seconds after which something hangs, however busy the machine is
+LIMIT = 120  # seconds: a longer wait means a hang, even on a busy machine
 
 
 def until(condition, what="it did not happen"):
@@ -15,7 +15,7 @@ def until(condition, what="it did not happen"):
 
 
 def unread(pipe):
-    """How many bytes of a pipe its reader has not taken yet."""
+    """How many bytes of a pipe its reader has not read yet."""
     import fcntl
     import termios
 

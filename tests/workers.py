@@ -35,7 +35,7 @@ class Workers:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         if session.testsfailed or session.config.option.collectonly:
-            return None  # pytest says what is wrong, or lists the tests
+            return None  # pytest reports the errors, or lists the tests
         fork = multiprocessing.get_context("fork")
         groups, turn = self._groups(session.items), fork.Value("i", 0)
         session.config._tmp_path_factory.getbasetemp()  # each worker has a folder in it

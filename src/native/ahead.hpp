@@ -1,5 +1,5 @@
-// Plain files that are read and scanned in threads before anybody asks for them: while Python imports its libraries.
-// Whatever is not plain is left to those who ask, who then read the file themselves.
+// Reads and scans plain files in threads before they are requested, while Python imports its libraries. A file that
+// is not plain is left to the caller, which then reads it itself.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace cranfield {
 
-// A file in blocks of whole queries, where the lines of a query stand together.
+// A file in blocks of whole queries; the lines of a query must be adjacent.
 class BlockFile {
   public:
     explicit BlockFile(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {}
@@ -54,7 +54,7 @@ class BlockFile {
     }
 
   private:
-    static constexpr std::size_t size = 1 << 20;  // what fits the cache with all that is made of it
+    static constexpr std::size_t size = 1 << 20;  // fits the cache with everything derived from it
     static constexpr std::size_t longest = 1 << 26;
 
     // Where the lines of the last query start; 0 if there is no other query.
@@ -78,7 +78,7 @@ class BlockFile {
     std::string rest_;  // the start of the next block
 };
 
-// What was found, in a quarter of the room: it may have to wait for a while, for many runs.
+// Found in a quarter of the memory, because the results of many runs may have to wait for a while.
 class PackedFound {
   public:
     explicit PackedFound(const Found& found)
@@ -111,7 +111,7 @@ class PackedFound {
     std::vector<Tie> ties_;  // most documents have none
 };
 
-// What a run says of the judged queries.
+// The results of a run for the judged queries.
 struct ScannedRun {
     bool plain = true, read = false;  // `read`: no more blocks will come
     std::size_t waiting = 0;          // blocks that are being scanned
@@ -145,7 +145,7 @@ class Ahead {
         for (std::thread& thread : threads_) thread.join();
     }
 
-    // Wait a moment for something to hold. False: it does not yet.
+    // Wait briefly for a condition. False: it does not hold yet.
     template <class Condition>
     bool wait(Condition condition) {
         std::unique_lock guard(lock_);
@@ -159,7 +159,7 @@ class Ahead {
     const JudgedColumns* columns() const { return plain_ ? &columns_ : nullptr; }
     std::shared_ptr<const std::string> text() const { return text_; }
 
-    // Whoever asks for a run makes room for those behind it.
+    // Requesting a run makes room for those after it.
     void ask(std::size_t number) {
         {
             std::lock_guard guard(lock_);
@@ -168,7 +168,7 @@ class Ahead {
         changed_.notify_all();
     }
 
-    // What was found in a run, once it is scanned(); it is given away. Not plain: nothing.
+    // The results of a run, once it is scanned(), moved to the caller. Not plain: nothing.
     ScannedRun take(std::size_t number) {
         std::lock_guard guard(lock_);
         ScannedRun nothing;
@@ -182,7 +182,7 @@ class Ahead {
     std::size_t size() const { return paths_.size(); }
 
   private:
-    static constexpr std::size_t most_rows = 1 << 20;  // that may wait to be asked for, besides those of the next run
+    static constexpr std::size_t most_rows = 1 << 20;  // that may wait to be requested, besides those of the next run
 
     // Read the judgments, then scan like the others.
     void lead() {
@@ -259,13 +259,13 @@ class Ahead {
         }
     }
 
-    // Others will read this run again.
+    // Drop a run, which its caller will read again.
     void forget(ScannedRun& run) {
         rows_ -= run.rows();
         run.found.clear();
     }
 
-    // Note the queries of a block. False: one of them stands in another block, too.
+    // Note the queries of a block. False: one of them is in another block, too.
     bool add(const Block& block, const std::vector<std::int64_t>& sizes, ScannedRun& run) {
         for (std::size_t q = 0; q < block.queries.size(); ++q) {
             const std::int64_t number = index_.number_of(block.queries[q]);
@@ -288,7 +288,7 @@ class Ahead {
     std::unique_ptr<BlockFile> file_;
     std::string fetched_;
     std::size_t current_ = 0, block_ = 0, asked_ = 0;  // the run and the block that are read next
-    std::size_t rows_ = 0;                             // that wait to be asked for
+    std::size_t rows_ = 0;                             // that wait to be requested
     std::vector<std::thread> threads_;
 };
 

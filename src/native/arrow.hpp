@@ -39,7 +39,7 @@ struct ArrowArrayStream {
     void* private_data;
 };
 
-// One of these, given back to whoever made it when it is no longer needed.
+// One of these, released by its producer when it is no longer needed.
 template <class Struct>
 class Lent : public Struct {
   public:
@@ -52,7 +52,7 @@ class Lent : public Struct {
     }
 };
 
-// A column of a stream: what its values are, and the chunks that have rows.
+// A column of a stream: the type of its values, and the chunks that have rows.
 class ArrowColumn {
   public:
     explicit ArrowColumn(nb::handle capsule) {
@@ -70,7 +70,7 @@ class ArrowColumn {
         whole_ = true;
     }
 
-    bool whole() const { return whole_; }  // false: the stream broke off
+    bool whole() const { return whole_; }  // false: the stream failed before its end
     const ArrowSchema& schema() const { return schema_; }
     const std::vector<Lent<ArrowArray>>& chunks() const { return chunks_; }
 
@@ -80,7 +80,7 @@ class ArrowColumn {
     bool whole_ = false;
 };
 
-// Whether a value is missing. A null count of -1 says that nobody has counted them.
+// Whether a value is missing. A null count of -1 means that they have not been counted.
 inline bool has_nulls(const ArrowArray& array) {
     if (array.null_count == 0 || array.n_buffers == 0 || !array.buffers[0]) return false;
     const auto* present = static_cast<const std::uint8_t*>(array.buffers[0]);
@@ -107,7 +107,7 @@ class PythonBuffer {
     bool holds_objects() const { return letter() == 'O'; }
 
     // What Arrow calls the format of these numbers: the letter of a signed integer is small, that of an unsigned one
-    // large. 0: they are others.
+    // large. 0: any other type.
     char format() const {
         if (letter() == 'd' && view_.itemsize == 8) return 'g';
         if (letter() == 'f' && view_.itemsize == 4) return 'f';
@@ -129,7 +129,7 @@ class PythonBuffer {
     Py_buffer view_{};
 };
 
-// work(pointer) for a pointer to integers of an Arrow format; false where the format is of no integers.
+// work(pointer) for a pointer to integers of an Arrow format; false if the format is not one of integers.
 template <class Work>
 bool with_integers(char format, const void* data, Work work) {
     switch (format) {

@@ -1,4 +1,4 @@
-// What Python hands over is checked here, once, so that everything behind it may trust its numbers.
+// Arguments from Python are checked here, once, so that all other code may trust them.
 
 #pragma once
 
@@ -19,7 +19,7 @@ using Integers = Column<std::int64_t>;
 using Numbers = Column<double>;
 using Text = Column<std::uint8_t>;
 
-// Out of the way of the loops that check.
+// Separate functions keep the loops that check small.
 [[noreturn]] inline void refuse(const char* argument, const char* problem) {
     throw nb::value_error((std::string(argument) + ": " + problem).c_str());
 }

@@ -23,7 +23,7 @@ struct FrameColumns {
     FrameColumns(nb::handle query, nb::handle document, nb::handle score, bool ranks)
         : query(query), document(document), score(score), ranks(ranks) {}
 
-    // False: something else than ids and numbers, or a row without one.
+    // False: something other than ids and numbers, or a row without one.
     bool plain() const {
         if (!query.plain() || !document.plain() || !score.plain()) return false;
         require(document.rows() == rows(), "document", "there must be as many as there are rows");
@@ -34,7 +34,7 @@ struct FrameColumns {
     bool has_objects() const { return query.has_objects() || document.has_objects(); }
 };
 
-// Rows of one query that stand together.
+// Adjacent rows of one query.
 struct Piece {
     std::size_t query, start, stop;
 
@@ -70,7 +70,7 @@ class ColumnRun {
     static constexpr std::size_t share = 1 << 15;  // rows of a task: enough to be worth fetching, and for all threads
     static constexpr std::size_t few = 1 << 10;    // rows whose ids fit the nearest memory
 
-    // What a thread uses again for each query: fresh memory costs as much as filling it.
+    // Memory that a thread reuses for each query: allocating it costs as much as filling it.
     struct Worker {
         Worker(const Index& index, bool ties_in_order) : ranker(index, ties_in_order) {}
 
@@ -123,13 +123,13 @@ class ColumnRun {
         return true;
     }
 
-    // The number of a query: those that nobody judged come behind the judged ones.
+    // The number of a query: unjudged ones come after the judged ones.
     std::size_t number_of(std::string_view query) {
         if (const std::int64_t known = index_.number_of(query); known >= 0) return std::size_t(known);
         return retrieved.size() + others_.try_emplace(std::string(query), others_.size()).first->second;
     }
 
-    // Where the shares of the pieces start, and the last one ends: whole queries, of about as many rows.
+    // Where the shares of the pieces start, and where the last one ends: whole queries, with about equally many rows.
     std::vector<std::size_t> shares() const {
         std::vector<std::size_t> first{0};
         std::size_t rows = 0;

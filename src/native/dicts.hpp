@@ -1,4 +1,4 @@
-// Rankings in dicts, asked for the judged documents.
+// Rankings in dicts, probed for the judged documents.
 
 #pragma once
 
@@ -22,19 +22,19 @@ inline std::string_view utf8_of(PyObject* text) {
 }
 
 // One ranking {document: score}, and the judged documents that it holds. It owns what it points to: a key may be any
-// object, whose __eq__ is called when the dict is asked, and may throw the ranking out of the run.
+// object, whose __eq__ is called when the dict is probed, and may remove the ranking from the run.
 struct Dict {
     nb::object query_id, documents;
     std::int64_t query = -1;  // its number among the judged queries, or -1
-    Py_ssize_t size = 0;      // when it was asked
+    Py_ssize_t size = 0;      // when it was probed
     std::vector<Hit> hits;    // not yet located
-    bool plain = true;        // strings to finite floats: anything else is the twin's business
+    bool plain = true;        // strings to finite floats: anything else is left to the twin
     bool tied = false;        // a hit has the score of another document
 };
 
 // Ranks dicts one after the other. `probe` may run Python code, so nothing else may happen at that time. `count` only
 // reads, runs no Python code and counts no references: so several of these may do it at the same time in threads of
-// their own while the thread that started them holds the interpreter's lock, and nobody can change a dict.
+// their own while the thread that started them holds the interpreter's lock, and no dict can change.
 class DictRanker {
   public:
     // `judged` lists the judged documents; rows first[q] to first[q + 1] belong to query q. `empty` is the empty string,
@@ -42,7 +42,7 @@ class DictRanker {
     DictRanker(nb::list judged, const std::int64_t* first, nb::str empty, bool ties_in_order)
         : judged_(judged), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
 
-    // Ask for the judged documents, as text and as the number that the text may stand for.
+    // Probe for the judged documents, as text and as the number that the text may represent.
     void probe(Dict& dict) const {
         PyObject *first, *score;
         Py_ssize_t next = 0;
@@ -88,12 +88,12 @@ class DictRanker {
     Found found;
 
   private:
-    // Read all scores of a ranking; false where it is not plain, or has changed since it was asked.
+    // Read all scores of a ranking; false where it is not plain, or has changed since it was probed.
     bool take_scores(const Dict& dict) {
         if (PyDict_Size(dict.documents.ptr()) != dict.size) return false;
         scores_.resize(dict.size);
         double* at = scores_.data();
-        double check = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
+        double check = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum checks them all
         PyObject *id, *score;
         for (Py_ssize_t next = 0; PyDict_Next(dict.documents.ptr(), &next, &id, &score); ++at) {
             if (Py_TYPE(id) != &PyUnicode_Type || Py_TYPE(score) != &PyFloat_Type || id == empty_.ptr()) return false;
@@ -133,7 +133,7 @@ class DictRanker {
         return nb::steal(PyLong_FromUnsignedLongLong(whole_number(digits)));
     }
 
-    // Where the hits stand in the ranking, which only matters when they are tied.
+    // The places of the hits in the ranking, which only matter when they are tied.
     void locate(Dict& dict) {
         std::unordered_multimap<Py_hash_t, Hit*> wanted;  // Python's hash of a str has a secret of its own
         for (Hit& hit : dict.hits) wanted.emplace(PyObject_Hash(document(hit.row).ptr()), &hit);
@@ -153,7 +153,7 @@ class DictRanker {
     Counter counter_;
 };
 
-// Rank all dicts: ask them for the judged documents, then count above those in several threads, this one among them.
+// Rank all dicts: probe them for the judged documents, then count above those in several threads, this one among them.
 inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std::size_t threads) {
     for (Dict& dict : dicts)
         if (dict.plain) ranker.probe(dict);
@@ -166,7 +166,7 @@ inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std:
     return std::move(rankers[0].found);
 }
 
-// A grade that is a plain number; NaN for anything else. Larger ones may be no number that a float can hold.
+// A grade that is a plain number; NaN for anything else. A float may not hold larger ones.
 inline double grade_of(PyObject* grade) {
     constexpr double limit = 9999;
     double value = NAN;

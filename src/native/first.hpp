@@ -1,5 +1,5 @@
-// The first documents of some rankings, to show them. The scan has read the file before: what is not asked for is
-// skipped unread.
+// The first documents of some rankings, to show them. The scan has read the file before, so all other lines
+// are skipped unread.
 
 #pragma once
 

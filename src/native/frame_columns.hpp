@@ -13,8 +13,8 @@
 
 namespace cranfield {
 
-// Each of these finds the id of a row. Where there is none, or it takes more than looking, the id is empty. `room` is
-// where texts are written that are in no memory yet, and moves behind them.
+// Each of these finds the id of a row; the id is empty if there is none, or if its bytes are not ready. `room` is where
+// texts are written that are not in memory yet, and moves past them.
 
 // Ids end to end in a text.
 template <class Offset>
@@ -61,12 +61,12 @@ struct WholeNumbers {
     }
 };
 
-// Python's own strings; the interpreter's lock must be held. Only in ASCII do their bytes lie ready.
+// Python's own strings; the interpreter's lock must be held. Their bytes are ready only in ASCII.
 struct StringObjects {
     PyObject* const* objects;
     std::size_t count;
 
-    // The objects lie anywhere in memory: this one is on its way when its turn comes.
+    // The objects are scattered in memory, so this one is prefetched before its turn.
     void fetch_soon([[maybe_unused]] std::size_t row) const {
 #if defined(__GNUC__)
         constexpr std::size_t ahead = 64, head = 48;  // bytes before those of the text
@@ -99,7 +99,7 @@ struct StringObjects {
 #endif
 };
 
-// A part of a column that lies together: `rows` rows from `first` on.
+// A contiguous part of a column: `rows` rows from `first` on.
 template <class Values>
 struct Chunk {
     std::size_t first, rows;
@@ -130,7 +130,7 @@ class Chunks {
     std::vector<Chunk<Values>> chunks_;
 };
 
-// What a frame lends as one column: an Arrow stream, or a buffer.
+// One column that a frame lends: an Arrow stream, or a buffer.
 class LentColumn {
   public:
     explicit LentColumn(nb::handle column) {
@@ -162,7 +162,7 @@ class IdColumn : LentColumn {
             if (plain_) plain_ = take(array);
     }
 
-    bool plain() const { return plain_; }  // false: it may hold something else than ids, or a row without one
+    bool plain() const { return plain_; }  // false: it may hold something other than ids, or a row without one
     std::size_t rows() const { return chunks_.rows(); }
     bool has_objects() const { return buffer_ && buffer_->holds_objects(); }
     std::size_t room() const { return has_numbers_ ? WholeNumbers::longest : 0; }  // what an id may need
@@ -189,7 +189,7 @@ class IdColumn : LentColumn {
         std::size_t size = 0;  // how many texts the places are among
     };
 
-    // All that the loops use is handed over by value, so that the compiler keeps it in registers.
+    // All that the loops use is passed by value, so that the compiler keeps it in registers.
     template <class Source, class Put>
     static bool read_some(Source texts, const Values& values, std::size_t from, std::size_t count, char*& free, Put put) {
         bool plain = true;
@@ -278,7 +278,7 @@ class ScoreColumn : LentColumn {
                      add(arrow_->schema().format[0], array.buffers[1], array.offset, array.length);
     }
 
-    bool plain() const { return plain_; }  // false: it may hold something else than numbers, or a row without one
+    bool plain() const { return plain_; }  // false: it may hold something other than numbers, or a row without one
     std::size_t rows() const { return chunks_.rows(); }
 
     // put(i, score) for the scores of n rows, i from 0 on. False: one is not finite, or a whole number that is not
@@ -308,7 +308,7 @@ class ScoreColumn : LentColumn {
 
     template <class Number, class Put>
     static bool read_some(const Number* numbers, std::size_t count, Put put) {
-        double odd = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
+        double odd = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum checks them all
         bool exact = true;
         for (std::size_t i = 0; i < count; ++i) {
             const double score = double(numbers[i]);

@@ -1,4 +1,4 @@
-// Ids: a hash whose outcome nobody can prepare for, equality, and tables by id.
+// Ids: a hash that cannot be predicted, equality, and tables by id.
 
 #pragma once
 
@@ -21,7 +21,7 @@ inline std::uint64_t load(const char* at) {
     return word;
 }
 
-// The two halves of the product, laid over each other: each bit of the result depends on all bits of both factors.
+// The two halves of the product, combined by XOR: each bit of the result depends on all bits of both factors.
 inline std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
 #if defined(__SIZEOF_INT128__)
     const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
@@ -38,12 +38,12 @@ inline std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// Drawn when the module is loaded. Without it, a small file of ids that all have one hash would take hours to read:
-// since every word of an id meets a secret one before it is multiplied, no such ids can be worked out beforehand.
+// Drawn when the module is loaded. Without it, a small file of ids that all have one hash would take hours to read.
+// Every word of an id is combined with a secret one before it is multiplied, so such ids cannot be prepared.
 inline std::array<std::uint64_t, 4> secret;
 
 // A keyed hash in the manner of wyhash: two words at a time, and words that overlap at the end, so that every byte is
-// read and none beyond. No result depends on it: tables by hash are only ever asked for an id.
+// read and none beyond. No result depends on it: tables by hash are only used to look up ids.
 [[gnu::always_inline]] inline std::uint64_t hash(std::string_view text) {
     const char* at = text.data();
     const std::size_t n = text.size();

@@ -1,4 +1,4 @@
-// The lines of a scattered file, shared out by query into smaller ones that each hold whole queries.
+// The lines of a scattered file, partitioned by query into smaller files of whole queries.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cranfield {
 
-// The checksum of zlib. The twin shares out by it too, so both find a query's lines in the same part.
+// The checksum of zlib. The twin partitions by it too, so both put a query's lines into the same part.
 inline std::uint32_t crc32(std::string_view text) {
     static constexpr auto table = [] {
         std::array<std::uint32_t, 256> remainders{};
@@ -27,7 +27,7 @@ inline std::uint32_t crc32(std::string_view text) {
 }
 
 // Each line of a block with its number before it, in the part of its query; `line` is the number of the first. False:
-// it holds quotes, which are the twin's business.
+// it holds quotes, which are left to the twin.
 inline bool share_out(const char* data, std::size_t size, const Layout& layout, std::int64_t line,
                       std::vector<std::string>& parts) {
     if (layout.separator && std::memchr(data, '"', size)) return false;

@@ -1,4 +1,4 @@
-// Ranks by counting: how many documents of a ranking stand above each judged one.
+// Ranks by counting: how many documents of a ranking are above each judged one.
 
 #pragma once
 
@@ -23,12 +23,12 @@ struct Index {
     }
 };
 
-// What is known of one judged document that was retrieved; see Found.
+// The counts of one judged document that was retrieved; see Found.
 struct Place {
     std::int64_t row, above, before, tied;
 };
 
-// What is known of each judged document that was retrieved: the queries as they come, the rows of each by rank.
+// The counts of each judged document that was retrieved: the queries as they come, the rows of each by rank.
 struct Found {
     std::vector<std::int64_t> row;     // of the judgments
     std::vector<std::int64_t> above;   // documents with a higher score
@@ -58,8 +58,8 @@ struct Hit {
 // Counts above the hits of one ranking. Nothing is sorted but the scores of the hits.
 class Counter {
   public:
-    // `score(a)`: the score of the document at place a; `first(a, b)`: of two documents with equal scores, does the
-    // one at place a stand before the one at b?
+    // `score(a)`: the score of the document at place a; `first(a, b)`: of two documents with equal scores, is the
+    // one at place a before the one at b?
     template <class Score, class First>
     void count(std::size_t n, Score score, First first, const std::vector<Hit>& hits, Found& found) {
         if (hits.empty()) return;
@@ -181,7 +181,7 @@ class Ranker {
     }
 
     // A table of the ranking's documents: finds duplicates now, judged documents later. Documents whose hashes end alike
-    // are chained, the last first: filling takes no decisions that a processor could guess wrongly.
+    // are chained, the last first: filling has no branches that a processor could mispredict.
     bool fill(const Document* documents, std::size_t n) {
         if (n >= most_documents) return false;
         mask_ = std::bit_ceil(4 * n + 1) - 1;

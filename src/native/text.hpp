@@ -1,4 +1,4 @@
-// Lines of text to columns: where each document id stands, its hash, its score.
+// Lines of text to columns: the place of each document id, its hash, its score.
 
 #pragma once
 
@@ -41,7 +41,7 @@ struct Document {
     double score;
 };
 
-// Lines of one query that stand together: from `first` to where the next stretch starts.
+// Adjacent lines of one query: from `first` to where the next stretch starts.
 struct Stretch {
     std::size_t query, first;
 };
@@ -71,7 +71,7 @@ inline const char* next_blank(const char* at, const char* end) {
         constexpr std::uint64_t ones = 0x0101010101010101u, tops = ones << 7;
         for (; end - at >= 8; at += 8) {
             const std::uint64_t word = load<std::uint64_t>(at);
-            // The top bits of bytes below 0x21; exact for the lowest of them, which is all that is asked for.
+            // The top bits of bytes below 0x21; exact for the lowest of them, which is all that is needed.
             if (const std::uint64_t low = (word - ones * 0x21) & ~word & tops) return at + (std::countr_zero(low) >> 3);
         }
     }
@@ -97,7 +97,7 @@ inline void read_digits(const char*& at, const char* end, std::uint64_t& number)
             const std::uint64_t others = (word | (word + ones * (0x80 - 10))) & tops;
             const int count = others ? std::countr_zero(others) >> 3 : 8;
             if (count == 0) return;
-            // As if zeros stood before them. Neighbours are joined: to pairs, to fours, to all eight.
+            // As if zeros preceded them. Neighbours are joined: to pairs, to fours, to all eight.
             std::uint64_t digits = word << (64 - 8 * count);
             digits = digits * 10 + (digits >> 8);
             digits = ((digits & 0x000000FF000000FFu) * (100 + (1000000ull << 32)) +
@@ -217,7 +217,7 @@ inline bool split_white(const char* at, const char* end, const Layout& layout, L
         while (at < end && is_space(*at)) ++at;
         if (at == end) break;
         if (column == 0 && *at == '#') return true;
-        if (column == layout.least && layout.most == 0) {  // what the rest is does not matter
+        if (column == layout.least && layout.most == 0) {  // the rest does not matter
             rest = true;
             break;
         }
@@ -319,10 +319,10 @@ inline std::string_view column(const char* at, const char* end, int wanted, char
     }
 }
 
-// Read a block of whole lines. False: something in it is not plain; the twin in Python then says what.
+// Read a block of whole lines. False: something in it is not plain; the twin in Python then reports it.
 inline bool read(const char* data, std::size_t size, const Layout& layout, bool drop_same, Block& out) {
     if (size == 0 || data[size - 1] != '\n' || layout.least > most_columns) return false;
-    if (layout.separator && std::memchr(data, '"', size)) return false;  // quoting is the twin's business
+    if (layout.separator && std::memchr(data, '"', size)) return false;  // quoting is left to the twin
     if (layout.counted && drop_same) return false;                       // and so is counting what is dropped
     if (!is_ascii(data, size) && !valid_utf8(data, data + size)) return false;
     ById<std::size_t> seen;

@@ -30,7 +30,7 @@ void in_threads(std::size_t threads, std::size_t tasks, Work work) {
     others.reserve(threads);
     try {
         for (std::size_t thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
-    } catch (const std::system_error&) {  // no more threads to be had: the others and this one do the rest
+    } catch (const std::system_error&) {  // no more threads are available: the others and this one do the rest
     }
     run(0);
     for (std::thread& other : others) other.join();

@@ -1,1 +1,1 @@
-"""Random and damaged input for the native part, which must answer as its twin in Python does: python -m tests.fuzz."""
+"""Random and damaged input for the native part, which must agree with its twin in Python: python -m tests.fuzz."""

@@ -1,7 +1,7 @@
-"""Draw inputs by the thousand and hand them to the native part and to its twin.
+"""Give thousands of random inputs to the native part and to its twin.
 
-The first difference, or the first report of a sanitizer, ends it with an exit status other than 0, and with the command
-that shows the same again. `--native` takes a build of the module with sanitizers in it, which `make sanitize` makes.
+The first difference or sanitizer report ends the search with a nonzero exit status and prints the command that
+reproduces it. `--native` takes a build of the module with sanitizers, which `make sanitize` makes.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def load(folder: Path) -> None:
-    """Take the native part from a folder, in place of the one that is installed."""
+    """Load the native part from a folder instead of the installed one."""
     name = "cranfield.ranks.scan._native"
     found = [path for ending in importlib.machinery.EXTENSION_SUFFIXES for path in folder.glob(f"**/_native{ending}")]
     if not found:
@@ -26,11 +26,11 @@ def load(folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("--inputs", type=int, default=20_000, help="how many (20000)")
-    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="(a random one)")
+    parser.add_argument("--inputs", type=int, default=20_000, help="number of inputs (20000)")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="seed (a random one)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (one for each processor)")
-    parser.add_argument("--kind", help="one kind of input alone")
-    parser.add_argument("--only", type=int, help="one input of that kind alone, by its number")
+    parser.add_argument("--kind", help="try only this kind of input")
+    parser.add_argument("--only", type=int, help="try only the input of that kind with this number")
     parser.add_argument("--native", type=Path, help="the folder with the native part to test")
     chosen = parser.parse_args()
     if chosen.native:

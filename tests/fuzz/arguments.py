@@ -1,4 +1,4 @@
-"""Arrays handed to the native part itself: right ones, whose answer is known, and wrong ones, which it must refuse."""
+"""Arrays passed directly to the native part: valid ones with a known answer, and invalid ones that it must refuse."""
 
 import random
 
@@ -49,7 +49,7 @@ NUMBERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 15, 16, 17, 20, 6
 
 
 def any_numbers(chance: random.Random, size: int) -> np.ndarray:
-    """Numbers that are offsets, or places, or nearly so."""
+    """Numbers that are valid offsets or places, or nearly."""
     steps = chance.randrange(4)
     numbers = np.array(
         [chance.randrange(steps + 1) for _ in range(max(size + chance.choice((-1, 0, 0, 0, 1)), 0))], np.int64

@@ -38,17 +38,17 @@ KINDS = {
 
 
 def one(name: str, seed: int, number: int, kinds: dict[str, Kind] = KINDS) -> str:
-    """Try one input, and say what became of it."""
+    """Try one input and return its outcome."""
     return kinds[name].draw(random.Random(f"{seed} {name} {number}"))
 
 
 def explore(inputs: int, seed: int, jobs: int, kinds: dict[str, Kind] = KINDS, again: str = "{}") -> bool:
-    """Try many inputs in several processes: whether all is well. `again` is the command that takes arguments."""
+    """Try many inputs in several processes and return whether all passed. `again` is the command that repeats one."""
     shares = sum(kind.share for kind in kinds.values())
     plan = {name: max(1, inputs * kind.share // shares) for name, kind in kinds.items()}
     names = list(plan)
     started = time.monotonic()
-    # What outlives a process that a sanitizer ends: which input it was at, and how many it has tried.
+    # Shared memory outlives a process that a sanitizer ends: its current input, and how many it has tried.
     context = multiprocessing.get_context("fork")
     at = [context.RawArray("q", [0, -1]) for _ in range(jobs)]
     counts = [context.RawArray("q", len(names) * len(OUTCOMES)) for _ in range(jobs)]
@@ -78,7 +78,7 @@ def explore(inputs: int, seed: int, jobs: int, kinds: dict[str, Kind] = KINDS, a
 
 
 def first_failure(team: list[multiprocessing.Process]) -> int | None:
-    """Start processes and wait for all of them, or for one that fails, and end the others then."""
+    """Start processes and wait for all of them; if one fails, end the others."""
     for process in team:
         process.start()
     while True:

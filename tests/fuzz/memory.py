@@ -18,13 +18,13 @@ from tests.generated import scan_with
 
 
 class Name(str):
-    """Text of a class of its own."""
+    """A subclass of str."""
 
     __slots__ = ()
 
 
 class Whole:
-    """A whole number of a class of its own."""
+    """An object that converts to an integer."""
 
     def __init__(self, number):
         self.number = number
@@ -72,7 +72,7 @@ def any_id(chance, ids, odd):
 
 
 def any_score(chance, odd):
-    # A fresh float for each, so that freed ones are seen.
+    # A new float each time, so that a sanitizer sees freed ones.
     return chance.choice(ODD_SCORES) if chance.random() < odd else chance.choice(SCORES) + 0.0
 
 
@@ -91,7 +91,7 @@ def any_run(chance: random.Random) -> dict:
     return run
 
 
-# Of those that are no error of ours, both scans raise the same.
+# Both scans must raise the same error, even if it is not a CranfieldError.
 ERRORS = (CranfieldError, TypeError, ValueError, OverflowError)
 
 
@@ -118,7 +118,7 @@ def dicts(chance: random.Random) -> str:
 
 
 def hostile_dicts(chance: random.Random) -> str:
-    """Keys that change the run: there is no right answer, but there is one, or an error."""
+    """Keys that change the run: any answer or error will do, but the scan must not crash."""
     run = any_run(chance)
     things = []
     rankings = [ranking for ranking in run.values() if type(ranking) is dict]

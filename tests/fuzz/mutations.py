@@ -1,4 +1,4 @@
-"""Lines, ids and scores drawn at random, and bytes with some damage done to them."""
+"""Random lines, ids and scores, and damaged bytes."""
 
 import math
 import random
@@ -31,7 +31,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 
 QUERIES = ("q1", "q2", "q10", "1", "2", "#q", "é", "a-query-id-of-thirty-one-letters")
-# Of all lengths that the hash and the comparison of ids tell apart.
+# All lengths that the hash and the comparison of ids treat differently.
 SHORT = ("a", "b", "ab", "abc", "d1", "12", "012", "q1", "abcd", "12345", "é", "文書", "𝄞", "1234567")
 LONG = ("abcdefgh", "abcdefgi", "nine-long", *("x" * length for length in (15, 16, 17, 24, 32, 33)), "y" * 40)
 DOCUMENTS = SHORT + LONG
@@ -39,7 +39,7 @@ RANKS = ("1", "2", "3", "10", "+4", "-5")
 NO_RANKS = ("two", "1.5", "-", "--6", "٣")
 SCORES = ("1", "2", "3", "0", "-1", "+1", "1.5", "-.5", "5.", "1e3", "1E-3", "2.50", "00.50", "16777216", "16777217")
 NO_SCORES = ("1e999", "1e-999", "nan", "inf", "-inf", "0x10", "1_0", "", ".", "-", "1e", "e5", "1.2.3", "٣", "1-")
-# Neighbours among the floats, each written in several ways: one that is rounded wrongly is tied, or is not, in error.
+# Adjacent floats, each written in several ways: wrong rounding would create or break ties.
 NEAR = tuple(
     format(number, style)
     for middle in (0.1, 1 / 3, 123456.789, 9007199254740993.0, 1e23, 5e-324, 8.5e-308, 1.7976931348623157e308)
@@ -65,7 +65,7 @@ class Lines(NamedTuple):
 
 
 def lines(chance: random.Random, layout: Layout | None = None) -> Lines:
-    """Some lines that are mostly as they should be; some are not."""
+    """Some lines, most of them valid."""
     layout = layout or _layout(chance)
     alike = chance.random() < 0.5  # in most files, lines differ only in document, rank and score
     others = _other_columns(layout, chance) if alike else None
@@ -119,7 +119,7 @@ def _row(layout: Layout, others: list[str], chance: random.Random) -> list[str]:
 
 
 def file(chance: random.Random) -> tuple[bytes, str | None]:
-    """A file, and a format that may be the one it has."""
+    """A file, and a format that may be the right one."""
     match chance.randrange(10):
         case 0 | 1 | 2 | 3:
             return lines(chance, TREC_RUN).data, chance.choice((None, "trec"))

@@ -1,4 +1,4 @@
-"""A few inputs of every kind; and that whatever goes wrong with one is noticed, and can be repeated."""
+"""A few inputs of every kind; failures are detected and can be reproduced."""
 
 import os
 import random
@@ -13,7 +13,7 @@ from tests.program import run
 
 @pytest.mark.skipif(native is None, reason="the native scan is not built")
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_native_part_answers_as_its_twin(kind):
+def test_the_native_part_agrees_with_its_twin(kind):
     outcomes = [one(kind, 1, number) for number in range(250)]
     assert outcomes.count("compared") > 25
 
@@ -33,7 +33,7 @@ raise SystemExit(not explore(2000, 7, 2, {{"made-up": Kind(draw, 1)}}, "command 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the inputs are tried in processes that fork")
 @pytest.mark.parametrize("act", ["os.abort()", "assert False", "os._exit(1)", "return 'left to the twin'"])
-def test_what_goes_wrong_is_noticed(act):
+def test_failures_are_detected_and_can_be_reproduced(act):
     done = run(CODE.format(act=act), program="script")
     if act.startswith("return"):
         assert done.returncode == 0

@@ -29,7 +29,7 @@ TIES = ("doc_id", "smaller_doc_id", "file")
 
 @functools.cache
 def judgments(number: int) -> Judgments:
-    """One of some judgments of the documents that lines are made of."""
+    """One of several sets of judgments of the documents in the lines."""
     chance = random.Random(number)
     queries = chance.sample(QUERIES, chance.randint(1, len(QUERIES)))
     return Judgments.read(
@@ -42,7 +42,7 @@ def any_judgments(chance: random.Random) -> Judgments:
 
 
 def exact(array: np.ndarray) -> np.ndarray:
-    """A copy in memory of its own, so that a sanitizer sees a step beyond its end; bytes end with a 0 too many."""
+    """A copy in its own memory, so that a sanitizer sees reads beyond its end; bytes have an extra 0 there."""
     return np.array(array)
 
 
@@ -63,7 +63,7 @@ def plain(part: pure.Part) -> tuple:
 
 
 def scanned(block: Block, judged: Judgments, policy: Policy) -> str:
-    """Scan a block natively: if the answer is not None, it is that of the twin."""
+    """Scan a block natively: an answer other than None must match the twin."""
     answer = native.scan_text(
         exact(np.frombuffer(block.data, np.uint8)),
         native_layout(block.layout),
@@ -90,7 +90,7 @@ def blocks(chance: random.Random) -> str:
 
 
 def judged_lines(chance: random.Random) -> str:
-    """The columns of judgments, and what the native scan finds by the index that comes with them."""
+    """The columns of judgments, and what the native scan finds with their index."""
     text = lines(chance)
     layout = text.layout._replace(ranks=False, counted=False, single=False, header=False)
     answer = native.read_judgments(exact(np.frombuffer(text.data, np.uint8)), native_layout(layout))
@@ -111,7 +111,7 @@ def judged_lines(chance: random.Random) -> str:
 
 
 def shared_out(chance: random.Random) -> str:
-    """Both share the lines out alike, whatever they are; then the parts are scanned, as blocks of numbered lines."""
+    """Both partition any lines in the same way; the parts are then scanned as blocks of numbered lines."""
     text = lines(chance)
     count, first = chance.choice((1, 2, 3, 64)), chance.choice((1, 2, 10**9))
     block = block_of(text)
@@ -131,7 +131,7 @@ def shared_out(chance: random.Random) -> str:
 
 
 def first_documents(chance: random.Random) -> str:
-    """The first documents of a block that the scan has accepted, with no document twice."""
+    """The first documents of a block that the scan has accepted, which has no duplicates."""
     text, judged, policy = lines(chance), any_judgments(chance), Policy(ties=chance.choice(TIES))
     block, n = block_of(text), chance.choice((0, 1, 2, 5, 100))
     data = exact(np.frombuffer(text.data, np.uint8))
@@ -163,7 +163,7 @@ def files(chance: random.Random) -> str:
         data = mutated(data, chance) if chance.random() < 0.5 else data
     judged, policy = any_judgments(chance), any_policy(chance)
     block = chance.choice((32, 64, 100, 1 << 20))
-    # To start threads, or to open many temporary files, takes longer than all the rest.
+    # Starting threads or opening many temporary files would take most of the time.
     settings = {"CORES": 2 if chance.random() < 0.1 else 1, "PARTS": chance.choice((1, 2, 3))}
     ways = [scan_with(scan, block, **settings) for scan in (None, native)]
     answers = [outcome(data, judged, policy, format, way) for way in ways]
@@ -172,7 +172,7 @@ def files(chance: random.Random) -> str:
 
 
 def outcome(data: bytes, judged: Judgments, policy: Policy, format: str | None, way):
-    """The table of a file, or what is wrong with it."""
+    """The table of a file, or its error."""
     with way:
         try:
             ranks = rank_run(judged, open_source(io.BytesIO(data), "run", format), policy)

@@ -1,4 +1,4 @@
-"""Bounds: no way to judge the unjudged documents leads beyond them, and some way leads to them."""
+"""Bounds: every way to judge the unjudged documents stays within them, and some way reaches each."""
 
 import itertools
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class Case(NamedTuple):
     unseen: int
 
     def levels(self, measure):
-        """The grades that are tried, as the documentation says."""
+        """The grades that are tried, as documented."""
         known = {grade for grade in [*self.grades, *self.missed] if grade is not None}
         rel = dict(measure.parameters).get("rel", 1)
         return tuple(sorted({0, 1, rel} | known if self.scale is None else set(self.scale)))
@@ -67,7 +67,7 @@ def holes_matter(measure):
 class Extremes:
     """Cases, the same for all measures, and the lowest and highest values over all completions of each.
 
-    These are found for all measures at once: what takes long is to make the completions.
+    They are found for all measures at once, because making the completions is slow.
     """
 
     def __init__(self, count):
@@ -96,9 +96,9 @@ class Bounds(NamedTuple):
 
 
 def bounds_and_truth(measure, extremes, count=None, budget=BUDGET):
-    """What is found for each ranking, and the lowest and highest value over all completions."""
+    """The bounds found for each ranking, and the lowest and highest value over all completions."""
     if not holes_matter(measure):
-        pytest.skip("it is about the unjudged documents themselves")
+        pytest.skip("this measure counts the unjudged documents themselves")
     for at, case in enumerate(extremes.cases[:count]):
         judged = JudgedRanks.of_grades(case.grades, case.missed)
         found = completion.bounds(measure, judged, case.scale, unseen=case.unseen, budget=budget)
@@ -106,14 +106,14 @@ def bounds_and_truth(measure, extremes, count=None, budget=BUDGET):
 
 
 @names
-def test_bounds_are_those_of_all_completions(measure, extremes):
+def test_bounds_match_all_completions(measure, extremes):
     for case, found, truth in bounds_and_truth(measure, extremes):
         assert found.exact, case
         assert (found.low, found.high) == pytest.approx(truth, abs=1e-12), case
 
 
 @names
-def test_bounds_hold_where_completions_are_too_many(measure, extremes, examples):
+def test_bounds_hold_if_there_are_too_many_completions(measure, extremes, examples):
     for case, found, truth in bounds_and_truth(measure, extremes, examples(6), budget=0):
         if found.exact:
             assert (found.low, found.high) == pytest.approx(truth, abs=1e-12), case
@@ -122,8 +122,8 @@ def test_bounds_hold_where_completions_are_too_many(measure, extremes, examples)
 
 
 @pytest.mark.parametrize("measure", ["nERR", "G", "RnDCG", "ERR", "nDCG@5", "Q", "Compat"])
-def test_grades_between_those_that_occur_are_tried(measure):
-    """Only 3 was judged; documents with 1 or 2 can make the ideal ranking, and the value, one that 0 and 3 cannot."""
+def test_grades_between_the_judged_ones_are_tried(measure):
+    """Only 0 and 3 were judged, but 1 or 2 can give an ideal ranking, and a value, that 0 and 3 cannot."""
     judged = JudgedRanks.of_grades([None, 3, None, 0, None], [3])
     wanted = parse_measure(measure)
     [values] = every_completion([wanted], [None, 3, None, 0, None], [3], (0, 1, 2, 3)).values()
@@ -132,14 +132,14 @@ def test_grades_between_those_that_occur_are_tried(measure):
     assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
 
 
-def test_the_scale_is_what_occurs_and_at_least_0_1_and_rel():
+def test_the_scale_is_the_judged_grades_and_0_1_and_rel():
     result = evaluate({"1": {"a": 3, "b": 0}}, {"1": ["x", "a"]}, "nDCG P(rel=2)@2")
     assert result.bounds("nDCG").scale == (0.0, 1.0, 3.0)
     assert result.bounds("P(rel=2)@2").scale == (0.0, 1.0, 2.0, 3.0)
     assert result.bounds("nDCG", scale=[0, 2, 1, 2]).scale == (0.0, 1.0, 2.0)
 
 
-def test_documents_that_are_not_retrieved_count_unless_asked_for():
+def test_unseen_documents_count_only_if_requested():
     result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}, "R@10 RR AP")
     assert result.bounds("R@10")[:3] == (1.0, 1.0, True)
     assert result.bounds("R@10", unseen=3)[:3] == (0.25, 1.0, True)
@@ -148,7 +148,7 @@ def test_documents_that_are_not_retrieved_count_unless_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         ({"unseen": -1}, "unseen=-1 is not a number of documents"),
         ({"unseen": 1.5}, "unseen=1.5 is not a number of documents"),
@@ -161,10 +161,10 @@ def test_documents_that_are_not_retrieved_count_unless_asked_for():
         ({"scale": 3}, "3 is not a list of grades"),
     ],
 )
-def test_what_cannot_be_asked(asked, message):
+def test_bad_arguments_of_bounds_are_refused(options, message):
     result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "nDCG")
     with pytest.raises(InputError, match=message):
-        result.bounds("nDCG", **asked)
+        result.bounds("nDCG", **options)
 
 
 def test_lengths_count_in_bounds():
@@ -175,7 +175,7 @@ def test_lengths_count_in_bounds():
     assert result.bounds("TBG(h=2)")[:3] == (result["TBG(h=2)"], best["TBG(h=2)"], True)
 
 
-def test_sums_have_exact_bounds_however_many_documents_there_are():
+def test_sums_have_exact_bounds_for_any_number_of_documents():
     judged = JudgedRanks.of_grades([None] * 500 + [1] + [None] * 500)
     for name in ("P@900", "DCG", "RBP", "Hits@900", "SetP", "CG@900", "INSQ"):
         low, high, exact = completion.bounds(parse_measure(name), judged, budget=0)

@@ -64,7 +64,7 @@ def _has(default):
 
 
 def by_name(measures):
-    """For tests that try all variants of a measure on the same examples, which are made only once for them."""
+    """Parametrize by measure: a test tries all its variants on the same examples, which are made only once."""
     of_one = [list(group) for _, group in groupby(measures, key=lambda measure: measure.definition.name)]
     return pytest.mark.parametrize("measures", of_one, ids=lambda measures: measures[0].definition.name)
 
@@ -91,7 +91,7 @@ def approx(expected):
 
 
 def is_utility(measure):
-    """Whether it says how good the ranking is."""
+    """Whether the value says how good the ranking is."""
     return dict(measure.parameters).get("view", "utility") == "utility"
 
 
@@ -100,7 +100,7 @@ def test_every_measure_has_an_oracle():
     assert sorted(catalogue()) == sorted(name for known in families for name in known)
 
 
-def test_every_measure_says_what_it_is():
+def test_every_measure_has_a_summary_and_a_formula():
     for name, definition in catalogue().items():
         assert definition.summary.endswith("."), name
         assert " = " in definition.formula, name
@@ -109,7 +109,7 @@ def test_every_measure_says_what_it_is():
 @names
 @settings(max_examples=25, deadline=None)
 @given(generated.collections(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
-def test_it_equals_its_oracle(measures, collection, ties):
+def test_measures_equal_their_oracle(measures, collection, ties):
     qrels, run = collection
     result = cranfield.evaluate(qrels, run, measures, policy=cranfield.Policy(ties=ties), check_ids=False)
     for measure in measures:
@@ -131,7 +131,7 @@ def test_the_ideal_order_is_best(measures, grades):
     for measure in filter(is_utility, measures):
         gain = dict(measure.parameters).get("gain", "linear")
         if not isinstance(gain, str) and measure.definition.name == "Q":
-            continue  # with such gains, what is relevant and what is worth much are different documents
+            continue  # with these gains, relevant documents need not have the highest gains
         ideal = sorted(grades, key=lambda grade: oracle_gains.gain_of(grade, gain), reverse=True)
         value, best = cranfield.value(measure, grades), cranfield.value(measure, ideal)
         if measure.definition.lower_is_better:
@@ -150,7 +150,7 @@ def test_queries_are_independent(measures, one, other):
 @settings(max_examples=8, deadline=None)
 @given(generated.collections(), st.booleans())
 def test_documents_below_the_cutoff_make_no_difference(measures, collection, complete):
-    """Long tables are shortened for measures that say how deep they look."""
+    """Long tables are shortened for measures with a cutoff."""
     qrels, run = collection
     table = cranfield.evaluate(qrels, run, "P@1", policy=Policy(complete=complete), check_ids=False).ranks
     for measure in measures:
@@ -168,7 +168,7 @@ def test_a_long_table_is_shortened(monkeypatch, long, shortened):
     monkeypatch.setattr(JudgedRanks, "rows", lambda table, kept: seen.append(int(kept.sum())) or rows(table, kept))
     qrels = {"1": {"a": 1, "b": 0, "c": 2}}
     result = cranfield.evaluate(qrels, {"1": ["a", "b", "c"]}, "P@1 R@1 nDCG@2 AP RR P(judged_only=True)@1")
-    # At 2, what is left of that at 1 if it is still long, and without what is unjudged.
+    # Cut at 2, then at 1 if 2 rows are still long, then without unjudged documents.
     assert [each for each in seen if each] == shortened
     assert result["nDCG@2"] == cranfield.evaluate(qrels, {"1": ["a", "b"]}, "nDCG@2")["nDCG@2"]
 
@@ -182,7 +182,7 @@ def test_value_of_plain_grades(grades, missed):
         assert cranfield.value(measure, grades, missed) == approx(expected), measure.name
 
 
-def test_a_measure_of_ones_own():
+def test_a_user_defined_measure():
     from cranfield.measures import registry
 
     @cranfield.measure("Deepest", aliases=("deepest_hit",))

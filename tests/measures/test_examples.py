@@ -50,9 +50,9 @@ def test_800_documents_10_relevant_15_retrieved():
         assert value(measure, relevant, missed) == pytest.approx(expected, abs=5e-5), measure
 
 
-def test_one_judgment_less():
-    # A relevant document that stands high loses its judgment: of a single query, bpref then falls no less than AP. That
-    # it holds where AP falls shows in the mean over queries, when all kinds of judgments go.
+def test_ap_and_bpref_without_one_judgment():
+    # A high-ranked relevant document loses its judgment: for a single query, bpref then falls at least as much as AP.
+    # bpref is more stable only in the mean over queries, when judgments of all grades are removed.
     relevant = [1 if rank in (1, 3, 6, 10, 15) else 0 for rank in range(1, 16)]
     without = [None if rank == 6 else grade for rank, grade in enumerate(relevant, 1)]
     missed = [1] * 5
@@ -86,7 +86,7 @@ def test_eleven_points_and_the_curve():
     assert value("F(beta=2)@5", grades, missed) == pytest.approx(5 * 0.6 * 0.75 / (4 * 0.6 + 0.75))
 
 
-def test_five_retrieved_three_relevant_four_left_behind():
+def test_five_retrieved_three_relevant_four_missed():
     grades, missed = [1, 1, 1, 0, 0], [1, 1, 1, 1]
     assert (value("P@5", grades, missed), value("R@5", grades, missed)) == (3 / 5, 3 / 7)
 
@@ -136,7 +136,7 @@ def test_gains_agree_on_binary_grades():
     assert value("nDCG", [0, 1, 0, 1]) == value("nDCG(gain=exponential)", [0, 1, 0, 1])
 
 
-# What trec_eval 10 gives, unless a row says otherwise: judgments, ranking with scores, values.
+# Values of trec_eval 10, unless a row says otherwise: judgments, ranking with scores, values.
 VECTORS = [
     ("a1 b0 c0", "a1 b1 c1", {"recip_rank": 0.3333}),
     (
@@ -174,7 +174,7 @@ def _documents(text):
 
 
 @pytest.mark.parametrize(("judged", "ranking", "values"), VECTORS, ids=[judged for judged, _, _ in VECTORS])
-def test_vectors(judged, ranking, values):
+def test_values_match_trec_eval(judged, ranking, values):
     qrels, run = {"q1": _documents(judged)}, {"q1": _documents(ranking)}
     assert len(qrels["q1"]) == len(judged.split())
     assert len(run["q1"]) == len(ranking.split())
@@ -183,7 +183,7 @@ def test_vectors(judged, ranking, values):
         assert result[measure] == close(expected), measure
 
 
-def test_a_ranking_that_is_cut_is_measured_against_all_judgments():
+def test_a_truncated_ranking_is_measured_against_all_judgments():
     qrels, run = {"q1": {"a": 3, "b": 1, "z": 2}}, {"q1": {"a": 0.9, "b": 0.8}}
     result = evaluate(qrels, run, "ndcg ndcg_cut_1 ndcg_cut_2", policy=Policy(depth=1))
     assert [result[name] for name in result] == close([0.63, 1, 0.7039])

@@ -30,7 +30,7 @@ def grouped_collections(draw, grades=generated.grades):
 @names
 @settings(max_examples=40, deadline=None)
 @given(grouped_collections(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
-def test_it_equals_its_oracle(measures, collection, ties):
+def test_measures_equal_their_oracle(measures, collection, ties):
     qrels, run = collection
     result = evaluate(qrels, run, measures, policy=Policy(ties=ties), check_ids=False)
     for measure in measures:
@@ -50,7 +50,7 @@ def test_queries_are_independent(measures, one, other):
 
 @settings(max_examples=50, deadline=None)
 @given(grouped_collections(), st.sampled_from([0.5, 0.3, 0, 1]))
-def test_the_ideal_order_scores_1(collection, alpha):
+def test_the_ideal_order_has_value_1(collection, alpha):
     qrels, _ = collection
     measures = [f"{name}(alpha={alpha})" for name in ("alpha_nDCG", "nERR_IA", "nNRBP")]
     run = {q: oracle_grouped.greedy_ideal(groups, alpha, 1) or ["x"] for q, groups in qrels.items()}
@@ -89,19 +89,19 @@ def test_preferences_of_subgroups(collection):
         assert result.by_query(name) == pytest.approx(expected, abs=1e-12), name
 
 
-def test_preferences_follow_from_others():
+def test_preferences_are_transitive():
     rows = [("q", "g", "x", "a", 2), ("q", "g", "x", "b", 1), ("q", "g", "y", "b", 5), ("q", "g", "y", "c", 3)]
     result = evaluate(rows, {"q": ["a", "c"]}, "prefs_num_prefs_poss prefs_num_prefs_ful_ret prefs_simp")
-    assert list(result.values()) == [3, 1, 2 / 3]  # a > c although nobody compared them; b is not retrieved
+    assert list(result.values()) == [3, 1, 2 / 3]  # a > c although they were never compared; b is not retrieved
 
 
 @settings(max_examples=60, deadline=None)
 @given(grouped_collections(grades=st.integers(0, 2)), st.randoms())
-def test_pyndeval(collection, chance):
+def test_values_match_pyndeval(collection, chance):
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pyndeval")
     qrels, run = collection
-    run = {q: dict(zip(r, chance.sample(range(100), len(r)))) for q, r in run.items()}  # it breaks ties another way
+    run = {q: dict(zip(r, chance.sample(range(100), len(r)))) for q, r in run.items()}  # it breaks ties differently
     run = {q: {d: float(score) for d, score in r.items()} for q, r in run.items()}
     rows = [
         ir_measures.Qrel(q, d, g, s) for q, groups in qrels.items() for s, j in groups.items() for d, g in j.items()
@@ -123,7 +123,7 @@ def _compare_with_pyndeval(ir_measures, theirs, ours, rows, run, qrels):
         assert result[query] == pytest.approx(expected, abs=1e-6), theirs
 
 
-def test_what_ndeval_prints():
+def test_values_match_ndeval():
     qrels = [("q1", "s1", "a", 1), ("q1", "s1", "c", 1), ("q1", "s2", "b", 1)]
     expected = {
         "ERR-IA@5": 0.574887,
@@ -140,7 +140,7 @@ def test_what_ndeval_prints():
     assert dict(zip(expected, result.values())) == pytest.approx(expected, abs=5e-7)
 
 
-def test_no_relevant_document_scores_0():
+def test_a_query_without_relevant_documents_has_value_0():
     """ndeval divides 0 by 0 for nNRBP here, and its mean is not a number either."""
     names = [name if "cutoff" not in catalogue()[name].kinds else f"{name}@5" for name in DIVERSITY]
     result = evaluate({"q": {"s": {"a": 0}}, "r": {"s": {"a": 1}}}, {"q": ["a"], "r": ["a"]}, names)
@@ -170,13 +170,13 @@ def test_measures_of_all_tables_at_once():
     assert together.counts == evaluate(flat, run, "AP").counts
 
 
-def test_several_runs_of_judgments_that_are_read_once(tmp_path):
+def test_several_runs_share_the_same_judgments(tmp_path):
     (tmp_path / "qrels").write_text("q s1 a 1\nq s2 b 1\nq s2 a 1\n")
     results = cranfield.evaluate_runs(tmp_path / "qrels", {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, "StRecall@1")
     assert {name: result["StRecall@1"] for name, result in results.items()} == {"one": 1, "two": 0.5}
 
 
-def test_rounding_does_not_choose_between_documents_that_add_the_same():
+def test_rounding_does_not_break_ties_between_equal_gains():
     # After d, c and e add the same three numbers in another order; e has the larger id.
     covers = {"0": "cde", "1": "abde", "2": "cd", "3": "abce", "4": "ad"}
     qrels = {"q": {subtopic: dict.fromkeys(documents, 1) for subtopic, documents in covers.items()}}

@@ -59,7 +59,7 @@ def pairs(count):
     ],
     ids=lambda text: text[:40],
 )
-def test_what_is_too_large_is_refused(name, fact):
+def test_oversized_names_and_parameters_are_refused(name, fact):
     with pytest.raises(MeasureError) as error:
         parse_measures(name)
     assert str(error.value).startswith(fact)
@@ -79,7 +79,7 @@ def test_numbers_too_long_to_print_are_refused():
 
 
 @pytest.mark.parametrize("name", ["SDCG", "alpha_DCG", "ERR_IA"])
-def test_a_sum_over_all_ranks_has_an_end(name):
+def test_a_sum_over_too_many_ranks_is_an_error(name):
     qrels = {"q": {"0": {"a": 1}}} if name != "SDCG" else {"q": {"a": 1}}
     deep = f"{name}@1000000000000"
     with pytest.raises(MeasureError) as error:
@@ -88,12 +88,12 @@ def test_a_sum_over_all_ranks_has_an_end(name):
     assert str(error.value) == f"{deep} cannot be calculated: {limit}"
 
 
-def test_deep_cutoffs_that_cost_nothing_stay():
+def test_deep_cutoffs_are_allowed_if_they_cost_nothing():
     assert cranfield.value("P@1000000000000", [1]) == 1e-12
     assert cranfield.value("R@1000000000000", [1]) == 1
 
 
-def test_as_many_gains_as_there_may_be():
+def test_gain_maps_have_a_maximum_size():
     rated = parse_measure(f"nDCG(gain={pairs(PAIRS)})")
     assert parse_measure(rated.name) == rated  # as a saved evaluation is read
     long = {0.1 + grade / 3: -1.0e-300 * (1 + grade / 7) for grade in range(PAIRS)}
@@ -110,7 +110,7 @@ def test_gains_by_grade_are_looked_up():
     assert gains(grades, chosen).tolist() == [0, 0.25, 1, 7, 2, 9, 4]
 
 
-def test_gain_maps_that_differ_have_names_that_differ():
+def test_different_gain_maps_have_different_names():
     one, other = (catalogue()["nDCG"](gain={1: value}) for value in (0.1234567, 0.12345671))
     assert one != other
     assert one.name != other.name
@@ -119,7 +119,7 @@ def test_gain_maps_that_differ_have_names_that_differ():
 @pytest.mark.parametrize(
     "name", ["P.1e400", "set_F.1e400", "relstring.1e400", "utility.1e400,0,0,0", "Rprec_mult.1e400"]
 )
-def test_numbers_of_trec_eval_beyond_floating_point(name):
+def test_trec_eval_numbers_beyond_floating_point_are_refused(name):
     with pytest.raises(MeasureError):
         lines(requested([name]))
 

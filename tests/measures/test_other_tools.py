@@ -1,4 +1,4 @@
-"""Names that other tools use: those that mean two things, those of ir_measures, those that are near or need a model."""
+"""Names of other tools: ambiguous ones, those of ir_measures, similar ones, and those that need a model."""
 
 import re
 
@@ -20,7 +20,7 @@ AMBIGUOUS = {
 
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
-def test_a_name_that_means_two_things_is_an_error_that_says_what_to_write(name):
+def test_ambiguous_names_are_an_error_with_alternatives(name):
     with pytest.raises(MeasureError, match=rf"^'{re.escape(name)}' means different things") as error:
         parse_measure(name)
     for meaning in AMBIGUOUS[name]:
@@ -29,7 +29,7 @@ def test_a_name_that_means_two_things_is_an_error_that_says_what_to_write(name):
 
 
 @pytest.mark.parametrize("name", ["RBP@50", "RBP(p=0.5)@50", "rbp", "rbp.p=0.5", "rbp_p=0.5", "rbp_resid"])
-def test_names_that_mean_one_thing_are_read(name):
+def test_unambiguous_names_are_parsed(name):
     assert parse_measure(name).definition.name.startswith("RBP")
 
 
@@ -55,7 +55,7 @@ def test_names_that_mean_one_thing_are_read(name):
         ("f1", "F@10, or SetF for the whole ranking"),
     ],
 )
-def test_names_of_other_tools_lead_to_what_is_near(name, hint):
+def test_names_of_other_tools_get_a_hint(name, hint):
     with pytest.raises(MeasureError) as error:
         parse_measure(name)
     assert hint in error.value.hint
@@ -84,21 +84,21 @@ def test_no_nonsense_is_suggested(name):
         ("TextRecal@3", "TextR@3"),
     ],
 )
-def test_what_is_suggested_can_be_written(typo, meant):
+def test_suggestions_can_be_parsed(typo, meant):
     with pytest.raises(MeasureError, match=f"did you mean {meant}\\?"):
         parse_measure(typo)
     assert parse_measure(meant)
 
 
 @pytest.mark.parametrize("definition", catalogue().values(), ids=lambda definition: definition.name)
-def test_the_example_of_a_measure_that_needs_something_can_be_written(definition):
+def test_the_example_of_every_measure_can_be_parsed(definition):
     assert parse_measure(definition.example).definition is definition
     if definition.example != definition.name:
         with pytest.raises(MeasureError, match=f"for instance {re.escape(definition.example)}"):
             parse_measure(definition.name)
 
 
-# ir_measures: every name it knows, with what it needs and with every parameter it takes.
+# Every name of ir_measures, with its required parameters and with each optional one.
 NEEDED = {"cutoff": 3, "recall": 0.5, "max_rel": 3}
 TRIED = {"rel": 2, "judged_only": True, "T": 2.0, "p": 0.7, "alpha": 0.3, "beta": 0.4, "min_rel": 0, "relative": True}
 TRIED |= {"normalize": False, "dcg": "exp-log2", "gains": {1: 3, 2: 9}, "cutoff": 3}
@@ -128,7 +128,7 @@ BETA_SQUARED = ("SetF(beta=0.4)",)  # a row of the differences
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(names_of_ir_measures()))
-def test_every_name_of_ir_measures_is_read_or_says_what_to_write(name):
+def test_every_ir_measures_name_is_parsed_or_suggests_another(name):
     try:
         measure = parse_measure(name)
     except MeasureError as error:
@@ -142,7 +142,7 @@ def test_every_name_of_ir_measures_is_read_or_says_what_to_write(name):
     try:
         theirs = peers.ir_measures(name, QRELS, RUN)
     except Exception:
-        return  # what it can name, it cannot always compute
+        return  # ir_measures cannot compute every measure that it can name
     assert theirs == pytest.approx(evaluate(QRELS, RUN, measure).by_query(measure), abs=1e-5)
 
 
@@ -154,11 +154,11 @@ def test_every_name_of_ir_measures_is_read_or_says_what_to_write(name):
         *(("INST(min_rel=0,max_rel=3)", "INST(max_grade=3)"), ("SDCG(dcg='log2',max_rel=3)@5", "SDCG(max_grade=3)@5")),
     ],
 )
-def test_parameters_of_ir_measures(theirs, ours):
+def test_parameters_of_ir_measures_are_translated(theirs, ours):
     assert parse_measure(theirs).name == ours
 
 
-def test_parameters_of_ir_measures_that_are_not_here():
+def test_unsupported_parameters_of_ir_measures_get_a_hint():
     for name, hint in (("INST(min_rel=1)", "leave it out"), ("SDCG(dcg=exp-log2)@5", "leave dcg out")):
         with pytest.raises(MeasureError) as error:
             parse_measure(name)
@@ -181,7 +181,7 @@ def test_parameters_of_ir_measures_that_are_not_here():
         ("mrr@10", "RR@10"),
     ],
 )
-def test_results_keep_the_names_of_tools_for_retrieval_augmented_generation(typed, ours):
+def test_results_keep_the_names_of_rag_tools(typed, ours):
     result = evaluate({"q": {"a": 2, "b": 1}}, {"q": ["x", "a"]}, typed)
     assert list(result) == [typed]
     assert [measure.canonical for measure in result.measures] == [ours]
@@ -198,7 +198,7 @@ def test_a_hit_rate_needs_a_cutoff():
     assert error.value.hint == "for instance hit_rate@10"
 
 
-def test_context_precision_is_that_of_ragas():
+def test_context_precision_matches_ragas():
     """ragas: the mean of the precisions at the relevant contexts retrieved, divided by their number."""
     relevant = [False, True, True, False, True]
     precisions = [sum(relevant[: i + 1]) / (i + 1) for i, hit in enumerate(relevant) if hit]

@@ -1,4 +1,4 @@
-"""A measure's name is read where it comes in, and once."""
+"""A measure's name is parsed only once, where it is given."""
 
 from collections import Counter
 from itertools import pairwise
@@ -14,7 +14,7 @@ MEASURES = ["-m", "nDCG@10", "-m", "map", "-m", "P(rel=2)@5"]
 
 @pytest.fixture
 def parsed(monkeypatch):
-    """How often each name has been read."""
+    """How often each name has been parsed."""
     counted = Counter()
     read = syntax._parsed
 

@@ -1,4 +1,4 @@
-"""Precision at all levels of recall at once is what the measure of each level says."""
+"""Precision at all levels of recall at once equals the measure at each level."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ RECALLS = (0.0, 0.1, 0.25, 0.5, 1.0)
 
 @settings(max_examples=30, deadline=None)
 @given(generated.collections(), st.sampled_from(["skip", "zero"]))
-def test_levels_at_once_are_those_of_the_measure(collection, missing):
+def test_curves_match_the_measure_at_each_level(collection, missing):
     policy = cranfield.Policy(missing=missing)
     result = cranfield.evaluate(*collection, "RR", policy=policy, name="run", check_ids=False)
     names = [f"IPrec@{recall}" for recall in RECALLS]

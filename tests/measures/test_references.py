@@ -1,4 +1,4 @@
-"""Every measure that names a paper has its entry."""
+"""Every paper that a measure cites has a BibTeX entry."""
 
 import re
 
@@ -18,7 +18,7 @@ def test_every_reference_has_an_entry():
     assert set(REFERENCES) - cited == set(), "no measure cites these any more"
 
 
-def test_an_entry_says_what_its_short_form_says():
+def test_entries_agree_with_their_short_form():
     for short, entry in REFERENCES.items():
         names, _, year = short.rpartition(" ")
         if year.isdecimal():
@@ -48,7 +48,7 @@ def test_all_entries_are_written_once_in_plain_letters():
     assert "https://github.com/usnistgov/trec_eval" in text
 
 
-def test_only_those_of_some_measures():
+def test_bibtex_of_some_measures():
     assert KEYS.findall(bibtex(["nDCG@10", "ndcg_cut_20", "RR@10"])) == ["jarvelin2002cumulated", "voorhees1999trec8"]
     assert KEYS.findall(bibtex("AP P@10")) == ["buckley2005retrieval", "cleverdon1967cranfield"]
     assert bibtex("NumRet") == ""
@@ -56,7 +56,7 @@ def test_only_those_of_some_measures():
         bibtex("no_such_measure")
 
 
-def test_a_reference_of_ones_own():
+def test_the_reference_of_a_user_defined_measure():
     @cranfield.measure("Mine", reference="Me 2020")
     def mine(judged):
         """Nothing.

@@ -1,4 +1,4 @@
-"""Measures of one's own: which parameters they have."""
+"""User-defined measures and their parameters."""
 
 import functools
 
@@ -14,8 +14,8 @@ from cranfield.show.measure_text import measure_text
 
 
 @pytest.fixture(autouse=True)
-def _forgotten():
-    """Forget what a test has registered."""
+def _forget_measures():
+    """Forget the measures that a test has registered."""
     known = dict(registry._definitions), dict(registry._aliases)
     yield
     for mapping, before in zip((registry._definitions, registry._aliases), known, strict=True):
@@ -56,7 +56,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("kind", FUNCTIONS)
-def test_every_parameter_after_the_first_is_one_of_the_measure(kind):
+def test_every_parameter_after_the_first_belongs_to_the_measure(kind):
     measure("Plus")(FUNCTIONS[kind])
     assert set(cranfield.catalogue()["Plus"].kinds) == {"bonus", "rel", "judged_only"}
     assert cranfield.value("Plus(bonus=0.5)", [2, 1]) == 2.5
@@ -66,7 +66,7 @@ def test_every_parameter_after_the_first_is_one_of_the_measure(kind):
         parse_measure("Plus(bonuss=1)")
 
 
-def test_a_partial_function_says_what_its_function_does():
+def test_a_partial_function_keeps_the_summary():
     measure("Plus")(functools.partial(plus, bonus=1.0))
     assert cranfield.catalogue()["Plus"].summary == "Relevant documents, and a bonus."
     assert cranfield.value("Plus", [1]) == 2
@@ -78,7 +78,7 @@ def test_a_positional_argument_may_be_required():
         parse_measure("Plus")
 
 
-def test_a_parameter_that_another_tool_calls_otherwise_keeps_its_name():
+def test_parameters_named_as_in_other_tools_keep_their_names():
     @measure("Plus")
     def plus(judged, gains=0.0, beta=1.0, max_rel=0.0, dcg=0.0):
         return np.full(len(judged), gains + beta + max_rel + dcg)
@@ -115,7 +115,7 @@ def test_the_table_may_be_a_positional_only_argument():
     assert cranfield.value("One(bonus=1)", [1]) == 2
 
 
-def test_every_parameter_says_what_it_means():
+def test_every_parameter_has_a_meaning():
     for definition in cranfield.catalogue().values():
         for name, kind in definition.kinds.items():
             assert kind.meaning, f"{definition.name}: {name}"
@@ -123,7 +123,7 @@ def test_every_parameter_says_what_it_means():
                 assert kind.meaning in " ".join(measure_text(definition, 10_000).split())
 
 
-def test_every_word_that_a_parameter_can_be_is_explained():
+def test_every_word_that_a_parameter_accepts_is_explained():
     known = {name: kind for each in cranfield.catalogue().values() for name, kind in each.kinds.items()}
     assert {name for name, kind in known.items() if kind.words} == {
         "denominator", "discount", "fit", "rule", "tail", "unit", "variant", "view",
@@ -146,15 +146,15 @@ def test_a_parameter_has_a_line_of_its_own_with_its_default():
     ]
 
 
-def test_the_text_of_a_measure_explains_what_tools_for_rag_call_by_their_names():
+def test_the_text_of_a_measure_explains_the_names_of_rag_tools():
     for spoken in RAG_NAMES.values():
         shown = " ".join(measure_text(find_definition(spoken.name), 10_000).split())
         assert f"{spoken.name} is {spoken.ours}" in shown
         assert spoken.explanation in shown
 
 
-def test_a_measure_that_is_defined_again_is_the_new_one():
-    """As in a notebook: what a name meant before is not remembered."""
+def test_a_redefined_measure_replaces_the_old_one():
+    """As in a notebook, when a cell runs again."""
     for bonus in (1.0, 2.0):
         measure("Mine")(functools.partial(plus, bonus=bonus))
         assert cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "Mine")["Mine"] == 1 + bonus

@@ -1,4 +1,4 @@
-"""Measures of sampled pools: against naive loops, sample_eval's values, and all samples that could have been drawn."""
+"""Measures of sampled pools: against naive loops, sample_eval's values, and all possible samples."""
 
 import itertools
 import math
@@ -46,7 +46,7 @@ def sampled_pools(draw):
 @names
 @settings(max_examples=150, deadline=None)
 @given(sampled_pools(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
-def test_it_equals_its_oracle(measures, collection, ties):
+def test_measures_equal_their_oracle(measures, collection, ties):
     qrels, run = collection
     result = evaluate(qrels, run, measures, policy=Policy(ties=ties), check_ids=False)
     for measure in measures:
@@ -61,7 +61,7 @@ def test_queries_are_independent(measures, one, other):
     check_independence(measures, one, other)
 
 
-def test_what_sample_eval_prints():
+def test_values_match_sample_eval():
     result = evaluate({"q": STRATA}, RUN, "xinfAP infNDCG statAP")
     assert [round(value, 6) for value in result.values()] == [0.711904, 0.911075, 0.711905]
     documents = list("abcdefghij")
@@ -70,7 +70,7 @@ def test_what_sample_eval_prints():
     assert round(oracle_sampled.ideal_dcg(STRATA), 6) == 3.948459
 
 
-def test_a_pool_that_was_judged_completely_gives_the_measures_themselves():
+def test_a_completely_judged_pool_gives_the_ordinary_values():
     strata = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"d": 3, "e": 0, "x": 1}}
     flat = {"q": {d: grade for stratum in strata.values() for d, grade in stratum.items()}}
     found = evaluate({"q": strata}, RUN, "xinfAP infNDCG statAP")
@@ -83,7 +83,7 @@ def test_a_pool_that_was_judged_completely_gives_the_measures_themselves():
 def test_with_one_stratum_xinfap_is_infap(collection):
     qrels, run = collection
     found = evaluate(qrels, run, "infAP xinfAP", check_ids=False)
-    # Where nothing above was judged, the smoothing is all there is: a half in one, a third in the other.
+    # Without judgments above a document, only the smoothing counts: 1/2 in one measure, 1/3 in the other.
     grades = [grade for judged in qrels.values() for grade in judged.values()]
     if min(grades) >= 0:
         assert found["xinfAP"] == pytest.approx(found["infAP"], abs=1e-4)
@@ -118,7 +118,7 @@ def test_sums_are_unbiased_over_all_samples_and_ratios_are_not():
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_sums_are_unbiased_where_the_top_is_judged_completely_and_the_rest_sampled(seed):
+def test_sums_are_unbiased_for_a_complete_top_and_a_sampled_rest(seed):
     """All ways to draw 3 of 6 documents below the depth and 2 of 4 below that, with some that no run returned."""
     chance = random.Random(seed)
     true = {f"d{n}": chance.choice([0, 0, 1, 2]) for n in range(14)}
@@ -160,7 +160,7 @@ def test_the_bias_of_the_ratios_shrinks_as_more_is_judged():
     few, _ = mean_error(40, plain=False)
     many, noise = mean_error(160, plain=False)
     assert many < 3 * noise + 0.01
-    # infAP takes everything for one simple random sample, and the top, which is judged completely, raises it.
+    # infAP assumes one simple random sample, so the completely judged top raises it.
     plain, _ = mean_error(40, plain=True)
     assert plain > 3 * few
 
@@ -177,7 +177,7 @@ def test_more_than_1000_relevant_documents_are_no_special_case():
     assert oracle_sampled.relevant_documents(strata) == 2002
 
 
-def test_queries_that_are_not_in_the_run_count_0():
+def test_missing_queries_count_as_0():
     qrels = {"q": STRATA, "p": STRATA}
     assert evaluate(qrels, RUN, "xinfAP")["xinfAP"] == pytest.approx(0.711904 / 2, abs=1e-6)
     skipped = evaluate(qrels, RUN, "xinfAP", policy=Policy(missing="skip"))
@@ -191,7 +191,7 @@ def test_a_stratum_without_a_judgment_adds_nothing():
     assert all(math.isfinite(value) for value in found.values())
 
 
-def test_a_document_in_two_strata():
+def test_a_document_in_two_strata_is_an_error():
     with pytest.raises(InputError, match=r"document 'a' of query 'q' is in 2 strata: '1', '2'\.") as caught:
         evaluate({"q": {"1": {"a": 1}, "2": {"a": 0}}}, {"q": ["a"]}, "xinfAP")
     assert "each document is in one stratum" in caught.value.hint
@@ -208,8 +208,8 @@ def test_strata_and_subtopics_are_not_measured_together():
         evaluate({"q": STRATA}, RUN, "xinfAP alpha_nDCG")
 
 
-def test_the_policy_about_negative_grades_holds():
-    """Where a grade below 0 is a judgment, nothing is left to estimate."""
+def test_negative_grades_follow_the_policy():
+    """If negative grades are judgments, nothing is left to estimate."""
     found = evaluate({"q": STRATA}, RUN, "statAP", policy=Policy(negative="nonrelevant"))
     assert found["statAP"] == pytest.approx(
         evaluate(

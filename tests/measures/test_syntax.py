@@ -43,7 +43,7 @@ SAME = {
 
 
 @pytest.mark.parametrize(("name", "spelling"), [(name, word) for name, words in SAME.items() for word in words])
-def test_spellings(name, spelling):
+def test_every_spelling_gives_the_same_measure(name, spelling):
     assert parse_measure(spelling).canonical == name
     assert parse_measure(parse_measure(spelling).name) == parse_measure(spelling)
 
@@ -79,7 +79,7 @@ def test_errors_list_what_is_allowed(name, fact):
     assert str(error.value).startswith(fact)
 
 
-def test_several_in_one_string():
+def test_several_measures_in_one_string():
     assert [m.name for m in parse_measures("AP nDCG@10,RR\nP(rel=2, judged_only=True)@5 AP P_5,10,20")] == [
         *("AP", "nDCG@10", "RR", "P(rel=2, judged_only=True)@5", "P@5", "P@10", "P@20")
     ]
@@ -90,7 +90,7 @@ def test_several_in_one_string():
         parse_measures([3])
 
 
-def test_lists_that_trec_eval_takes():
+def test_lists_of_trec_eval_are_parsed():
     names = "set_F.4 utility.2,-1,0,0 ndcg.1=3,2=9, AP utility_1,1,1,1,RR iprec_at_recall.0.15,0.5"
     assert [m.name for m in parse_measures(names)] == [
         *("SetF(beta=2)", "Utility(a=2)", "nDCG(gain={1:3,2:9})", "AP", "Utility(b=1, c=1, d=1)", "RR"),

@@ -24,14 +24,14 @@ EXAMPLE = {
 NAMES = ("TextR", "TextP", "ReadP", "TextF", "TextIoU")
 
 
-@pytest.mark.parametrize("asked", EXAMPLE)
-def test_the_worked_example(asked):
-    measures = [f"{name}{asked}" for name in NAMES]
+@pytest.mark.parametrize("suffix", EXAMPLE)
+def test_the_worked_example(suffix):
+    measures = [f"{name}{suffix}" for name in NAMES]
     found = evaluate(PassageJudgments.read(PASSAGES), ChunkRun({"q": ["a", "b", "c"]}, CHUNKS), measures)
-    assert tuple(round(found[name], 4) for name in measures) == EXAMPLE[asked]
+    assert tuple(round(found[name], 4) for name in measures) == EXAMPLE[suffix]
 
 
-def test_where_other_tools_differ_on_the_worked_example():
+def test_other_tools_differ_on_the_worked_example():
     passages, chunks = [row[1:] for row in PASSAGES], list(CHUNKS.values())
     recall, precision, overlap = oracle_passages.by_chroma(passages, chunks)
     assert (recall, precision, round(overlap, 4)) == (0.5, 0.3, 0.2308)
@@ -87,7 +87,7 @@ def order_of(case, query):
 
 @settings(max_examples=150, deadline=None)
 @given(cases(), st.sampled_from([0.01, 0.5, 0.7, 1]))
-def test_it_equals_its_oracle(case, cover):
+def test_measures_equal_their_oracle(case, cover):
     variants = [each for each in VARIANTS if dict(each.parameters).get("fit") != "cut"]
     found = evaluated(case, variants, policy=Policy(cover=cover))
     for measure in variants:
@@ -104,7 +104,7 @@ def test_it_equals_its_oracle(case, cover):
 
 @settings(max_examples=100, deadline=None)
 @given(cases(), st.integers(1, 60), st.sampled_from(["words", "tokens", "characters"]), st.sampled_from([None, 2]))
-def test_budgets(case, budget, unit, cutoff):
+def test_measures_with_budgets_equal_their_oracle(case, budget, unit, cutoff):
     fits = ("whole", "cut") if unit == "characters" else ("whole",)
     chosen = [{"budget": budget, "unit": unit, "fit": fit, "cutoff": cutoff} for fit in fits]
     for parameters in chosen:
@@ -119,7 +119,7 @@ def test_budgets(case, budget, unit, cutoff):
 
 @settings(max_examples=100, deadline=None)
 @given(cases(), st.sampled_from([0.01, 0.5, 1]))
-def test_measures_on_ranks_are_those_of_the_grades_of_chunks(case, cover):
+def test_measures_on_ranks_use_the_grades_of_chunks(case, cover):
     names = "nDCG@10 nDCG(gain=exponential) AP RR P@3 R@5 bpref RBP Judged@10 Success@1 ERR@10 AP(judged_only=True)"
     measures = cranfield.parse_measures(names)
     found = evaluated(case, measures, policy=Policy(cover=cover))
@@ -135,7 +135,7 @@ def test_measures_on_ranks_are_those_of_the_grades_of_chunks(case, cover):
 
 @settings(max_examples=60, deadline=None)
 @given(cases(), st.sampled_from([None, 1, 3]))
-def test_without_unjudged_chunks(case, cutoff):
+def test_judged_only_omits_unjudged_chunks(case, cutoff):
     measures = [cranfield.catalogue()[name](judged_only=True, cutoff=cutoff) for name in oracle_passages.ORACLES]
     found = evaluated(case, measures)
     for query in "12":
@@ -147,15 +147,15 @@ def test_without_unjudged_chunks(case, cutoff):
             assert found.by_query(measure)[query] == pytest.approx(expected, abs=1e-12), measure
 
 
-def test_a_passage_is_found_once():
+def test_a_passage_counts_only_once():
     passages = PassageJudgments.read([("q", "d", 0, 10, 2), ("q", "d", 10, 20, 1), ("q", "e", 0, 10, 1)])
     chunks = {"both": ("d", 0, 30), "again": ("d", 0, 10), "other": ("e", 0, 6), "far": ("e", 50, 60)}
     found = evaluate(passages, ChunkRun({"q": ["both", "again", "far", "other"]}, chunks), "R@4 P@4 AP Judged@4")
-    # The second passage of d is found beside the first: neither missed nor rewarded. Nobody judged what is in far.
+    # The second passage of d is found with the first: neither missed nor rewarded. The text in far is unjudged.
     assert dict(found) == pytest.approx({"R@4": 1, "P@4": 0.5, "AP": (1 + 2 / 4) / 2, "Judged@4": 0.75})
 
 
-def test_how_much_of_a_passage_is_enough():
+def test_cover_decides_how_much_of_a_passage_is_enough():
     passages = PassageJudgments.read([("q", "d", 0, 10, 1)])
     run = {"q": ["left", "right"]}
     chunks = {"left": ("d", 0, 5), "right": ("d", 5, 10)}
@@ -188,7 +188,7 @@ def test_a_document_judged_as_a_whole():
     assert evaluate(known, run, "TextR@2")["TextR@2"] == 8 / len(TEXTS["d"])
 
 
-def test_what_a_budget_is_counted_in_is_in_the_signature():
+def test_the_unit_of_a_budget_is_in_the_signature():
     passages = PassageJudgments.read([("q", "d", 0, 7, 1)])
     run = {"q": ["x", "y"]}
     chunks = Chunks.read({"x": ("d", 0, 7), "y": ("e", 0, 5)}, TEXTS, tokens=str.split)
@@ -212,7 +212,7 @@ def test_ties_by_grade():
     assert evaluate(passages, run, "RR").counts.tied == 1
 
 
-def test_what_does_not_go_together():
+def test_inputs_that_do_not_fit_together_are_an_error():
     passages = PassageJudgments.read(PASSAGES)
     run = ChunkRun({"q": ["a"]}, CHUNKS)
     with pytest.raises(MeasureError, match="TextR is measured on passages of documents"):
@@ -237,7 +237,7 @@ def test_what_does_not_go_together():
     assert any("no chunk is in a document" in each for each in warned.warnings)
 
 
-def test_documents_that_are_the_query():
+def test_chunks_of_the_query_document_may_be_dropped():
     passages = PassageJudgments.read([("d1", "d1", 0, 5, 1), ("d1", "d2", 0, 5, 1)])
     run = ChunkRun({"d1": ["d1#0", "d2#0"]}, {"d1#0": ("d1", 0, 5), "d2#0": ("d2", 0, 5)})
     assert evaluate(passages, run, "num_ret", policy=Policy(same_id="drop"))["num_ret"] == 1

@@ -1,4 +1,4 @@
-"""What is scanned ahead is what is found by those who open the files, and nothing where a file is not plain."""
+"""Scanning ahead finds the same as an ordinary scan, and skips files that are not plain."""
 
 import bz2
 import gzip
@@ -19,7 +19,7 @@ MEASURES = "nDCG@10 AP RR Judged@5"
 
 
 @pytest.fixture(autouse=True)
-def forgotten():
+def forget_scans():
     yield
     ahead._scans.clear()
 
@@ -56,8 +56,8 @@ def streams(paths):
     return {path: Stream(path, hashed=False) for path in paths}
 
 
-def as_seen(results):
-    """All that is known of evaluations."""
+def contents(results):
+    """Everything that evaluations contain."""
     return [(name, each.to_dict(), list(each.per_query), each.ranks.row.tolist()) for name, each in results.items()]
 
 
@@ -66,22 +66,22 @@ def compressed(content):
 
 
 def scanned(qrels, path, policy=None):
-    """What was scanned ahead of a run; None where it was left to others."""
+    """The result of scanning a run ahead, or None if the run was left to the ordinary scan."""
     judgments = Judgments.read(Stream(qrels, hashed=False))
     return ahead.scanned_ahead(open_source(Stream(path, hashed=False), "run"), judgments, policy or Policy())
 
 
-def test_runs_that_are_scanned_ahead_have_the_same_values(qrels, write):
+def test_scanning_ahead_gives_the_same_values(qrels, write):
     chance = random.Random(2)
     paths = [write(f"{number}.run", lines(chance, ties=number % 2 == 0)) for number in range(80)]
-    expected = as_seen(evaluate_runs(Stream(qrels, hashed=False), streams(paths), MEASURES))
+    expected = contents(evaluate_runs(Stream(qrels, hashed=False), streams(paths), MEASURES))
     ahead.scan_ahead(qrels, paths)
-    assert as_seen(evaluate_runs(Stream(qrels, hashed=False), streams(paths), MEASURES)) == expected
-    assert not ahead._scans[0]._number  # all were taken from there
+    assert contents(evaluate_runs(Stream(qrels, hashed=False), streams(paths), MEASURES)) == expected
+    assert not ahead._scans[0]._number  # every run came from the scan ahead
 
 
-def test_more_rows_than_may_wait(write):
-    """Threads stop when there is no more room, and go on when what they found is taken, also past a run not plain."""
+def test_threads_wait_while_too_many_rows_are_pending(write):
+    """Threads pause when the buffer is full and resume as rows are taken, also after a run that is not plain."""
     documents = [f"{query} {{}} d{each}" for query in range(100) for each in range(2000)]
     judged = write("all.qrels", "".join(f"{each.format(0)} 1\n" for each in documents).encode())
     one = "".join(f"{each.format('Q0')} 1 {-place} t\n" for place, each in enumerate(documents)).encode()
@@ -131,7 +131,7 @@ PLAIN = b"1 Q0 d0 1 0.5 tag\n2 Q0 d0 1 0.5 tag\n"
     ],
     ids=["plain", "no end of line", "CRLF", "comment", "BOM", "gzip", "bzip2", "xz", "twice", "nan", "short", "bytes"],
 )
-def test_what_is_not_plain_is_left_to_others(qrels, write, content, plain):
+def test_only_plain_runs_are_scanned_ahead(qrels, write, content, plain):
     path = write("some.run", content)
     ahead.scan_ahead(qrels, [path])
     assert ahead.is_scanning() == (not compressed(content))
@@ -141,14 +141,14 @@ def test_what_is_not_plain_is_left_to_others(qrels, write, content, plain):
         assert not plain
 
 
-def test_a_query_in_two_places_is_left_to_others(qrels, write):
+def test_a_run_with_a_scattered_query_is_not_scanned_ahead(qrels, write):
     filling = b"".join(b"9 Q0 e%d 1 0.5 tag\n" % document for document in range(99_999))
     path = write("some.run", PLAIN + filling + b"1 Q0 d5 1 0.5 tag\n")
     ahead.scan_ahead(qrels, [path])
     assert scanned(qrels, path) is None
 
 
-def test_other_conventions_and_judgments_are_not_those_that_were_scanned(qrels, write):
+def test_scans_ahead_are_not_used_for_other_policies_or_judgments(qrels, write):
     path = write("some.run", PLAIN)
     for policy in (Policy(ties="file"), Policy(same_id="drop")):
         ahead.scan_ahead(qrels, [path])
@@ -158,7 +158,7 @@ def test_other_conventions_and_judgments_are_not_those_that_were_scanned(qrels, 
     assert ahead.scanned_ahead(open_source(path, "run"), Judgments.read(qrels), Policy()) is None  # its hash is wanted
 
 
-def test_files_that_are_not_there(qrels, tmp_path, write):
+def test_missing_and_bad_files_are_not_scanned_ahead(qrels, tmp_path, write):
     ahead.scan_ahead(qrels, [str(tmp_path / "missing.run")])
     assert not ahead._scans
     twice = write("twice.txt", b"1 0 d0 1\n1 0 d0 2\n")

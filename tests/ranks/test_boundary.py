@@ -1,4 +1,4 @@
-"""What the native part is handed: wrong lengths, places and objects are refused, and named."""
+"""The native part refuses arguments with wrong lengths, places and objects, and names them."""
 
 import ast
 import inspect
@@ -59,7 +59,7 @@ def index(queries=b"q1q2", query_offsets=(0, 2, 4), documents=b"ab12", document_
         ("separator", {"separator": "é"}),
     ],
 )
-def test_a_layout(argument, changes):
+def test_bad_layouts_are_refused(argument, changes):
     with pytest.raises((ValueError, IndexError), match=f"^{argument}: "):
         layout(**changes)
 
@@ -80,7 +80,7 @@ def test_a_layout(argument, changes):
         ("first", {"first": (-1, 2, 3)}),
     ],
 )
-def test_an_index(argument, changes):
+def test_bad_indexes_are_refused(argument, changes):
     with pytest.raises(ValueError, match=f"^{argument}: "):
         index(**changes)
 
@@ -98,12 +98,12 @@ def read_before():
 
 
 def capsule():
-    """One that is no stream: an array and its schema have others."""
+    """The capsule of a schema, which is not a stream."""
     return pytest.importorskip("pyarrow").array([1]).__arrow_c_array__()[0]
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 9])
-def test_a_frame(threads):
+def test_any_number_of_threads_scans_a_frame(threads):
     retrieved, extra, (row, above, *_) = frame(threads=threads)
     assert (retrieved.tolist(), extra, row.tolist(), above.tolist()) == ([2, 1], 0, [0, 2], [0, 0])
     retrieved, extra, (row, *_) = frame(query=("q2", "other", "q1"), document=("12", "b", "a"), threads=threads)
@@ -123,7 +123,7 @@ def test_a_frame(threads):
         ("contiguous", {"score": np.zeros(6)[::2]}),
     ],
 )
-def test_columns_that_are_none(problem, changes):
+def test_bad_columns_are_refused(problem, changes):
     changes = {name: each() if callable(each) else each for name, each in changes.items()}
     with pytest.raises((ValueError, TypeError, BufferError), match=problem):
         frame(**changes)
@@ -146,7 +146,7 @@ def test_columns_that_are_none(problem, changes):
         {"score": np.array([1.0, 2.0, 3.0], ">f8")},
     ],
 )
-def test_columns_that_are_left_to_the_twin(changes):
+def test_unusual_columns_are_left_to_the_twin(changes):
     assert frame(**changes) is None
 
 
@@ -170,7 +170,7 @@ def dicts(run=None, places=None, judged=None, first=(0, 2, 3), threads=2):
         ("first", {"first": (-2, 2, 3)}),
     ],
 )
-def test_dicts(argument, changes):
+def test_bad_arguments_for_dicts_are_refused(argument, changes):
     for threads in (0, 1, 10**9):
         retrieved, extra, (row, *_), odd = dicts(threads=threads)
         assert (retrieved.tolist(), extra, sorted(row), odd) == ([2, 1], 0, [0, 2], [])  # in any order
@@ -181,7 +181,7 @@ def test_dicts(argument, changes):
 
 
 class Treacherous:
-    """A key that has the hash of a judged document, and does something when the two are compared."""
+    """A key with the hash of a judged document that acts when the two are compared."""
 
     def __init__(self, document, act):
         self.document, self.act = document, act
@@ -228,7 +228,7 @@ def test_a_key_that_changes_the_run_when_it_is_compared(act, queries):
         assert all(type(ranking) is dict for _, ranking in odd)
 
 
-def test_a_ranking_that_grew_when_it_was_asked_is_read_by_the_twin():
+def test_a_ranking_that_grows_during_the_scan_is_read_by_the_twin():
     ranking = {"a": 1.0}
     ranking[Treacherous("b", lambda: ranking.update({"c": 3.0}))] = 2.0
     _, _, found, odd = dicts({"q1": ranking})
@@ -238,7 +238,7 @@ def test_a_ranking_that_grew_when_it_was_asked_is_read_by_the_twin():
 
 
 @pytest.mark.parametrize("number", [0, 7, 12, 10**18, 10**19 - 1])
-def test_a_document_that_is_a_number_in_the_run(number):
+def test_rankings_with_numeric_ids_of_judged_documents_are_left_to_the_twin(number):
     run = {"q1": {"x": 2.0, number: 1.0}}
     for text, known in ((str(number), True), (f"0{number}", False), (f"{number}0" * 19, False), ("٧", False)):
         *_, odd = dicts(run, judged=[text, "b", "12"])
@@ -267,7 +267,7 @@ def test_a_document_that_is_a_number_in_the_run(number):
     ],
     ids=repr,
 )
-def test_judgments_in_dicts(judged, monkeypatch):
+def test_native_and_python_read_the_same_judgments(judged, monkeypatch):
     def outcome():
         try:
             read = Judgments.read(judged)
@@ -280,7 +280,7 @@ def test_judgments_in_dicts(judged, monkeypatch):
     assert found == outcome()
 
 
-def test_other_functions():
+def test_bad_arguments_of_other_functions_are_refused():
     block, values = bytes_of(LINES), np.array([1.0, 2.0, 3.0])
     for ties in (-1, 3):
         with pytest.raises(IndexError, match=r"^ties: "):
@@ -297,13 +297,13 @@ def test_other_functions():
     for query in (whole(0, 0), whole(0, 0, 0, 0)):
         with pytest.raises(ValueError, match=r"^query: "):
             native.add_up(values, query)
-    with pytest.raises(TypeError):  # a copy would be added up, and thrown away
+    with pytest.raises(TypeError):  # only a copy would be added up
         native.add_up(np.array([1, 2, 3], np.int32), whole(0, 0, 0))
     assert values.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_the_stub_names_all_that_the_module_holds():
-    """Calls are checked against the stub, which is therefore checked here."""
+def test_the_stub_declares_everything_in_the_module():
+    """Types are checked against the stub, so the stub must match the module."""
     stub = ast.parse((Path(cranfield.ranks.scan.__file__).parent / "_native.pyi").read_text())
     named = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     public = {name for name in vars(native) if not name.startswith("_")}

@@ -78,11 +78,11 @@ def test_frames(frame):
         ({"1": ["a", "x", "a"]}, Policy(duplicates="last"), "xa"),
     ],
 )
-def test_the_policy_ranks(run, policy, expected):
+def test_documents_are_ranked_by_the_policy(run, policy, expected):
     assert codes(run, policy)[0] == hashes(expected)[0]
 
 
-def test_a_run_that_has_changed_is_not_the_run(tmp_path):
+def test_a_run_that_has_changed_has_no_documents(tmp_path):
     path = tmp_path / "a.run"
     path.write_text(TEXT)
     result = evaluate(QRELS, path, "RR")
@@ -93,14 +93,14 @@ def test_a_run_that_has_changed_is_not_the_run(tmp_path):
     assert result._evidence.documents.codes(result.ranks) is None
 
 
-def test_a_pickled_evaluation_does_not_take_the_run_with_it():
+def test_a_pickled_evaluation_does_not_contain_the_run():
     result = evaluate(QRELS, {"1": [f"d{at}" for at in range(10_000)]}, "RR")
     assert len(pickle.dumps(result)) < 10_000
     again = pickle.loads(pickle.dumps(result))
     assert again._evidence.documents.codes(again.ranks) is None
 
 
-def test_what_stays_in_an_engine_has_none():
+def test_a_lazy_frame_has_no_documents():
     polars = pytest.importorskip("polars")
     columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))
     assert evaluate(QRELS, polars.DataFrame(columns).lazy(), "RR")._evidence.documents is None
@@ -108,7 +108,7 @@ def test_what_stays_in_an_engine_has_none():
 
 @pytest.mark.parametrize("block", [1 << 20, 1])
 def test_ids_of_any_alphabet_have_the_same_number_in_text_and_in_memory(block, monkeypatch):
-    """Compiled or not: Python reads a block that is not plain, the native scan all others."""
+    """Python reads blocks that are not plain; the native scan reads all others."""
     monkeypatch.setattr(text, "BLOCK", block)
     ranking = ["é", "文書", "a" * 40, "x", "😀"]
     qrels = Judgments.read({"1": {"x": 1}, "2": {"x": 1}})

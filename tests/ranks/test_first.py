@@ -26,10 +26,10 @@ def first(run, qrels, n, policy=None, format=None):
     st.sampled_from(TIES),
     st.integers(1, 5),
 )
-def test_they_are_those_of_a_naive_sort(scan, collection, write, block, ties, n):
+def test_first_documents_match_a_naive_sort(scan, collection, write, block, ties, n):
     qrels, run = collection
     text = trec_run(run, write)
-    if ties == "file":  # the order of the file as it came out
+    if ties == "file":  # the order in the written file
         lines = [line.split() for line in text.decode().lstrip("\ufeff").split("\n")]
         lines = [line for line in lines if line and not line[0].startswith("#")]
         run = {query: {line[2]: run[query][line[2]] for line in lines if line[0] == query} for query in run}
@@ -40,7 +40,7 @@ def test_they_are_those_of_a_naive_sort(scan, collection, write, block, ties, n)
 
 
 @scans
-def test_queries_that_begin_alike_and_other_layouts(scan):
+def test_first_documents_of_queries_with_a_common_prefix(scan):
     lines = [(q, "Q0", d, "1", s, "tag") for q in ("q1", "q10", "q", "#q") for d, s in (("a", "1"), ("q1", "3"))]
     qrels = {query: {"a": 1} for query in ("q1", "q", "#q")}
     both = {"q1": ["q1", "a"], "q": ["q1", "a"]}  # a line that starts with # is a comment
@@ -57,7 +57,7 @@ def test_queries_that_begin_alike_and_other_layouts(scan):
 
 
 @scans
-def test_a_document_that_stands_twice(scan):
+def test_duplicate_documents_follow_the_policy(scan):
     lines = plain([("q", "Q0", d, "1", s, "tag") for d, s in (("a", "1"), ("b", "2"), ("a", "3"))])
     qrels = {"q": {"a": 1}}
     with scan_with(scan):

@@ -1,4 +1,4 @@
-"""Frames of all kinds: what is read where it is in memory = what is converted = the same from dicts."""
+"""Frames of all kinds: reading in place, converting and dicts give the same result."""
 
 import random
 from functools import cache
@@ -29,7 +29,7 @@ IDS = NAMES[:2]
 
 
 class OnlyAStream:
-    """A frame that nobody knows, but which speaks Arrow."""
+    """A frame of an unknown library that supports Arrow streams."""
 
     def __init__(self, table):
         self.table = table
@@ -92,7 +92,7 @@ def long_ids(frame):
     )
 
 
-# Each makes a frame of rows (query, document, score). Those of AS_THEY_ARE are never converted.
+# Each makes a frame from rows (query, document, score). Frames in AS_THEY_ARE are never converted.
 AS_THEY_ARE = {
     "pandas": lambda rows, chance: pandas.DataFrame(columns(rows)),
     "pandas, a slice": lambda rows, chance: sliced(lambda more: pandas.DataFrame(columns(more)), rows),
@@ -157,7 +157,7 @@ def runs(draw):
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=40, deadline=None)
 @given(runs(), st.sampled_from(["doc_id", "file", "best"]), st.sampled_from(["error", "first", "best"]))
-def test_both_scans_find_what_they_find_in_rows(kind, collection, ties, duplicates):
+def test_both_scans_of_a_frame_agree_with_rows(kind, collection, ties, duplicates):
     qrels, rows, chance = collection
     policy = Policy(ties=ties, duplicates=duplicates)
     frame = KINDS[kind](rows, chance)
@@ -221,7 +221,7 @@ def test_numbers_of_any_width(score, number, seed):
 
 @compiled
 @pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
-def test_ranks_for_want_of_scores(make):
+def test_ranks_are_used_if_there_are_no_scores(make):
     frame = make({"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [2, 1]})
     assert outcome({"q": {"a": 1}}, frame, Policy())[2] == [(0, 1, 0, 1)]
 
@@ -241,7 +241,7 @@ BAD = {
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("chunks", [False, True])
 @pytest.mark.parametrize("scan", [pytest.param(native, marks=compiled, id="native"), pytest.param(None, id="pure")])
-def test_what_is_wrong_is_said_with_its_row(bad, chunks, scan):
+def test_errors_describe_the_bad_row(bad, chunks, scan):
     (name, value), fact = BAD[bad]
     values = columns([("q", "a", 2.0), ("q", "b", 1.0), ("q", "c", 0.5)])
     values[name][2] = value
@@ -252,19 +252,19 @@ def test_what_is_wrong_is_said_with_its_row(bad, chunks, scan):
         chance = random.Random(bad)
         frames = [pyarrow.table({each: cut(table.column(each), chance) for each in NAMES})]
     for frame in frames:
-        said = outcome({"q": {"a": 1}}, frame, Policy(), scan)
-        # pandas has NaN for what is missing, and the other way round.
+        message = outcome({"q": {"a": 1}}, frame, Policy(), scan)
+        # pandas does not distinguish NaN from a missing value.
         facts = (fact, fact.replace("None", "nan"), "column 'score', row 2: the value is missing")
-        assert any(each in said for each in (facts if isinstance(frame, pandas.DataFrame) else facts[:1])), said
+        assert any(each in message for each in (facts if isinstance(frame, pandas.DataFrame) else facts[:1])), message
 
 
 @compiled
-def test_whole_numbers_that_are_not_exact_as_floats():
+def test_integers_that_floats_cannot_represent_are_refused():
     rows = [("q", "a", 2**53 + 1), ("q", "b", 2**53)]
     for frame in (arrow(rows, pyarrow.string(), pyarrow.int64()), pandas.DataFrame(columns(rows))):
-        said = outcome({"q": {"a": 1}}, frame, Policy())
-        assert "column 'score' does not contain numbers" in said
-        assert said == outcome({"q": {"a": 1}}, frame, Policy(), None)
+        message = outcome({"q": {"a": 1}}, frame, Policy())
+        assert "column 'score' does not contain numbers" in message
+        assert message == outcome({"q": {"a": 1}}, frame, Policy(), None)
 
 
 @cache
@@ -316,14 +316,14 @@ def test_judgments_of_frames(collection, kind, seed):
 
 
 @compiled
-def test_judgments_that_contradict_each_other():
+def test_contradictory_judgments_are_an_error():
     frame = polars.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "grade": [1, 2]})
     with pytest.raises(InputError, match=r"row 1: document 'a' is judged twice for query 'q' \(1 and 2\)"):
         Judgments.read(frame)
 
 
 @compiled
-def test_a_frame_of_polars_needs_nothing_else():
+def test_polars_frames_need_no_other_library():
     program = (
         "import sys, polars, cranfield\n"
         "qrels = polars.DataFrame({'qid': ['q'], 'docno': ['a'], 'grade': [1]})\n"
@@ -333,7 +333,7 @@ def test_a_frame_of_polars_needs_nothing_else():
     assert printed(program) == "0.5 set()\n"
 
 
-def test_frames_without_rows():
+def test_frames_without_rows_are_an_error():
     for frame in (polars.DataFrame(schema=NAMES), pyarrow.table(columns([])), pandas.DataFrame(columns([]))):
         with pytest.raises(InputError):
             cranfield.evaluate({"q": {"a": 1}}, frame, "RR")

@@ -1,4 +1,4 @@
-"""Ids that were made to share a hash: the scan takes no longer for them than for others."""
+"""Ids crafted to collide in a hash take no longer to scan than others."""
 
 import time
 
@@ -11,7 +11,7 @@ from cranfield.read.formats.trec import TREC_RUN
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")
 
-IDS = 10_000  # where each is compared with all before it, this takes more than a hundred times longer
+IDS = 10_000  # comparing each with all earlier ones would take over a hundred times longer
 Words = np.ndarray
 
 
@@ -20,7 +20,7 @@ def u64(number: int) -> np.uint64:
 
 
 def multiplied(words: Words, shift: int, factor: int) -> Words:
-    """A step of a hash without a key: a product, and its upper bits laid over the lower ones."""
+    """One step of an unkeyed hash: multiply, then XOR the upper bits into the lower ones."""
     product = words * u64(factor)
     return product ^ (product >> u64(shift))
 
@@ -58,7 +58,7 @@ def at_random(count: int) -> list[bytes]:
 
 
 def seconds(ids: list[bytes], line: bytes) -> float:
-    """The processor time, which others cannot lengthen, to scan a block with a line for each id; at best."""
+    """Least processor time, which other processes do not affect, to scan a block with one line per id."""
     index = Judgments.read({"q": {ids[-1].decode(): 1}})._index
     block = np.frombuffer(b"".join(line % each for each in ids), np.uint8)
     times = []
@@ -74,5 +74,5 @@ def seconds(ids: list[bytes], line: bytes) -> float:
     [(b"q Q0 %s 1 1 t\n", after_a_plain_multiplicative_hash), (b"%s Q0 d 1 1 t\n", after_murmur)],
     ids=["documents", "queries"],
 )
-def test_ids_that_share_a_hash_without_a_key_take_no_longer(line, second_word):
+def test_crafted_hash_collisions_take_no_longer(line, second_word):
     assert seconds(made_to_collide(second_word, IDS), line) < 5 * seconds(at_random(IDS), line)

@@ -1,6 +1,6 @@
-"""What is not judged: negative grades that are judgments, and judgments that are complete.
+"""Policies for unjudged documents: negative grades that count as judgments, and complete judgments.
 
-The oracle writes the missing judgments down: junk becomes grade 0, and so does every document without a judgment.
+The oracle adds the missing judgments: junk becomes grade 0, and so does every document without a judgment.
 """
 
 import pytest
@@ -18,7 +18,7 @@ from tests.ranks.test_scan import scans
 JUNK = Policy(negative="nonrelevant")
 COMPLETE = Policy(complete=True)
 QRELS, RUN = {"q": {"spam": -2, "good": 1, "bad": 0}}, {"q": ["spam", "good", "bad"]}
-# Where even 0 is relevant, junk is none the less not: see below.
+# Junk is not relevant even where grade 0 is: see below.
 MEASURES = [measure for measure in variants("ranks") if dict(measure.parameters).get("rel") != 0]
 MEASURES = [measure for measure in MEASURES if measure.definition.name not in ("TBG", "U")]
 MEASURES = MEASURES[::3] + [measure for measure in MEASURES if measure.definition.of_holes]
@@ -48,15 +48,15 @@ def test_junk_is_judged():
 
 
 @pytest.mark.parametrize("policy", [JUNK, COMPLETE], ids=str)
-def test_what_is_not_relevant_is_so_at_every_threshold(policy):
+def test_junk_and_unjudged_documents_are_nonrelevant_at_rel_0(policy):
     found = cranfield.evaluate(QRELS, {"q": ["spam", "new", "bad", "good"]}, "RR(rel=0) NumRel(rel=0)", policy=policy)
     assert list(found.values()) == [1 / 3, 2]
 
 
-def test_junk_leaves_nothing_open():
-    result, as_ever = (cranfield.evaluate(QRELS, RUN, "RR AP", policy=policy) for policy in (JUNK, Policy()))
-    assert as_ever.bounds("RR")[:2] == (0.5, 1.0)
-    assert as_ever.unjudged() == {"q": 1}
+def test_judged_junk_closes_the_bounds():
+    result, default = (cranfield.evaluate(QRELS, RUN, "RR AP", policy=policy) for policy in (JUNK, Policy()))
+    assert default.bounds("RR")[:2] == (0.5, 1.0)
+    assert default.unjudged() == {"q": 1}
     assert result.bounds("RR")[:3] == (0.5, 0.5, True)
     assert result.unjudged() == {"q": 0}
     assert "unjudged" not in result.worst("RR")[0].reason
@@ -72,7 +72,7 @@ def test_junk_is_like_grade_0(collection):
 
 @settings(max_examples=15, deadline=None)
 @given(generated.collections(grades=grades))
-def test_complete_is_like_judging_all_that_was_retrieved(collection):
+def test_complete_equals_judging_every_retrieved_document(collection):
     qrels, run = collection
     found = cranfield.evaluate(qrels, run, WHOLE, policy=COMPLETE, check_ids=False)
     wanted = columns(cranfield.evaluate(completed(qrels, run), run, WHOLE, check_ids=False))
@@ -91,7 +91,7 @@ def test_complete_is_like_judging_all_that_was_retrieved(collection):
 @pytest.mark.parametrize("policy", [JUNK, COMPLETE, Policy(negative="nonrelevant", ties="worst", depth=3)], ids=str)
 @settings(max_examples=15, deadline=None)
 @given(generated.collections(grades=grades), generated.layouts())
-def test_all_ways_to_the_table_agree(scan, policy, collection, write):
+def test_text_dicts_and_frames_give_the_same_values(scan, policy, collection, write):
     polars = pytest.importorskip("polars")
     qrels, run = collection
     rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
@@ -123,20 +123,20 @@ def test_complete_and_judged_only_contradict_each_other():
         cranfield.evaluate(subtopics, {"q": ["a"]}, "StRecall(judged_only=True)@1", policy=COMPLETE)
 
 
-def test_complete_judgments_miss_nothing_unseen():
+def test_complete_judgments_refuse_unseen_documents():
     result = cranfield.evaluate(QRELS, {"q": ["x", "good"]}, "RR", policy=COMPLETE)
     with pytest.raises(InputError, match="complete"):
         result.bounds("RR", unseen=1)
 
 
-def test_groups_of_judges():
+def test_judged_junk_counts_in_groups_of_judges():
     qrels = {"q": {"one": {"spam": -2, "good": 1}, "two": {"good": 1, "bad": 0}}}
     measure = "P_avgjg(judged_only=True)@1"
     assert cranfield.evaluate(qrels, RUN, measure)[measure] == 1.0
     assert cranfield.evaluate(qrels, RUN, measure, policy=JUNK)[measure] == 0.5
 
 
-def test_explained():
+def test_explanations_follow_the_policy():
     run = {"q": ["spam", "new", "good"]}
     grades = [place.grade for place in cranfield.explain(QRELS, run, "q", policy=COMPLETE).positions]
     assert grades == [-2, 0, 1]

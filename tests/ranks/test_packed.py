@@ -1,4 +1,4 @@
-"""Tables of ranks wait packed, and are the same when they are asked for."""
+"""Tables of ranks are kept packed, and unpack to the same table."""
 
 import gc
 import weakref
@@ -22,7 +22,7 @@ COLUMNS = ("query", "rank", "grade", "tied", "row")
 @pytest.mark.parametrize("policy", [Policy(), Policy(ties="best", depth=2), Policy(complete=True)])
 @settings(max_examples=30, deadline=None)
 @given(generated.collections())
-def test_a_packed_table_is_the_same(policy, collection):
+def test_a_packed_table_unpacks_to_the_same_table(policy, collection):
     qrels, run = collection
     table = rank_run(Judgments.read(qrels), open_source(run, "run"), policy)
     again = PackedRanks(table).table()
@@ -33,14 +33,14 @@ def test_a_packed_table_is_the_same(policy, collection):
         assert getattr(again, name) is getattr(table, name)
 
 
-def test_numbers_that_need_the_room_keep_it():
+def test_large_numbers_are_not_packed():
     large = np.array([1, packed.SMALL + 1])
     assert packed.packed(large) is large
     assert packed.packed(large[:1]).dtype == np.int32
 
 
-def test_no_table_stays_when_its_values_are_known(tmp_path, monkeypatch):
-    """Of many runs, tables would take more memory than all else, so none may wait for a search for garbage either."""
+def test_tables_are_freed_after_measuring(tmp_path, monkeypatch):
+    """The tables of many runs would dominate memory, so none may wait for the garbage collector."""
     run = tmp_path / "mine.run"
     run.write_text("1 Q0 a 1 2.0 mine\n1 Q0 b 2 1.0 mine\n")
     tables = []

@@ -1,4 +1,4 @@
-"""Work in threads: results and errors come in the order of the pieces, whichever is done first."""
+"""Work in threads: results and errors come in the order of the pieces, regardless of which finishes first."""
 
 import threading
 
@@ -30,12 +30,12 @@ def test_an_error_waits_for_the_results_before_it():
         next(results)
 
 
-def test_of_two_errors_the_first_is_raised():
+def test_the_first_of_two_errors_is_raised():
     with pytest.raises(ValueError, match="piece 0"):
         list(in_parallel(work_that_fails(0, 1), range(5), 2))
 
 
-def test_pieces_that_cannot_be_read_are_an_error_after_those_that_can():
+def test_a_read_error_is_raised_after_the_pieces_before_it():
     tried = threading.Event()
 
     def pieces():

@@ -1,4 +1,4 @@
-"""Judgments of passages and places of chunks: what they are read from, and what is wrong with them."""
+"""Judgments of passages and places of chunks: their sources and their errors."""
 
 import csv
 import json
@@ -48,7 +48,7 @@ def test_quotes_and_places_are_the_same_judgments():
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.csv", "p.tsv"])
-def test_files_that_name_passages(tmp_path, name):
+def test_files_of_passages_are_recognised(tmp_path, name):
     whole = {"query_id": "q", "doc_id": "d", "grade": 1}
     assert names_passages(written(tmp_path, name, [whole, {**whole, "doc_id": "e", "quote": "x"}]))
     assert names_passages(written(tmp_path, name, [{**whole, "start": 1, "end": 2}]))
@@ -56,7 +56,7 @@ def test_files_that_name_passages(tmp_path, name):
     assert not names_passages(written(tmp_path, name, [{**whole, "start": 1}]))
 
 
-def test_files_that_do_not(tmp_path):
+def test_other_files_are_not_taken_for_passages(tmp_path):
     for text in (
         "",
         "q 0 d 1\n",
@@ -71,7 +71,7 @@ def test_files_that_do_not(tmp_path):
         assert not names_passages(str(tmp_path / "qrels"))
 
 
-def test_gaps_in_a_frame_of_pandas():
+def test_missing_values_in_a_pandas_frame_are_accepted():
     pandas = pytest.importorskip("pandas")
     columns = {"start": [0, None], "end": [4, None], "quote": [None, "mice"], "grade": [1, 2]}
     frame = pandas.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d1"], **columns})
@@ -88,7 +88,7 @@ def test_frames_and_judgments_of_documents(tmp_path):
         assert PassageJudgments.read(qrels).passages == whole
 
 
-def test_what_a_store_says():
+def test_passages_are_read_from_a_store():
     class Kept:
         def to_passages(self):
             return ROWS
@@ -127,14 +127,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_wrong_with_a_row(tmp_path, name):
+def test_bad_rows_are_an_error(tmp_path, name):
     changed, fact = BAD[name]
     row = {"query_id": "q", "doc_id": "d1", "grade": 1, **changed}
     with pytest.raises(InputError, match=fact):
         PassageJudgments.read(written(tmp_path, "p.jsonl", [row]), TEXTS)
 
 
-def test_a_passage_judged_twice_and_a_quote_without_texts():
+def test_duplicate_passages_and_quotes_without_texts_are_an_error():
     with pytest.raises(DuplicateError, match=r"row 2: the passage 0 to 4 of document 'd1' is judged twice"):
         PassageJudgments.read([("q", "d1", 0, 4, 1), ("q", "d1", 0, 4, 2)])
     with pytest.raises(InputError, match=r"without the text of document 'd1'") as caught:
@@ -170,7 +170,7 @@ def test_chunks_of_splitters():
         assert {chunk: place[:3] for chunk, place in Chunks.read(chunks, TEXTS).places.items()} == PLACES
 
 
-def test_a_chunk_is_where_its_start_says():
+def test_the_text_of_a_chunk_must_be_at_its_start():
     def langchain(text, start):
         metadata = {"source": "d1", "start_index": start}
         return [SimpleNamespace(id="a", page_content=text, metadata=metadata)]
@@ -185,7 +185,7 @@ def test_a_chunk_is_where_its_start_says():
         Chunks.read(langchain("Cats sleep a lot.", 48), TEXTS)
 
 
-def test_what_a_retriever_of_langchain_returns():
+def test_results_of_a_langchain_retriever_are_read():
     pytest.importorskip("langchain_core")
     from langchain_core.documents import Document
     from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -206,7 +206,7 @@ def test_what_a_retriever_of_langchain_returns():
         Chunks.read([Document("Cats", metadata={"source": "d1", "start_index": 0})])
 
 
-def test_what_a_splitter_and_a_retriever_of_llama_index_return():
+def test_nodes_of_a_llama_index_splitter_and_retriever_are_read():
     pytest.importorskip("llama_index.core")
     from llama_index.core import Document, MockEmbedding, VectorStoreIndex
     from llama_index.core.node_parser import SentenceSplitter
@@ -223,7 +223,7 @@ def test_what_a_splitter_and_a_retriever_of_llama_index_return():
     assert set(Chunks.read(found).places) == {each.node.node_id for each in found}
 
 
-def test_chunks_by_their_texts():
+def test_chunks_are_located_by_their_texts():
     parts = ["Cats sleep", "a lot.", "They dream of mice.", "Cats sleep."]
     found = Chunks.read([(f"c{at}", "d1", part) for at, part in enumerate(parts)], TEXTS)
     assert [place[1:3] for place in found.places.values()] == [(0, 10), (11, 17), (18, 38), (39, 50)]
@@ -238,7 +238,7 @@ def test_chunks_by_their_texts():
     assert caught.type is DuplicateError
 
 
-def test_places_that_are_none():
+def test_places_of_chunks_are_checked():
     with pytest.raises(InputError, match=r"row 1 has 5 columns"):
         Chunks.read({"a": ("d1", 0, 5, 9)})
     read = Chunks.read({"a": ("d1", 0, 5)}, TEXTS)
@@ -246,19 +246,19 @@ def test_places_that_are_none():
 
 
 @pytest.mark.parametrize("tokens", [5, lambda text: 2.5, lambda text: -1, lambda text: None])
-def test_what_does_not_count_tokens(tokens):
+def test_bad_token_counters_are_an_error(tokens):
     with pytest.raises(InputError, match=r"tokens"):
         Chunks.read([("a", "d1", 0, 5)], TEXTS, tokens=tokens)
 
 
-def test_texts_in_another_order_are_not_guessed():
+def test_chunks_out_of_order_are_an_error():
     with pytest.raises(InputError, match="list the chunks of a document in their order"):
         Chunks.read(
             [("c1", "d1", "a lot."), ("c0", "d1", "Cats sleep"), ("c2", "d1", "dream"), ("c3", "d1", "a")], TEXTS
         )
 
 
-def test_a_run_that_is_named_after_its_file(tmp_path):
+def test_a_chunk_run_is_named_after_its_file(tmp_path):
     run = tmp_path / "small.run"
     run.write_text("q Q0 a 1 2.0 x\nq Q0 b 2 1.0 x\nother Q0 a 1 1.0 x\n")
     found = evaluate([("q", "d1", 20, 38, 1)], ChunkRun(str(run), PLACES), "RR")

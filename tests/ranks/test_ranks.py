@@ -1,4 +1,4 @@
-"""The verbs that measures are written with."""
+"""The operations that measures are built from."""
 
 import numpy as np
 import pytest

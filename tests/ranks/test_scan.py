@@ -49,12 +49,12 @@ def naive_table(qrels, run, ties, order):
 @scans
 @settings(max_examples=150, deadline=None)
 @given(generated.collections(), generated.layouts(), st.sampled_from([32, 100, 1 << 20]), st.sampled_from(TIES))
-def test_ranks_are_those_of_a_naive_sort(scan, collection, write, block, ties):
+def test_ranks_match_a_naive_sort(scan, collection, write, block, ties):
     qrels, run = collection
     policy = Policy(ties=ties)
     order = Judgments.read(qrels).query_ids
     text = trec_run(run, write)
-    if ties == "file":  # the order of the file as it came out
+    if ties == "file":  # the order in the written file
         lines = [line.split() for line in text.decode().lstrip("\ufeff").split("\n")]
         lines = [line for line in lines if line and not line[0].startswith("#")]
         run = {query: {line[2]: run[query][line[2]] for line in lines if line[0] == query} for query in run}
@@ -127,7 +127,7 @@ def test_a_scattered_file_is_exact_and_names_the_right_line(scan):
         ("q1 Q0 d\udcff 2 1 t", "byte 0xff at column 8 is not UTF-8"),
     ],
 )
-def test_a_bad_line_is_named(scan, block, line, fact):
+def test_a_bad_line_is_reported_with_its_number(scan, block, line, fact):
     good = "".join(f"q{q} Q0 d1 1 1.5 t\n" for q in range(1, 9))
     text = (good.replace("q1 ", "q0 ") + "# comment\n\nq1 Q0 d1 1 1.5 t\n" + line + "\n").encode(
         errors="surrogateescape"
@@ -185,7 +185,7 @@ def test_both_scans_accept_the_same_lines_with_more_columns(rows, blank):
 
 @scans
 @pytest.mark.parametrize(("keep", "rank"), [("first", 2), ("last", 3), ("best", 1)])
-def test_duplicates_may_be_settled(scan, keep, rank):
+def test_duplicates_are_resolved_by_the_policy(scan, keep, rank):
     scores = {"first": 5, "last": 2, "best": 9}
     lines = [("q", "Q0", "a", "1", "6", "t"), ("q", "Q0", "x", "1", str(scores["first"]), "t")]
     lines += [("q", "Q0", "x", "1", str(scores["best"]), "t"), ("q", "Q0", "b", "1", "3", "t")]
@@ -203,7 +203,7 @@ def test_duplicates_may_be_settled(scan, keep, rank):
 @scans
 @pytest.mark.parametrize("query", ["1", "9"])  # judged, and not
 @pytest.mark.parametrize("ranking", [{"a": 1.0}, 7])
-def test_a_query_as_a_number_and_as_text(scan, query, ranking):
+def test_a_query_as_both_number_and_text_is_an_error(scan, query, ranking):
     qrels, (text, number) = {"1": {"a": 1}}, ((query, {"b": 1.0}), (int(query), ranking))
     for run in (dict([text, number]), dict([number, text])):
         with scan_with(scan), pytest.raises(InputError, match=f"the query '{query}' appears twice, as a number and as"):
@@ -211,7 +211,7 @@ def test_a_query_as_a_number_and_as_text(scan, query, ranking):
 
 
 @scans
-def test_a_document_that_is_the_query_may_be_dropped(scan):
+def test_a_document_with_the_id_of_its_query_may_be_dropped(scan):
     qrels, run = {"a": {"a": 1, "b": 1}}, {"a": {"a": 9.0, "c": 8.0, "b": 7.0}}
     text = plain((q, "Q0", d, "1", str(s), "t") for q, ranking in run.items() for d, s in ranking.items())
     arrow = pytest.importorskip("pyarrow")
@@ -239,7 +239,7 @@ def test_a_scattered_table_with_some_quoted_ids(scan):
 
 
 @scans
-def test_the_order_of_lines_changes_no_bit(scan):
+def test_values_do_not_depend_on_the_order_of_lines(scan):
     chance = random.Random(9)
     lines = [(str(q), "Q0", f"d{d}", "1", f"{chance.randint(0, 9)}", "t") for q in range(30) for d in range(40)]
     qrels = {str(q): {f"d{d}": chance.randint(0, 3) for d in range(0, 60, 2)} for q in range(30)}
@@ -254,7 +254,7 @@ def test_the_order_of_lines_changes_no_bit(scan):
 
 @settings(max_examples=60, deadline=None)
 @given(generated.collections(), st.sampled_from(TIES), st.sampled_from([None, 2]))
-def test_rows_are_those_of_the_judgments(collection, ties, depth):
+def test_rows_refer_to_the_judgments(collection, ties, depth):
     qrels, run = collection
     judgments = Judgments.read(qrels)
     ranks = rank_run(judgments, open_source(run, "run"), Policy(ties=ties, depth=depth))
@@ -282,8 +282,8 @@ def test_the_share_of_tied_documents_is_counted():
 
 @pytest.mark.skipif(native is None, reason="the native scan is not built")
 @pytest.mark.parametrize("name", ["{}", "1{:06d}", "q{:05d}", "query-number-{}"])
-def test_queries_with_ids_in_sequence_are_shared_out_evenly(name):
-    """A scattered file is as large in memory as its largest part."""
+def test_sequential_query_ids_are_partitioned_evenly(name):
+    """A scattered file needs as much memory as its largest part."""
     lines = "".join(f"{name.format(number)} Q0 d 1 1.5 tag\n" for number in range(6400)).encode()
     parts = native.partition(np.frombuffer(lines, np.uint8), native_layout(TREC_RUN), 1, 64)
     sizes = [part.count(b"\n") for part in parts]

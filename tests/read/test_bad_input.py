@@ -1,4 +1,4 @@
-"""Bad input is an error of ours that says what is wrong, and where."""
+"""Bad input raises an InputError that names the problem and its place."""
 
 import io
 
@@ -81,7 +81,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("qrels", "run", "fact"), BAD, ids=[fact for *_, fact in BAD])
-def test_bad_input_is_an_error_of_ours(qrels, run, fact):
+def test_bad_input_raises_an_input_error(qrels, run, fact):
     qrels, run = (io.BytesIO(source) if isinstance(source, bytes) else source for source in (qrels, run))
     with pytest.raises(InputError) as error:
         cranfield.evaluate(qrels, run)
@@ -96,14 +96,14 @@ def test_a_wrong_format_is_an_error():
         cranfield.evaluate(QRELS, io.BytesIO(TREC_RUN), format="xml")
 
 
-def test_paths_that_cannot_be_read(tmp_path):
+def test_unreadable_paths_raise_an_input_error(tmp_path):
     for path, fact in ((tmp_path / "none", "no such file"), (tmp_path, "is a directory"), ("a\nb", "io.BytesIO")):
         with pytest.raises(InputError) as error:
             cranfield.evaluate(path, RUN)
         assert fact in str(error.value)
 
 
-def test_half_a_character_is_no_error_where_it_is_no_id():
+def test_half_a_surrogate_pair_outside_ids_is_accepted():
     row = b'{"query_id": "1", "doc_id": "a", "score": 1, "text": "cut \\ud83d"}\n'
     assert cranfield.evaluate({"1": {"a": 1}}, io.BytesIO(row), "RR")["RR"] == 1.0
     whole = b'{"1": {"a": 1, "\\ud83d\\ude00": 2}}'

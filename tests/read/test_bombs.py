@@ -1,4 +1,4 @@
-"""A few bytes may stand for gigabytes: memory stays small, and work grows no faster than the content."""
+"""Decompression bombs: memory stays small, and work grows no faster than the content."""
 
 import bz2
 import gzip
@@ -29,12 +29,12 @@ def zstd():
 
 
 def stream(new, piece, count):
-    undone = new()
-    return b"".join([*(undone.compress(piece) for _ in range(count)), undone.flush()])
+    compressor = new()
+    return b"".join([*(compressor.compress(piece) for _ in range(count)), compressor.flush()])
 
 
 def bzip2(piece, count):
-    """In members of 40 MB, which is quicker, and all of them fit into one chunk of a file."""
+    """Members of 40 MB compress faster, and all of them fit into one chunk of a file."""
     return bz2.compress(piece * FEW) * (count // FEW)
 
 
@@ -56,17 +56,17 @@ def piece(text):
 
 
 def bomb(compress, repeated, stretch, size):
-    """Data, a long stretch of nothing, and more data of the same query."""
+    """Data, a long stretch of blank lines or comments, and more data of the same query."""
     return compress(b"q Q0 d 1 2 t\n") + repeated(piece(stretch), size) + compress(b"q Q0 e 2 1 t\n")
 
 
 def peak(path, script):
-    """How much memory, in megabytes, a process needs that runs the script on a file and prints 'good'."""
+    """Peak memory, in megabytes, of a process that runs the script on a file and prints 'good'."""
     if not os.path.exists("/proc/self/status"):
-        pytest.skip("where else a process finds its own peak, without that of its parent, is not known")
+        pytest.skip("a process's own peak memory can be read only from /proc")
     measured = f"import re, sys\n{script}\nprint(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1])"
-    said, size = printed(measured, path).rsplit(None, 1)
-    assert said == "good"
+    verdict, size = printed(measured, path).rsplit(None, 1)
+    assert verdict == "good"
     return int(size) / 1024
 
 
@@ -83,7 +83,7 @@ print("good" if found == b"q Q0 d 1 2 tq Q0 e 2 1 t" and last[2] == b"e" else fo
 
 
 @compressions
-def test_memory_is_that_of_a_chunk(tmp_path, compress, repeated):
+def test_reading_a_bomb_takes_the_memory_of_a_chunk(tmp_path, compress, repeated):
     path = tmp_path / "run"
     path.write_bytes(bomb(compress, repeated, b"\n", MANY))
     assert path.stat().st_size < 3 * MEGABYTE
@@ -97,7 +97,7 @@ print("good" if cranfield.evaluate({"q": {"d": 1}}, sys.argv[1], "AP")["AP"] == 
 
 
 @stretches
-def test_measuring_takes_no_more(tmp_path, stretch):
+def test_evaluating_a_bomb_takes_little_memory(tmp_path, stretch):
     path = tmp_path / "run"
     path.write_bytes(bomb(*COMPRESSIONS["gzip"], stretch, FEW))
     assert peak(path, EVALUATE) < 100
@@ -113,7 +113,7 @@ except cranfield.InputError as error:
 
 
 @pytest.mark.parametrize("name", ["run", "run.csv", "run.jsonl"])
-def test_a_line_without_end_is_an_error(tmp_path, name):
+def test_an_endless_line_is_an_error(tmp_path, name):
     path = tmp_path / name
     head = gzip.compress(b"query_id,doc_id,score\n" if name == "run.csv" else b"")
     path.write_bytes(head + COMPRESSIONS["gzip"][1](b"x" * MEGABYTE, MANY))
@@ -121,7 +121,7 @@ def test_a_line_without_end_is_an_error(tmp_path, name):
 
 
 @compressions
-def test_pieces_are_bounded_and_nothing_is_lost(compress, repeated):
+def test_decompressed_pieces_are_bounded_and_complete(compress, repeated):
     data = bomb(compress, repeated, b"\n", FEW)
     file = io.BytesIO(data)
     pieces = list(decompressed(file.read(COMPRESSED_CHUNK), lambda: file.read(COMPRESSED_CHUNK), "it"))
@@ -131,8 +131,8 @@ def test_pieces_are_bounded_and_nothing_is_lost(compress, repeated):
 
 @compressions
 @pytest.mark.parametrize("size", [1, 511, 512, 513, 65536])
-def test_members_padding_and_ends(compress, repeated, size):
-    """However few bytes come at a time, and whatever follows a member."""
+def test_concatenated_members_and_padding_are_read(compress, repeated, size):
+    """Any number of bytes may come at a time."""
     content = bytes(range(256)) * 1000
     whole = compress(content) + b"\0" * 700 + compress(b"") + compress(b"end")
 
@@ -148,19 +148,19 @@ def test_members_padding_and_ends(compress, repeated, size):
         read(whole + b"garbage that is none of these" * 9)
 
 
-def test_windows_that_need_too_much_memory():
+def test_compression_windows_that_are_too_large_are_refused():
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
     data = lzma.compress(b"1 Q0 a 1 1 t\n", filters=filters)
     with pytest.raises(InputError, match="the xz data needs too much memory"):
         Stream(io.BytesIO(data)).head(10)
     parameters = zstd().ZstdCompressionParameters(window_log=30, enable_ldm=True)
-    undone = zstd().ZstdCompressor(compression_params=parameters).compressobj()  # which declares no size
+    compressor = zstd().ZstdCompressor(compression_params=parameters).compressobj()  # which declares no size
     with pytest.raises(InputError, match="the zstd data needs too much memory"):
-        Stream(io.BytesIO(undone.compress(b"1 Q0 a 1 1 t\n") + undone.flush())).head(10)
+        Stream(io.BytesIO(compressor.compress(b"1 Q0 a 1 1 t\n") + compressor.flush())).head(10)
 
 
 @stretches
-def test_every_byte_is_looked_at_a_few_times(stretch):
+def test_every_byte_is_scanned_only_a_few_times(stretch):
     seen = []
 
     def counted(data):
@@ -175,7 +175,7 @@ def test_every_byte_is_looked_at_a_few_times(stretch):
         assert b"".join(part for _, part in found) == data
 
 
-def test_a_stretch_does_not_part_a_query_needlessly():
+def test_comments_do_not_split_a_query_across_blocks():
     rows = "".join(f"{query} Q0 d{document} 1 1 t\n# a comment\n\n" for query in "ab" for document in range(3000))
     parts = [bytes(block.data) for block in blocks(Stream(io.BytesIO(rows.encode())), TREC_RUN, 1 << 12)]
     assert [part[:1] for part in parts] == [b"a", b"b"]
@@ -184,7 +184,7 @@ def test_a_stretch_does_not_part_a_query_needlessly():
 @scans
 @stretches
 @pytest.mark.parametrize("header", [b"", b"query_id\tdoc_id\tscore\n"], ids=["trec", "tsv"])
-def test_data_behind_a_long_stretch(tmp_path, scan, stretch, header):
+def test_data_after_a_long_stretch_is_read(tmp_path, scan, stretch, header):
     if header and b"#" in stretch:
         pytest.skip("a table has comments only before its header")
     rows = [b"q\te\t3\n", b"q\td\t2\n"] if header else [b"q Q0 e 1 3 t\n", b"q Q0 d 1 2 t\n"]
@@ -200,13 +200,13 @@ def test_data_behind_a_long_stretch(tmp_path, scan, stretch, header):
 
 
 @stretches
-def test_only_blank_lines_and_comments(tmp_path, stretch):
+def test_a_file_of_only_blank_lines_and_comments_is_an_error(tmp_path, stretch):
     with pytest.raises(InputError, match="it contains only blank lines and comments"):
         cranfield.evaluate({"q": {"d": 1}}, io.BytesIO(stretch * 100_000))
     assert last_fields(Stream(io.BytesIO(stretch * 100_000)), TREC_RUN) == []
 
 
-def test_the_last_line_behind_a_long_stretch():
+def test_the_last_line_before_a_long_stretch_is_found():
     data = b"1 Q0 a 1 1 x\n1 Q0 b 1 1 tag\n" + b"# nothing\n" * 100_000
     for opened in (io.BytesIO(data), io.BytesIO(gzip.compress(data))):
         assert last_fields(Stream(opened), TREC_RUN)[5] == b"tag"
@@ -221,8 +221,8 @@ def test_long_lines_are_read(size):
     assert cranfield.evaluate({name: {"d": 1}}, io.BytesIO(data.encode()), "RR")["RR"] == 1.0
 
 
-def test_long_rows_do_not_take_longer_and_longer(monkeypatch):
-    """Lines of JSON are put together once, however many chunks they come in."""
+def test_a_json_line_in_many_chunks_is_read(monkeypatch):
+    """Joining the line again for every chunk would take quadratic time."""
     monkeypatch.setattr("cranfield.read.formats.json_lines.CHUNK", 1 << 10)
     monkeypatch.setattr("cranfield.read.streams.CHUNK", 1 << 10)
     row = json.dumps({"query_id": "q", "doc_id": "d", "score": 1, "text": "x" * 10_000_000}).encode()
@@ -230,13 +230,13 @@ def test_long_rows_do_not_take_longer_and_longer(monkeypatch):
 
 
 @pytest.mark.parametrize("deep", [b"[" * 100_000, b'{"q":' * 100_000, b'{"q": {"d": ' + b"[" * 100_000])
-def test_deep_json(deep):
+def test_deeply_nested_json_is_an_error(deep):
     for format in ("json", "jsonl"):
         with pytest.raises(InputError, match="this JSON is nested too deep"):
             cranfield.evaluate({"q": {"d": 1}}, io.BytesIO(deep), format=format)
 
 
-def test_whole_files_take_a_small_multiple(tmp_path):
+def test_whole_json_files_take_a_small_multiple_of_their_size(tmp_path):
     """JSON is held as bytes and as text, and no more, before it is parsed."""
     path = tmp_path / "run.json.gz"
     blanks = COMPRESSIONS["gzip"][1](b" " * MEGABYTE, MANY)

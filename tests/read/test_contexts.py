@@ -1,4 +1,4 @@
-"""Rows of questions with their contexts, as ragas and datasets of Hugging Face have them."""
+"""Rows of questions with their contexts, as in ragas and Hugging Face datasets."""
 
 import json
 from types import SimpleNamespace
@@ -57,13 +57,13 @@ def test_files(tmp_path, suffix):
     assert "hit_rate@5 is Success@5" in done.stdout
 
 
-def test_ids_where_both_sides_have_them():
+def test_context_ids_are_used_when_both_sides_have_them():
     rows = [{**row, "retrieved_context_ids": ["d1", 2], "reference_context_ids": [2]} for row in ROWS]
     assert Judgments.read(rows).by_query["Which cards?"] == {"2": 1.0}
     assert evaluate(rows, rows, "RR")["RR"] == 0.5
 
 
-def test_ids_on_one_side_alone_mean_nothing_to_the_other():
+def test_context_ids_on_one_side_only_are_ignored():
     rows = [{**row, "retrieved_context_ids": ["d1", "d2"]} for row in ROWS]
     check(rows, rows)
 
@@ -81,7 +81,7 @@ def test_frames_and_datasets():
 
 
 class Samples(SimpleNamespace):
-    """What ragas calls an EvaluationDataset: samples, and their rows by to_list()."""
+    """Like the EvaluationDataset of ragas: samples, and their rows by to_list()."""
 
     def __iter__(self):
         return iter(self.samples)
@@ -90,7 +90,7 @@ class Samples(SimpleNamespace):
         return [dict(vars(sample)) for sample in self.samples]
 
 
-def test_an_evaluation_dataset_of_ragas():
+def test_a_ragas_evaluation_dataset_is_read():
     dataset = Samples(samples=[SimpleNamespace(**row) for row in ROWS])
     check(dataset, dataset)
 
@@ -105,7 +105,7 @@ def test_an_evaluation_dataset_of_ragas():
         ([{"user_input": "x", "reference_contexts": [None]}], "qrels", "None is not an id"),
     ],
 )
-def test_rows_that_cannot_be_read(rows, role, fact):
+def test_bad_rows_raise_an_input_error(rows, role, fact):
     with pytest.raises(InputError) as caught:
         Judgments.read(rows)
     assert fact in str(caught.value)

@@ -1,4 +1,4 @@
-"""Random and damaged bytes: a right answer or an error of ours, from every reader."""
+"""Random and damaged bytes: every reader returns valid values or raises a CranfieldError."""
 
 import gzip
 import io

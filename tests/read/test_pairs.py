@@ -51,12 +51,12 @@ def test_bad_numbers(tmp_path, text, message):
     assert message in str(error.value)
 
 
-def test_other_blanks_belong_to_ids(tmp_path):
+def test_unicode_blanks_belong_to_ids(tmp_path):
     (tmp_path / "words").write_text("a\x85b x\xa0y\r\n\u2028 z\r\n", encoding="utf-8", newline="")
     assert read_words(tmp_path / "words", "segment") == {"a\x85b": "x\xa0y", "\u2028": "z"}
 
 
-def test_neither_a_mapping_nor_a_path():
+def test_weights_must_be_a_mapping_or_a_path():
     with pytest.raises(InputError, match="the weights: 3 is neither a mapping nor a path"):
         read_numbers(3, "weight")
 
@@ -66,7 +66,7 @@ RUN = {"1": ["b", "a", "x", "c"]}
 LENGTHS = {"a": 10, "b": 100, "c": 20, "x": 50}
 
 
-def test_time_and_text_cost_what_the_papers_say():
+def test_tbg_and_u_follow_their_papers():
     # Smucker & Clarke (2012): a gain counts by the time spent before it. Sakai & Dou (2013): by where its text ends.
     result = evaluate(QRELS, RUN, "TBG TBG(h=50) U U(L=200)", lengths=LENGTHS)
     assert result["TBG(h=50)"] == pytest.approx(2 ** (-100 / 50) + 2 ** (-160 / 50))
@@ -77,7 +77,7 @@ def test_time_and_text_cost_what_the_papers_say():
     assert evaluate(QRELS, {"2": ["a"]}, "TBG U", lengths=LENGTHS, check_ids=False)["TBG"] == 0
 
 
-def test_lengths_make_what_stands_below_a_long_document_count_less():
+def test_documents_below_a_long_document_count_less():
     names = {
         "TBG(h=50, view=utility)": lambda at: 2 ** (-at / 50),
         "U(L=200, view=utility)": lambda at: max(0, 1 - at / 200),
@@ -91,7 +91,7 @@ def test_lengths_make_what_stands_below_a_long_document_count_less():
         assert result[measure] == pytest.approx((weights[1] + weights[3]) / sum(weights))
 
 
-def test_rankings_longer_than_the_framework_follows_are_read_to_their_end():
+def test_tbg_and_u_count_documents_below_rank_1000():
     run = {"1": [*(f"x{n}" for n in range(1500)), "a"]}
     result = evaluate(QRELS, run, "TBG U")
     assert result["TBG"] == pytest.approx(2 ** (-1500 / 224))
@@ -108,6 +108,6 @@ def test_lengths_follow_the_ranking(tmp_path):
     assert ours["TBG(judged_only=True)"] == pytest.approx(condensed["TBG"])
 
 
-def test_a_document_without_a_length():
+def test_a_document_without_a_length_is_an_error():
     with pytest.raises(InputError, match="document 'x' has no length"):
         evaluate(QRELS, RUN, "TBG", lengths={"a": 1, "b": 1, "c": 1})

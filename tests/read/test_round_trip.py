@@ -1,4 +1,4 @@
-"""Whatever is written is read again as it was, id by id and bit by bit, or it is refused when it is written."""
+"""Every id and number that is written is read back exactly, or refused when it is written."""
 
 import json
 import os
@@ -36,7 +36,7 @@ hostile_ids = st.one_of(
     st.text(st.sampled_from(list("ab1é文" + SPECIAL)), max_size=6),
     st.text(max_size=4),
     st.sampled_from(["\ud800", "a\udcff", "", "#1", "# c", "\ufeffq", "1e5", "1_000", "-0", "nan", "NULL", "null"]),
-    # What may be taken for a header, another format, or a compressed file.
+    # Ids that look like a header, another format, or a compressed file.
     st.sampled_from(["query_id", "doc_id", "score", "rank", "query", "doc", "query_id,doc_id,score,x", "relevance"]),
     st.sampled_from(["PAR1", "PAR1x", '{"a":', "[[", "{}", "[]", "BZh91AY&SY", "Q0", "0"]),
 )
@@ -58,7 +58,7 @@ def rankings(draw, ids=hostile_ids):
 
 
 def fits(name, format, *, starts_line=False):
-    """Whether a format can hold an id, said in another way than in the program."""
+    """Whether a format can store an id, decided independently of the program."""
     try:
         data = name.encode()
     except UnicodeEncodeError:
@@ -72,7 +72,7 @@ def fits(name, format, *, starts_line=False):
 
 @contextmanager
 def folder():
-    """Each example has its own; fixtures live longer."""
+    """A new folder for each example, because a fixture is shared by all of them."""
     with tempfile.TemporaryDirectory() as path:
         yield Path(path)
 
@@ -97,7 +97,7 @@ def read_rows(path, role, format):
 
 
 def names(folder, format, compression):
-    """A file's name that says the format, and one that leaves it to the content where that is enough."""
+    """A file name that tells the format, and one without an extension where the content is enough."""
     extension = "tsv" if format == "beir" else format
     yield folder / f"out.{extension}{compression}", None if format not in WORDS else format
     if format in (*WORDS, "jsonl", "parquet", "json"):
@@ -105,7 +105,7 @@ def names(folder, format, compression):
 
 
 def refused(content, format, write):
-    """Whether it was refused when it was written; that must be said well."""
+    """Whether writing is refused; if it is, the error must name an id that does not fit."""
     try:
         write()
         return False
@@ -123,7 +123,7 @@ def refused(content, format, write):
 @given(content=rankings(), format=st.sampled_from(RUN_FORMATS), compression=compressions)
 @example([("query", [("doc", 1.0)])], "trec", "")
 @example([("a\xa0b", [("c", 1.0)])], "trec", "")
-def test_runs(content, format, compression):
+def test_runs_are_read_back_exactly(content, format, compression):
     check_run(content, format, compression)
 
 
@@ -139,20 +139,20 @@ def check_run(content, format, compression):
     if format == "msmarco":
         expected = [(query, document, -float(at)) for query, its in content for at, (document, _) in enumerate(its, 1)]
     with folder() as place:
-        for path, said in names(place, format, compression):
+        for path, declared in names(place, format, compression):
             if refused(content, format, partial(write_run, path, content, name="score", format=format)):
                 assert os.listdir(place) == []
                 return
-            assert exactly(read_rows(path, "run", said)) == exactly(expected)
+            assert exactly(read_rows(path, "run", declared)) == exactly(expected)
             grades = {query: {document: at % 3 for at, (document, _) in enumerate(its)} for query, its in content}
             memory = {query: {document: number for q, document, number in expected if q == query} for query in grades}
             for scan in scans:
                 with scan_with(scan, 64):
                     for ties in ("doc_id", "file"):
-                        found = cranfield.evaluate(grades, path, "nDCG RR", format=said, policy=Policy(ties=ties))
+                        found = cranfield.evaluate(grades, path, "nDCG RR", format=declared, policy=Policy(ties=ties))
                         wanted = cranfield.evaluate(grades, memory, "nDCG RR", policy=Policy(ties=ties))
                         assert found.per_query == [each._replace(run=found.run) for each in wanted.per_query]
-                    first = first_documents(open_source(path, "run", said), grades, 9, Policy(ties="file"))
+                    first = first_documents(open_source(path, "run", declared), grades, 9, Policy(ties="file"))
                 assert first == {query: sorted(its, key=its.get, reverse=True) for query, its in memory.items()}
 
 
@@ -173,27 +173,27 @@ def write_judgments(path, content, format, groups):
 @given(content=rankings(), format=st.sampled_from(FORMATS), compression=compressions, group=st.none() | hostile_ids)
 @example([("a\xa0b", [("c", 1.0)])], "trec", "", None)
 @example([("query", [("doc", 1.0)])], "trec", "", "rel")
-def test_judgments(content, format, compression, group):
+def test_judgments_are_read_back_exactly(content, format, compression, group):
     expected = rows(content)
     groups = None if group is None else [group] * len(expected)
     kept = [*content, *([("1", [(group, 0.0)])] if groups and format not in ("json", "beir") else [])]
     with folder() as place:
-        for path, said in names(place, format, compression):
+        for path, declared in names(place, format, compression):
             if refused(kept, format, partial(write_judgments, path, content, format, groups)):
                 assert os.listdir(place) == []
                 return
-            assert exactly(read_rows(path, "qrels", said)) == exactly(expected)
-            read = Judgments.read(path, "tsv" if said == "beir" else said).by_query
+            assert exactly(read_rows(path, "qrels", declared)) == exactly(expected)
+            read = Judgments.read(path, "tsv" if declared == "beir" else declared).by_query
             assert read == {query: dict(its) for query, its in content}
             if groups and format not in ("json", "beir"):
-                [found] = [batch.group for batch in open_records(path, "qrels", said).batches(None)]
+                [found] = [batch.group for batch in open_records(path, "qrels", declared).batches(None)]
                 assert found == groups
 
 
 @settings(deadline=None, max_examples=150)
 @given(content=rankings(), one=st.sampled_from(RUN_FORMATS), other=st.sampled_from(RUN_FORMATS))
-def test_conversions_keep_what_they_write(content, one, other):
-    """From a file that holds it to another that may not."""
+def test_conversions_keep_all_rows(content, one, other):
+    """The target format may refuse ids that the source format can store."""
     with folder() as place:
         source, target = place / "source", place / "target"
         if refused(content, one, partial(write_run, source, content, name="t", format=one)):
@@ -204,7 +204,7 @@ def test_conversions_keep_what_they_write(content, one, other):
             assert sorted(exactly(read_rows(target, "run", other))) == sorted(before)
 
 
-def test_the_order_and_the_scores_are_those_given(tmp_path):
+def test_order_and_scores_are_written_as_given(tmp_path):
     content = [("q2", [("b", 1.0), ("a", 2.0), ("c", 2.0)]), ("q1", [("z", -0.0)])]
     assert write_run(tmp_path / "out.run", content, name="mine") == 4
     assert (tmp_path / "out.run").read_text().splitlines() == [
@@ -239,19 +239,19 @@ def test_the_order_and_the_scores_are_those_given(tmp_path):
         ),
     ],
 )
-def test_runs_that_are_refused(tmp_path, content, options, fact):
+def test_bad_runs_are_refused(tmp_path, content, options, fact):
     with pytest.raises((InputError, OutputError), match=fact):
         write_run(tmp_path / "out", content, **{"name": "t", "format": "trec", **options})
     assert os.listdir(tmp_path) == []
 
 
-def test_the_name_of_a_run_that_is_not_utf8(tmp_path):
+def test_a_run_name_that_is_not_utf8_is_escaped(tmp_path):
     (tmp_path / "\udcff.json").write_text(json.dumps({"q": {"a": 1.5}}))
     convert_file(tmp_path / "\udcff.json", tmp_path / "out.run", role="run")
     assert (tmp_path / "out.run").read_text() == "q Q0 a 1 1.5 \\udcff\n"
 
 
-def test_queries_stay_together_in_what_is_read(tmp_path):
+def test_rows_of_a_query_stay_together(tmp_path):
     content = [(str(query), [(f"d{document}", 1.0) for document in range(5)]) for query in range(2000)]
     write_run(tmp_path / "out.run", content, name="t")
     found = read_rows(tmp_path / "out.run", "run", None)

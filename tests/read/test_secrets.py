@@ -1,4 +1,4 @@
-"""No secret is shown, whatever the system, whatever goes wrong, and however the secret is written there."""
+"""No secret is shown, for any system, any failure and any encoding of the secret."""
 
 import base64
 import html
@@ -38,7 +38,7 @@ FORMS = {
     "base64 inside": lambda secret: base64.b64encode(b"me:" + secret.encode()).decode(),
     "base64 shifted": lambda secret: base64.urlsafe_b64encode(b"user:" + secret.encode() + b";x").decode(),
 }
-# Of letters that no message has eight of in a row.
+# No message contains eight of these letters in a row.
 LETTERS = "QXZJKVqxzjkv"
 secrets = st.builds(
     lambda start, rest, end: start + rest + end,
@@ -49,7 +49,7 @@ secrets = st.builds(
 
 
 def parts(secret):
-    """Every eight letters of the secret, and of what base64 makes of it."""
+    """Every eight consecutive letters of the secret and of its base64 forms."""
     texts = [
         secret,
         base64.b64encode(secret.encode()).decode(),
@@ -73,13 +73,13 @@ def test_a_secret_is_hidden_in_every_form(secret, form, before):
     assert_hidden(secret, kept.hide(text), kept.excerpt(text.encode()))
 
 
-def test_a_text_is_hidden_before_it_is_cut():
+def test_secrets_are_hidden_before_the_text_is_cut():
     kept = Secrets("s")
     token = "eyJhbGciOiJIUzI1NiJ9." + "a1B2c3D4" * 400
     kept.keep(token, PLACE)
     for before in range(0, 200, 7):
         assert_hidden(token, kept.excerpt(b"x" * before + token.encode()))
-    assert_hidden(token, kept.excerpt(token.encode() * 40))  # far more than is looked at
+    assert_hidden(token, kept.excerpt(token.encode() * 40))  # far longer than the part that is searched
     assert len(kept.excerpt(b"x " * 500)) <= 120
 
 
@@ -105,16 +105,16 @@ def http_settings(place, url):
     return {**table, **more.get(place, {place: PLACE})}
 
 
-def answer(fault, told):
+def answer(fault, sent):
     return {
-        "echo": json.dumps({"error": told}).encode(),
-        "denied": (403, told),
-        "wrong key": (401, told),
-        "html": f"<p>{html.escape(told)}</p>".encode(),
-        "not JSON": told.encode(),
-        "no results": {"message": told},
-        "odd id": {"results": [{"id": {"x": told}}], "hits": [{"id": [told]}], "response": {"docs": [{"id": [told]}]}},
-        "odd score": {"results": [{"id": "a", "score": told}], "hits": {"hits": [{"_id": "a", "_score": told}]}},
+        "echo": json.dumps({"error": sent}).encode(),
+        "denied": (403, sent),
+        "wrong key": (401, sent),
+        "html": f"<p>{html.escape(sent)}</p>".encode(),
+        "not JSON": sent.encode(),
+        "no results": {"message": sent},
+        "odd id": {"results": [{"id": {"x": sent}}], "hits": [{"id": [sent]}], "response": {"docs": [{"id": [sent]}]}},
+        "odd score": {"results": [{"id": "a", "score": sent}], "hits": {"hits": [{"_id": "a", "_score": sent}]}},
         "drop": None,
         "twice": {"results": [{"id": "a"}, {"id": "a"}]},
     }[fault]
@@ -128,7 +128,7 @@ def server():
 
 
 def shown_by(settings, folder):
-    """All that a user sees of a system that fails: errors, the program's lines, and the files."""
+    """Everything a user sees when a system fails: errors, the program's lines, and the files."""
     try:
         system = open_system(settings, open_collection("builtin"), name="s", timeout=2)
         with closing(system):
@@ -145,8 +145,8 @@ def test_servers_show_no_secret(server, monkeypatch, data):
     kind, place = data.draw(st.sampled_from(sorted(PRESETS))), data.draw(st.sampled_from(HTTP_PLACES))
     fault, form = data.draw(st.sampled_from(FAULTS)), data.draw(st.sampled_from(sorted(FORMS)))
     monkeypatch.setenv("RANDOM_SECRET", secret)
-    told = FORMS[form](secret) * data.draw(st.integers(1, 3))
-    server.behave = lambda query, attempt: answer(fault, told)
+    sent = FORMS[form](secret) * data.draw(st.integers(1, 3))
+    server.behave = lambda query, attempt: answer(fault, sent)
     with TemporaryDirectory() as folder:
         assert_hidden(secret, *shown_by({"type": kind, **http_settings(place, server.url)}, folder))
 

@@ -16,7 +16,7 @@ from cranfield import InputError, Judgments
 from tests.read.same_values import EXPECTED, QRELS, QRELS_ROWS, RUN, RUN_ROWS, TREC_QRELS, TREC_RUN, check
 
 
-def test_expected_by_hand():
+def test_expected_values_match_a_calculation_by_hand():
     assert EXPECTED["RR"] == (1 / 2 + 1 / 2 + 1 / 2) / 3
     assert EXPECTED["AP"] == pytest.approx((1 / 2 / 2 + 1 / 2 + 1 / 2) / 3)
     assert EXPECTED["Judged@2"] == (2 / 2 + 1 / 2 + 1 / 2) / 3
@@ -51,7 +51,7 @@ def test_compressed_files(tmp_path, extension, named):
                 check(qrels, run)
 
 
-def test_files_of_every_kind(tmp_path):
+def test_files_of_every_text_format(tmp_path):
     names = {
         "r.tsv": ("query-id\tcorpus-id\tscore\n", "{}\t{}\t{}\n"),
         "r.csv": ('"qid","docno",score\r\n', '"{}",{},{}\r\n'),
@@ -163,12 +163,12 @@ def test_frames_of_mixed_objects():
         assert fact in str(error.value)
 
 
-def test_a_run_of_nothing_that_is_judged(tmp_path):
+def test_a_run_without_judged_queries_has_value_0(tmp_path):
     result = cranfield.evaluate({"q": {"a": 1}}, {"other": {"a": 1.0}}, "AP", check_ids=False)
     assert (result["AP"], result.counts.missing, result.counts.extra) == (0.0, 1, 1)
 
 
-def test_extensions_that_promise_a_separator(tmp_path):
+def test_the_extension_decides_the_separator(tmp_path):
     (tmp_path / "ranks.csv").write_text("1,a,1\n1,b,2\n")
     with pytest.raises(InputError, match="does not name the columns"):
         cranfield.evaluate(QRELS, tmp_path / "ranks.csv")
@@ -192,7 +192,7 @@ def test_rows_honour_the_policy_for_duplicates():
         assert cranfield.evaluate({"q": {"a": 1}}, rows, "RR", policy=policy)["RR"] == value
 
 
-def test_dicts_that_once_held_other_keys():
+def test_dicts_with_deleted_keys_are_read():
     documents = [f"doc{j}" for j in range(50)]
     run = {}
     for query in range(300):

@@ -37,14 +37,14 @@ def test_a_pipe_with_scattered_queries_is_read_twice():
         check(QRELS, pipe)
 
 
-def test_a_file_is_read_from_where_it_stands():
+def test_a_file_is_read_from_its_current_position():
     stream = io.BytesIO(b"a header that is not ours\n" + TREC_RUN)
     stream.readline()
     check(QRELS, stream)
     check(QRELS, io.StringIO(TREC_RUN.decode()))
 
 
-def test_the_hash_is_that_of_the_content(tmp_path):
+def test_the_hash_is_of_the_uncompressed_content(tmp_path):
     import hashlib
 
     (tmp_path / "run").write_bytes(TREC_RUN)
@@ -57,7 +57,7 @@ def test_the_hash_is_that_of_the_content(tmp_path):
     assert one.sha256 == other.sha256 != Judgments.read({"1": {"a": 1}}).sha256
 
 
-def test_short_reads_are_not_the_end():
+def test_short_reads_do_not_end_a_stream():
     class Slow(io.BytesIO):
         def read(self, size=-1):
             return super().read(min(size, 7) if size >= 0 else 7)
@@ -88,7 +88,7 @@ def test_hashing_ahead_gives_the_same_hash(tmp_path, size):
     assert stream.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
+def test_hashing_ahead_hashes_the_content_of_a_compressed_file(tmp_path):
     path = tmp_path / "some.run.gz"
     path.write_bytes(gzip.compress(b"1 Q0 d 1 0.5 tag\n"))
     hash_ahead(str(path))
@@ -98,7 +98,7 @@ def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
     assert stream.sha256 == hashlib.sha256(b"1 Q0 d 1 0.5 tag\n").hexdigest()
 
 
-def test_a_hash_that_is_not_wanted_is_made_when_it_is_asked_for(tmp_path):
+def test_a_skipped_hash_is_computed_on_demand(tmp_path):
     (tmp_path / "some.run").write_bytes(TREC_RUN)
     stream = Stream(tmp_path / "some.run", hashed=False)
     result = cranfield.evaluate(QRELS, stream, "AP")

@@ -1,4 +1,4 @@
-"""A file is complete or not there, and a device, a pipe or a link stays what it is, whoever writes."""
+"""Output files are complete or absent, and devices, pipes and links stay what they are."""
 
 import ast
 import gzip
@@ -18,7 +18,7 @@ from cranfield.cli import output
 from cranfield.read.target import open_target, write_text
 from tests.source import trees_with
 
-posix = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX file systems")
+posix = pytest.mark.skipif(os.name == "nt", reason="specific to POSIX file systems")
 
 
 def convert(path):
@@ -37,7 +37,7 @@ def report(path):
     cranfield.write_report("builtin:qrels", ["builtin:keywords"], path, "AP", charts=False)
 
 
-# Everyone who writes a file that the user names, and how what they write begins.
+# Every function that writes a file named by the user, and how its output begins.
 WRITERS = {"convert": (convert, b"query_id,"), "save": (save, b"{\n"), "-o": (lines, b"one"), "report": (report, b"<!")}
 writers = pytest.mark.parametrize(("write", "start"), WRITERS.values(), ids=WRITERS)
 
@@ -77,7 +77,7 @@ def test_a_link_stays_a_link(tmp_path, write, start, there):
 
 @posix
 @writers
-def test_a_pipe_is_written_to(tmp_path, write, start):
+def test_a_pipe_receives_the_output(tmp_path, write, start):
     os.mkfifo(tmp_path / "pipe")
     received = []
     reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_bytes()), daemon=True)
@@ -91,7 +91,7 @@ def test_a_pipe_is_written_to(tmp_path, write, start):
 
 
 def device(path, minor):
-    """A device of our own beside the system's: 1, 3 swallows everything, 1, 7 is always full."""
+    """Create a character device: 1, 3 discards everything, 1, 7 is always full."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, minor))
         with open(path, "wb"):
@@ -140,7 +140,7 @@ def test_a_full_disk_is_an_error(full_disk, write, start):
 
 
 @writers
-def test_places_that_cannot_be_written(tmp_path, write, start):
+def test_unwritable_places_are_an_error(tmp_path, write, start):
     folder, missing = "this is a folder", "no such file or directory"
     for place, reason in ((tmp_path, folder), (f"{tmp_path}/new/", folder), (tmp_path / "none" / "out", missing)):
         with pytest.raises(OutputError, match=reason) as error:
@@ -151,7 +151,7 @@ def test_places_that_cannot_be_written(tmp_path, write, start):
 
 @posix
 @writers
-def test_names_that_are_not_utf8(tmp_path, write, start):
+def test_file_names_that_are_not_utf8_are_written(tmp_path, write, start):
     name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
     write(name)
     assert Path(name).read_bytes().startswith(start)
@@ -164,7 +164,7 @@ def test_names_that_are_not_utf8(tmp_path, write, start):
 
 
 @writers
-def test_names_that_no_file_can_have(tmp_path, write, start):
+def test_impossible_file_names_are_an_error(tmp_path, write, start):
     for name in ("\0", "\ud800", "x" * 300):
         with pytest.raises(OutputError, match="cannot be written"):
             write(tmp_path / name)
@@ -173,13 +173,13 @@ def test_names_that_no_file_can_have(tmp_path, write, start):
 
 @posix
 @writers
-def test_the_longest_name(tmp_path, write, start):
+def test_the_longest_file_name_is_written(tmp_path, write, start):
     write(tmp_path / ("x" * 255))
     assert os.listdir(tmp_path) == ["x" * 255]
 
 
 @posix
-def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
+def test_a_read_only_file_is_not_replaced(tmp_path):
     (tmp_path / "out").write_text("precious")
     (tmp_path / "out").chmod(0o400)
     if os.access(tmp_path / "out", os.W_OK):
@@ -190,7 +190,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, ValueError])
-def test_nothing_is_left_of_a_failure(tmp_path, failure):
+def test_a_failure_leaves_only_the_old_file(tmp_path, failure):
     def pieces():
         yield "a piece"
         raise failure
@@ -209,7 +209,7 @@ def test_only_force_replaces(tmp_path):
     assert (tmp_path / "out").read_text(encoding="utf-8") == "é\n"
 
 
-def test_compressed_by_its_extension(tmp_path):
+def test_output_is_compressed_by_its_extension(tmp_path):
     output.write(["one", "two"], str(tmp_path / "out.txt.gz"))
     assert gzip.decompress((tmp_path / "out.txt.gz").read_bytes()) == b"one\ntwo\n"
     save(tmp_path / "saved.json.gz")
@@ -218,7 +218,7 @@ def test_compressed_by_its_extension(tmp_path):
     assert cranfield.gate("builtin:qrels", tmp_path / "saved.json.gz", "builtin:keywords", "AP").passed
 
 
-def test_two_write_the_same_target_at_once(tmp_path):
+def test_two_writers_of_the_same_file_do_not_mix(tmp_path):
     out = tmp_path / "out"
     with open_target(out) as one, open_target(out) as other, one.opened() as first, other.opened() as second:
         first.write(b"first " * 1000)
@@ -238,14 +238,14 @@ def test_two_write_the_same_target_at_once(tmp_path):
 
 @posix
 @pytest.mark.parametrize("place", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_the_names_of_standard_output(place):
+def test_standard_output_can_be_named_as_a_file(place):
     if not os.path.exists(place):
         pytest.skip(f"there is no {place} here")
     script = "import sys; from cranfield.read.target import write_text; write_text(sys.argv[1], 'hello', force=True)"
     assert subprocess.check_output([sys.executable, "-c", script, place]) == b"hello"
 
 
-def test_text_without_bytes_is_escaped(tmp_path):
+def test_lone_surrogates_are_escaped_in_output(tmp_path):
     (tmp_path / "\udcff.run").write_bytes(b"1 Q0 a 1 1 t\n")
     evaluation = cranfield.evaluate({"1": {"a": 1}}, tmp_path / "\udcff.run", "RR")
     evaluation.save(tmp_path / "saved.json")
@@ -263,12 +263,12 @@ def test_text_without_bytes_is_escaped(tmp_path):
         assert (tmp_path / f"chart.{ending}").stat().st_size > 1000
 
 
-# Lines that are appended to what is there, and a stream that goes nowhere.
+# Appends lines to an existing file, and opens a stream that discards its output.
 OTHER_WAYS = {"torch/evaluator.py", "cli/reading.py"}
 
 
-def test_there_is_no_other_way_to_write():
-    """No module opens a file to write, other than the one that knows how."""
+def test_all_files_are_written_by_one_module():
+    """Only read/target.py may open a file for writing."""
     found = set()
     for path, tree in trees_with("open|write_bytes|mkstemp|write_text"):
         for node in ast.walk(tree):
