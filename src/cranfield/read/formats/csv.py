@@ -1,4 +1,4 @@
-"""csv: columns separated by commas or semicolons, with a header."""
+"""csv: known by its extension, or by a first line that names the columns, with one of the separators between them."""
 
 from __future__ import annotations
 
