@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import cranfield
-from cranfield import MeasureError, Policy, parse_measure
+from cranfield import Policy, parse_measure
 
 CASES = sorted(Path(__file__).with_name("golden").iterdir())
 
@@ -24,16 +24,18 @@ def read_case(folder):
     return Policy(ties=ties, depth=depth), rel, "-J" in options, expected
 
 
+NOT_MEASURES = {"runid", "relstring", "relstring_6"}  # texts that only the drop-in prints
+
+
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
 def test_values_match_trec_eval(folder):
     policy, rel, judged_only, expected = read_case(folder)
     compared = 0
     measures = {}
     for name in {name for name, _ in expected}:
-        try:
-            measure = parse_measure(name)
-        except MeasureError:
-            continue  # not in the catalogue yet
+        if name in NOT_MEASURES:
+            continue
+        measure = parse_measure(name)
         if rel != 1 and "rel" in measure.definition.kinds:
             measure = measure.replace(rel=rel)
         if "avgjg" not in name and folder.name == "groups":

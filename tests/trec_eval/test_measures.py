@@ -1,5 +1,8 @@
 """trec_eval's measures and their parameters."""
 
+import math
+import random
+
 from tests.trec_eval.conftest import lines_of
 
 
@@ -98,12 +101,23 @@ def test_option_l_sets_the_lowest_relevant_grade(call):
     assert call("-l3 -m Rndcg.1=2 qrels run")[1] == lines_of(("Rndcg_1=2", "all", "0.0000"))
 
 
-def test_means_are_added_in_order(call):
-    # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1; the one is printed as 0.0000, the other as 0.0001.
-    qrels = "1 0 a 1\n" + "".join(f"{q} 0 a 1\n" for q in range(2, 12))
-    ranked = "".join(f"{q} Q0 {'a' if q < 4 else 'x'} 1 1 t\n" for q in range(1, 12))
-    _, out, _ = call("-m P.16 -m num_q qrels run", qrels, ranked)
-    total = 0.0
-    for q in sorted(map(str, range(1, 12))):
-        total += 1 / 16 if int(q) < 4 else 0.0
-    assert out == lines_of(("num_q", "all", 11), ("P_16", "all", f"{total / 11:6.4f}"))
+def test_means_are_added_in_the_order_of_query_ids(call):
+    # trec_eval adds in the order of the ids as bytes, and these values are rounded otherwise in any other order.
+    draw = random.Random(8)
+    hits = {str(q): draw.randrange(11) for q in range(1, 2001)}
+    qrels = "".join(f"{q} 0 {d} 1\n" for q in hits for d in range(10))
+    ranked = "".join(f"{q} Q0 {d} 1 1 t\n" for q, hit in hits.items() for d in range(hit)) + "".join(
+        f"{q} Q0 x 1 0 t\n" for q in hits
+    )
+    in_order = total_of(hits[q] / 10 for q in sorted(hits))
+    assert f"{in_order / 2000:6.4f}" != f"{total_of(hits[q] / 10 for q in hits) / 2000:6.4f}"
+    assert f"{in_order / 2000:6.4f}" != f"{math.fsum(hit / 10 for hit in hits.values()) / 2000:6.4f}"
+    _, out, _ = call("-m P.10 qrels run", qrels, ranked)
+    assert out == lines_of(("P_10", "all", f"{in_order / 2000:6.4f}"))
+
+
+def total_of(values):
+    total = 0.0  # Python's sum() is more exact than plain addition from 3.12 on
+    for value in values:
+        total += value
+    return total
