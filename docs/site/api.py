@@ -49,6 +49,7 @@ GROUPS = {
         "explain",
         "explain_grades",
         "Evaluation",
+        "Evaluations",
         "LazyEvaluation",
         "Explanation",
         "Policy",
@@ -82,6 +83,7 @@ ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, 
 # What is made by a function of this package, never by its users.
 MADE = {
     "Evaluation",
+    "Evaluations",
     "LazyEvaluation",
     "Explanation",
     "Comparison",

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         SystemFailure,
     )
     from cranfield.evaluation.advice import Advice, advise
-    from cranfield.evaluation.evaluating import evaluate, evaluate_runs, value
+    from cranfield.evaluation.evaluating import Evaluations, evaluate, evaluate_runs, value
     from cranfield.evaluation.explaining import Explanation, explain, explain_grades
     from cranfield.evaluation.lazily import LazyEvaluation, evaluate_lazily
     from cranfield.evaluation.result import Evaluation
@@ -119,7 +119,7 @@ _HOMES = {
         *("OutputError", "PolicyError", "SystemFailure"),
     ),
     "evaluation.lazily": ("LazyEvaluation", "evaluate_lazily"),
-    "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
+    "evaluation.evaluating": ("Evaluations", "evaluate", "evaluate_runs", "value"),
     "evaluation.explaining": ("Explanation", "explain", "explain_grades"),
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
@@ -169,6 +169,7 @@ __all__ = [
     "Difference",
     "DuplicateError",
     "Evaluation",
+    "Evaluations",
     "Explanation",
     "GateResult",
     "GroupedJudgments",

@@ -10,12 +10,15 @@
     ├── MissingLibrary    an optional library that is not installed; also an ImportError
     └── SystemFailure     a live search system or a model that did not answer, or not as it should
 
-A message is a fact with its place, and where it helps a second line: "Hint: what to do".
+A message is a fact with its place, and where it helps a second line: "Hint: what to do". Messages name things as Python
+does, with the option in parentheses where it helps: "complete=True (--complete)". `cranfield.cli.wording` turns them
+into messages of the command line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -125,14 +128,11 @@ class ComparisonError(CranfieldError, ValueError):
 
 
 class MissingLibrary(CranfieldError, ImportError):
-    """An optional library that is not installed.
+    """An optional library that is not installed; the hint says how to install it.
 
-    >>> from cranfield.errors import need
-    >>> need("no_such_library", purpose="reading dreams", extra="dreams")
-    Traceback (most recent call last):
-    ...
-    cranfield.errors.MissingLibrary: reading dreams needs the library no_such_library, which is not installed.
-    Hint: pip install 'cranfield[dreams]'
+    >>> import cranfield
+    >>> issubclass(cranfield.MissingLibrary, ImportError)
+    True
     """
 
 
@@ -163,6 +163,10 @@ class SystemFailure(CranfieldError):
 
 Kind = TypeVar("Kind", bound=CranfieldError)
 MOST_NAMES = 10_000  # that are looked through for one that may have been meant
+LONGEST_NAME = 100  # letters of a name that is worth a suggestion
+BEGINNING = 3  # letters of a name that may stand for all of it
+SHORTEST = 3  # letters in which there may be a slip
+LETTERS_OF_A_SLIP, MOST_SLIPS = 4, 3  # one slip for so many letters, but never more
 
 
 def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
@@ -201,15 +205,53 @@ def choice_hint(start: str, known: Iterable[str], typed: object) -> str:
 
 
 def nearest(typed: object, known: Iterable[str]) -> str:
-    """The name that may have been meant by a mistyped one; empty where none is near.
+    """The name that may have been meant by a mistyped or shortened one; empty where none is near.
 
-    >>> nearest("wilcoxn", ["t", "wilcoxon"]), nearest("pie", ["scatter"])
-    ('wilcoxon', '')
+    >>> nearest("wilcoxn", ["t", "wilcoxon"]), nearest("polt", ["pool", "plot"]), nearest("EVAL", ["evaluate"])
+    ('wilcoxon', 'plot', 'evaluate')
+    >>> nearest("pie", ["scatter"]), nearest("--format", ["--force", "--import"])
+    ('', '')
     """
-    from difflib import get_close_matches
     from itertools import islice
 
-    return next(iter(get_close_matches(str(typed), [*islice(known, MOST_NAMES)], 1)), "")
+    word = _bare(typed)
+    if len(word) > LONGEST_NAME:
+        return ""
+    found = [(_distance(word, _bare(name)), at, name) for at, name in enumerate(islice(known, MOST_NAMES))]
+    return min(found)[2] if found and min(found)[0] < inf else ""
+
+
+def _bare(name: object) -> str:
+    return str(name).strip("-'").lower()
+
+
+def _distance(typed: str, known: str) -> float:
+    """How many slips are between two words; infinite where these are too many for one to be meant by the other."""
+    if len(typed) >= BEGINNING and known.startswith(typed):
+        return 0.5 if typed != known else 0
+    longer = max(len(typed), len(known))
+    allowed = 1 if longer == SHORTEST else min(longer // LETTERS_OF_A_SLIP, MOST_SLIPS)
+    found = slips(typed, known) if abs(len(typed) - len(known)) <= allowed else inf
+    return found if found <= allowed else inf
+
+
+def slips(one: str, other: str) -> int:
+    """How many letters must be added, left out, replaced or swapped with the next to make one word the other.
+
+    >>> slips("ndgc", "ndcg"), slips("context", "contest"), slips("presicion", "precision")
+    (1, 1, 2)
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one):
+        above, row = row, [i + 1]
+        for j, sign in enumerate(other):
+            best = min(above[j + 1] + 1, row[j] + 1, above[j] + (letter != sign))
+            if i and j and letter == other[j - 1] and one[i - 1] == sign:
+                best = min(best, before[j - 1] + 1)
+            row.append(best)
+        before = above
+    return row[-1]
 
 
 def need(module: str, *, purpose: str, extra: str = "") -> ModuleType:
@@ -217,6 +259,11 @@ def need(module: str, *, purpose: str, extra: str = "") -> ModuleType:
 
     >>> need("math", purpose="counting").__name__
     'math'
+    >>> need("no_such_library", purpose="reading dreams", extra="dreams")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.MissingLibrary: reading dreams needs the library no_such_library, which is not installed.
+    Hint: pip install 'cranfield[dreams]'
     """
     from importlib import import_module
 

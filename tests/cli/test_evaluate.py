@@ -201,7 +201,7 @@ def test_no_colour_in_a_pipe_or_with_no_color(folder):
     [
         (("--unseen", "2"), "--unseen needs --bounds."),
         (("--scale", "0,1"), "--scale needs --bounds."),
-        (("--bounds", "--unseen", "-1"), "-1 is not in the range"),
+        (("--bounds", "--unseen", "-1"), "--unseen: -1 is not a whole number from 0."),
         (("--bounds", "--scale", "0,x"), "the scale: 'x' is not a grade."),
     ],
 )
@@ -223,3 +223,23 @@ def test_only_one_run_is_saved(tmp_path):
         assert "--save takes one run" in done.stderr
     assert not (tmp_path / "saved.json").exists()
     assert run("evaluate", "qrels", "runs/on*", "-m", "RR", "--save", "saved.json", cwd=tmp_path).returncode == 0
+
+
+def test_the_extension_of_the_output_file_chooses_the_format(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "good.run").write_text("q Q0 a 1 1 x\n")
+    arguments = ("evaluate", "qrels", "good.run", "-m", "RR")
+    for extension in (".csv", ".JSON", ".md"):
+        form = {".csv": "csv", ".JSON": "json", ".md": "markdown"}[extension]
+        assert run(*arguments, "-o", f"values{extension}", cwd=tmp_path).returncode == 0
+        run(*arguments, "-o", "named", "--format", form, cwd=tmp_path)
+        assert (tmp_path / f"values{extension}").read_text() == (tmp_path / "named").read_text()
+    run(*arguments, "-o", "values.csv", "--format", "json", cwd=tmp_path)
+    assert (tmp_path / "values.csv").read_text().startswith("{")
+    done = run("compare", "qrels", "good.run", "good.run", "-m", "RR", "-o", "new.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "this command cannot write csv, only text, json, markdown or latex" in done.stderr
+    done = run("report", "qrels", "good.run", "-m", "RR", "-o", "new.pdf", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a report is an HTML page, not .pdf." in done.stderr
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("new")]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cranfield.layout import joined
+
 if TYPE_CHECKING:
     from cranfield.comparison.significance import Test
 
@@ -20,8 +22,7 @@ def fill_help(command: click.Command, **texts: str) -> None:
 
 def listed(names: Iterable[str]) -> str:
     """Names to choose from, for help: a, b or c."""
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last
+    return joined(names, "or")
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -83,15 +84,40 @@ verbose = click.option(
 )
 force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
-# What commands print: the first for people, the others for programs and papers.
-PRINTED = ("text", "tsv", "csv", "json", "jsonl", "junit", "markdown", "latex")
+# What commands print, and the extension of its files: the first for people, the others for programs and papers.
+PRINTED = {
+    "text": ".txt",
+    "tsv": ".tsv",
+    "csv": ".csv",
+    "json": ".json",
+    "jsonl": ".jsonl",
+    "junit": ".xml",
+    "markdown": ".md",
+    "latex": ".tex",
+}
 
 
 def printed(*formats: str) -> Decorator:
     """How to print a result, besides text for people, and where to."""
-    chosen = click.Choice([name for name in PRINTED if name == "text" or name in formats])
-    form = click.option("--format", "form", type=chosen, default="text", help="The output format [text].")
-    return all_of(form, written())
+    known = [name for name in PRINTED if name == "text" or name in formats]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(form: str | None, file: str | None, **values: Any) -> Any:
+            return function(form=form or _form_of(file, known), file=file, **values)
+
+        help_text = "The output format [that of FILE's extension, or text]."
+        return all_of(click.option("--format", "form", type=click.Choice(known), help=help_text), written())(command)
+
+    return decorate
+
+
+def _form_of(file: str | None, known: list[str]) -> str:
+    """The format that the extension of a file stands for; text, if it stands for none."""
+    form = next((name for name, extension in PRINTED.items() if (file or "").lower().endswith(extension)), "text")
+    if form not in known:
+        raise click.UsageError(f"-o {file}: this command cannot write {form}, only {joined(known, 'or')}.")
+    return form
 
 
 def written(*, required: bool = False) -> Decorator:
@@ -141,10 +167,11 @@ def how_tested(
         return None if settings else value
 
     assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
-    help_text = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
+    told, known = f"The significance test: {listed(tests)} [t].{assumed}", list(corrections)
+    corrected = f"Correct p-values for several tests: {listed(known)} [{correction}]."
     return all_of(
-        click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t].{assumed}"),
-        click.option("--correction", help=help_text),
+        click.option("--test", type=click.Choice(list(tests)), default=usual("t"), metavar="TEST", help=told),
+        click.option("--correction", type=click.Choice(known), metavar="NAME", help=corrected),
         click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
     )
 

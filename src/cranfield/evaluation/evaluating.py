@@ -138,7 +138,15 @@ def evaluate(
 
 
 class Evaluations(dict[str, Evaluation]):
-    """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
+    """The result of `evaluate_runs`: a dict of evaluations by run, which notebooks show as one table.
+
+    >>> from cranfield import evaluate_runs
+    >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
+    >>> results
+    <Evaluations of 2 runs: good, bad>
+    >>> results["bad"]["RR"]
+    0.5
+    """
 
     def __repr__(self) -> str:
         return f"<Evaluations of {count(len(self), 'run')}: {listed(list(self))}>"
@@ -156,6 +164,10 @@ class Evaluations(dict[str, Evaluation]):
         measure: any of its names, or a `Measure`; by default the first that was measured.
         options: those of the chart, as for `draw_chart`.
         Returns the specification, as a dict.
+
+        >>> from cranfield import evaluate_runs
+        >>> evaluate_runs({"1": {"a": 1}, "2": {"b": 1}}, {"one": {"1": ["a"], "2": ["b"]}}, "RR").plot()
+        <chart: RR of the queries>
         """
         from cranfield.evaluation.charting import plotted
 
@@ -167,13 +179,13 @@ def evaluate_runs(
     runs: Mapping[str, Any] | Iterable[Any],
     measures: Measures = DEFAULT_MEASURES,
     **options: Unpack[Options],
-) -> dict[str, Evaluation]:
+) -> Evaluations:
     """Evaluate several runs against judgments that are read once: {name: run}, or paths.
 
     qrels, measures: those of `evaluate`.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes.
     options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
-    Returns {name: Evaluation}.
+    Returns `Evaluations`, which is a dict {name: Evaluation}.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
     >>> {name: result["RR"] for name, result in results.items()}

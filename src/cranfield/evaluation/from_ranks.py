@@ -12,6 +12,7 @@ from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
+from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.columns import Integers, Numbers
@@ -74,8 +75,18 @@ def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
     """Refuse a run that lacks judged queries, where the policy says so."""
     if policy.missing == "error" and judged.missing.any():
         lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
-        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
-        raise InputError(source, f"{len(lacking)} judged queries are not in the run: {listed}.")
+        raise missing_error(source, len(lacking), lacking)
+
+
+def missing_error(source: str, missing: int, some: Sequence[str]) -> InputError:
+    """The error for a run that lacks so many judged queries, some of which are given.
+
+    >>> str(missing_error("bm25.run", 1, ["q7"]))
+    'bm25.run: 1 judged query is not in the run: q7.'
+    """
+    queries = count(missing, "judged query is", "judged queries are")
+    shown = ", ".join(some[:5]) + (", …" if missing > 5 else "")
+    return InputError(source, f"{queries} not in the run: {shown}.")
 
 
 def digest_of(judged: JudgedRanks) -> str:

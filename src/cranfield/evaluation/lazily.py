@@ -21,6 +21,7 @@ from cranfield.engines.registry import engine_of, frames_taken, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_run, stays_in_engine
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError
+from cranfield.evaluation.from_ranks import missing_error
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
@@ -177,8 +178,7 @@ def _evaluated(
 
 def _refuse_missing(totals: Totals, run: EngineRows) -> None:
     if run.policy.missing == "error" and totals.missing:
-        shown = ", ".join(totals.lacking[:5]) + (", …" if totals.missing > 5 else "")
-        raise InputError(run.source, f"{totals.missing} judged queries are not in the run: {shown}.")
+        raise missing_error(run.source, totals.missing, totals.lacking)
 
 
 def _counts(totals: Totals, extra: int) -> Counts:

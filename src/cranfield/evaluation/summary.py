@@ -157,18 +157,19 @@ class Summary(Mapping[str, float]):
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"]}, "RR").describe_counts()
-        '2 queries; 1 judged but not in the run (count 0)'
+        '2 queries; 1 judged but not in the run (counts 0)'
         """
         counts = self.counts
         notes = [f"{counts.queries} {'query' if counts.queries == 1 else 'queries'}"]
         if counts.missing:
-            fate = "left out" if self.policy.missing == "skip" else "count 0"
+            fate = "left out" if self.policy.missing == "skip" else _count_0(counts.missing)
             notes.append(f"{counts.missing} judged but not in the run ({fate})")
         if counts.extra:
             notes.append(f"{counts.extra} in the run but not judged (ignored)")
         if counts.no_relevant:
             alike = counts.no_relevant == counts.no_relevant_for_all
-            where = "(count 0)" if alike else "for some measures (count 0 there)"
+            zero = _count_0(counts.no_relevant)
+            where = f"({zero})" if alike else f"for some measures ({zero} there)"
             notes.append(f"{counts.no_relevant} without a relevant document {where}")
         if counts.tied:
             notes.append(f"{counts.tied:.1%} of the retrieved judged documents have tied scores")
@@ -180,6 +181,10 @@ class Summary(Mapping[str, float]):
 
     def _repr_html_(self) -> str:
         return notebook_html("summary_html", self)
+
+
+def _count_0(queries: int) -> str:
+    return "counts 0" if queries == 1 else "count 0"
 
 
 def _listed(rels: Iterable[float]) -> str:

@@ -109,7 +109,7 @@ class Definition:
 class Measure:
     """A measure with its parameters; `name` is its canonical spelling, or the one that was typed, if that is kept.
 
-    >>> from cranfield.measures import parse_measure
+    >>> from cranfield import parse_measure
     >>> ndcg = parse_measure("ndcg_cut_10")
     >>> ndcg.name, ndcg.definition.name, ndcg.parameters, ndcg.replace(cutoff=5).name
     ('nDCG@10', 'nDCG', (('cutoff', 10),), 'nDCG@5')

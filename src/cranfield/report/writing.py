@@ -13,7 +13,7 @@ from urllib.parse import quote
 from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import check_testing
 from cranfield.engines.sources import Lazy, is_lazy
-from cranfield.errors import ComparisonError, CranfieldError, need
+from cranfield.errors import ComparisonError, CranfieldError, OutputError, need
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
@@ -32,6 +32,7 @@ from cranfield.report.page_colours import chart_colours, icon, paper_colours
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
 from cranfield.report.security import content_policy
 from cranfield.show.look import css_tokens
+from cranfield.show.pictures import FORMATS
 from cranfield.systems.collection import BUILTIN, Collection, collection_beside, open_collection
 
 QUERIES = 1000  # whose rankings are shown
@@ -125,6 +126,9 @@ def write_report(
     if not 1 <= k <= DEEPEST or queries < 0:
         hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
         raise CranfieldError(f"{k} documents of {queries} queries cannot be shown.", hint=hint)
+    if (ending := Path(path).suffix.lower().removeprefix(".")) in FORMATS:
+        hint = "end it in .html" + ("; to get a PDF, print the page from a browser" if ending == "pdf" else "")
+        raise OutputError(os.fspath(path), f"a report is an HTML page, not .{ending}.", hint=hint)
     check_testing(test, correction, alpha)
     named = readable_runs(runs)
     _check_baseline(baseline, list(named))
