@@ -51,7 +51,7 @@ def test_counts_and_policy(result):
     skipped = evaluate(QRELS, RUN, "RR", policy=Policy(missing="skip"))
     assert (skipped["RR"], skipped.counts.queries, skipped.counts.missing) == (0.5, 3, 1)
     assert "10" not in skipped.query_ids
-    with pytest.raises(InputError, match="1 judged queries are not in the run: 10"):
+    with pytest.raises(InputError, match="1 judged query is not in the run: 10"):
         evaluate(QRELS, RUN, "RR", policy=Policy(missing="error"))
 
 
@@ -113,7 +113,7 @@ def test_the_worst_queries_have_a_reason(result):
 def test_an_evaluation_is_shown_as_text_and_html(result):
     text = str(result)
     assert "RR       0.3750" in text
-    assert "1 judged but not in the run (count 0)" in text
+    assert "1 judged but not in the run (counts 0)" in text
     named = evaluate(QRELS, RUN, "RR", name="<b>")
     assert "&lt;b&gt;" in named._repr_html_()
     assert '<td class="n">0.3750</td>' in named._repr_html_()
@@ -246,7 +246,7 @@ def test_ranks_alone_cannot_be_evaluated_by_measures_of_groups_or_by_a_policy_th
     judged = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"]}, "RR").ranks
     with pytest.raises(MeasureError, match="alpha_nDCG"):
         Evaluation.of(judged, "RR alpha_nDCG@10")
-    with pytest.raises(InputError, match="judged queries are not in the run: 2"):
+    with pytest.raises(InputError, match="1 judged query is not in the run: 2"):
         Evaluation.of(judged, "RR", policy=Policy(missing="error"))
 
 

@@ -21,7 +21,7 @@ def test_a_document_below_rel_is_not_relevant():
     assert result.worst(n=2)[1].reason == "1 of 1 relevant retrieved, the first at rank 1"
     assert "|rel:2|" in result.signature
     assert "|no_relevant:1|" in result.signature
-    assert result.describe_counts() == "2 queries; 1 without a relevant document (count 0)"
+    assert result.describe_counts() == "2 queries; 1 without a relevant document (counts 0)"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_signature_says_which_rel_was_used(measures, rel):
 def test_counts_where_the_measures_disagree():
     result = evaluate(TWO, BOTH, "AP AP(rel=2) nDCG@10")
     assert (result.counts.no_relevant, result.counts.no_relevant_for_all) == (1, 0)
-    assert result.describe_counts() == "2 queries; 1 without a relevant document for some measures (count 0 there)"
+    assert result.describe_counts() == "2 queries; 1 without a relevant document for some measures (counts 0 there)"
     more = evaluate(TWO, BOTH, "AP").extended("P(rel=3)@5")
     assert (more.counts.no_relevant, more.counts.no_relevant_for_all) == (2, 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 Style = Callable[[str], str]
@@ -283,6 +283,16 @@ def count(number: int, one: str, many: str = "") -> str:
     ('1 query', '2,000 documents')
     """
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
+
+
+def joined(names: Iterable[str], word: str) -> str:
+    """Names in a sentence, with "and" or "or" before the last.
+
+    >>> joined(["a"], "or"), joined(["a", "b", "c"], "and")
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:

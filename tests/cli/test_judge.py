@@ -198,7 +198,7 @@ def test_grades_are_set_by_the_project_or_by_options(project):
         (["judgments.db", "some.run"], "RUNs need one of them"),
         (["judgments.db", "--all"], "--all and --depth need --decide or --order"),
         (["judgments.db", "--decide", "--order", "mtf", "some.run"], "--decide is the order decide"),
-        (["judgments.db", "--order", "mtf", "some.run", "--depth", "0"], "invalid depth 0"),
+        (["judgments.db", "--order", "mtf", "some.run", "--depth", "0"], "--depth: 0 is not a rank."),
         (["judgments.db", "--order", "mtf", "some.run", "-m", "AP"], "the order mtf compares no runs"),
         (["judgments.db", "--decide", "some.run"], "a decision needs at least two runs"),
         (["judgments.db", "--host", "0.0.0.0", "--me", "ann"], "everyone enters their own name"),

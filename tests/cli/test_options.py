@@ -262,9 +262,9 @@ def test_a_report_uses_the_given_test_and_alpha(files):
         pages.append((files / "page.html").read_text(encoding="utf-8"))
     assert ["median of the queries that differ" in page for page in pages] == [False, True, False]
     assert ["80% interval" in page for page in pages] == [False, False, True]
-    assert "test may be t, " in run(*command, "--test", "coin", cwd=files).stderr
+    assert "--test: 'coin' is not one of t, " in run(*command, "--test", "coin", cwd=files).stderr
     alone = ("report", "builtin", "builtin:plain", "-o", "page.html")  # a single run has intervals, too
-    assert "alpha=7.0 is not a level of significance." in run(*alone, "--alpha", "7", cwd=files).stderr
+    assert "--alpha: 7 is not a level of significance." in run(*alone, "--alpha", "7", cwd=files).stderr
 
 
 def test_measures_go_to_a_file(files):

@@ -221,7 +221,7 @@ def test_policies_and_options_that_do_not_apply_are_refused(lazily):
     for setting in ({"ties": "file"}, {"duplicates": "first"}, {"duplicates": "last"}):
         with pytest.raises(PolicyError, match="the rows of a lazy frame have no order"):
             cranfield.evaluate({"q": {"a": 1}}, frame, policy=Policy(**setting))
-    with pytest.raises(InputError, match="1 judged queries are not in the run: p"):
+    with pytest.raises(InputError, match="1 judged query is not in the run: p"):
         cranfield.evaluate({"q": {"a": 1}, "p": {"a": 1}}, frame, policy=Policy(missing="error"))
     with pytest.raises(InputError, match="lengths need all documents"):
         cranfield.evaluate({"q": {"a": 1}}, frame, "AP", lengths={"a": 1})

@@ -154,7 +154,7 @@ def test_runs_that_cannot_be_used(lazily):
     with pytest.raises(InputError, match=r"1 row cannot be used: query 'q', document 'b': nan is not a finite"):
         evaluate_lazily(qrels, lazily([("q", "a", 1.0), ("q", "b", math.nan)]))
     frame = lazily([("q", "a", 1.0)])
-    with pytest.raises(InputError, match="the run: 1 judged queries are not in the run: p"):
+    with pytest.raises(InputError, match="the run: 1 judged query is not in the run: p"):
         evaluate_lazily(qrels, frame, policy=Policy(missing="error"))
     with pytest.raises(PolicyError, match="have no order"):
         evaluate_lazily(qrels, frame, policy=Policy(ties="file"))
@@ -297,7 +297,7 @@ def test_an_evaluation_as_text_and_as_dict(of_two_queries):
     printed, represented, as_dict, value, _ = of_two_queries
     assert (
         printed
-        == "bm25\nRR  0.5000\n2 queries; 1 judged but not in the run (count 0); 1 in the run but not judged (ignored)"
+        == "bm25\nRR  0.5000\n2 queries; 1 judged but not in the run (counts 0); 1 in the run but not judged (ignored)"
     )
     assert represented.startswith("<LazyEvaluation of bm25: RR=0.5000; 2 queries")
     assert as_dict["mean"] == {"RR": 0.5}

@@ -21,7 +21,7 @@ KEEP_LINE = "keep one line for each query and document"
 SAME_WAY = "write ids the same way in both files; as they are, they never match"
 
 
-MISSING = "run the system on it too; --missing skip leaves such queries out"
+MISSING = "run the system on it too; 'cranfield evaluate --missing skip' leaves such queries out"
 
 
 BY_SCORE = "documents are ordered by score and the rank column is ignored; make sure that the scores are right"
@@ -287,6 +287,6 @@ def test_unreadable_and_empty_files_are_reported(check):
     with pytest.raises(InputError, match="none: cannot be read"):
         check_files("none", ["run"])
     report = check(QRELS, b"", "empty")
-    assert (report.problems[0].kind, report.problems[0].message) == ("unreadable", "this file is empty.")
+    assert (report.problems[0].kind, report.problems[0].message) == ("unreadable", "it is empty.")
     report = check(QRELS, b"qid,docno,score\n", "run.csv")
     assert found(report) == [("empty", "run.csv: it contains no documents.", "")]

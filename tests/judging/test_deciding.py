@@ -284,7 +284,7 @@ def test_decide_stores_exactly_the_requested_grades(tmp_path: Path) -> None:
         ("infAP", {}, "estimated from a random sample"),
         ("xinfAP", {}, "estimated from a random sample"),
         ("nDCG@10", {"confidence": 1.0}, "invalid confidence 1.0"),
-        ("nDCG@10", {"depth": 0}, "invalid depth 0"),
+        ("nDCG@10", {"depth": 0}, "depth=0 is not a rank"),
         ("nDCG@10", {"scale": [1]}, "is not a scale"),
         ("nDCG@10", {"queries": ["q1"]}, "at least two queries"),
     ],

@@ -207,12 +207,12 @@ def test_a_sample_of_everything_estimates_the_average_precision(store):
     ("options", "message"),
     [
         ({"depth": 0}, "nothing is pooled"),
-        ({"depth": -1}, "depth is -1"),
-        ({"depth": True}, "depth is True"),
+        ({"depth": -1}, "depth=-1 is not a whole number"),
+        ({"depth": True}, "depth=True is not a whole number"),
         ({"sample_below": 3, "sample_depth": 10}, "is empty"),
         ({"sample_below": 3, "limit": 3}, "no longer random"),
         ({"limit": 0}, "limit is 0"),
-        ({"overlap": 2}, "overlap is 2"),
+        ({"overlap": 2}, "overlap=2 is not a share"),
     ],
 )
 def test_invalid_options_are_refused_and_no_store_is_created(options, message, tmp_path):

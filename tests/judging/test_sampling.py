@@ -93,7 +93,7 @@ def test_new_queries_are_refused_after_a_sample_was_drawn(store):
     ("given", "fact"),
     [
         ({"sample": 31}, "cannot be drawn from 30 queries"),
-        ({"sample": -1}, "sample is -1"),
+        ({"sample": -1}, "sample=-1 is not a whole number"),
         ({"sample": 12, "sample_below": 3}, "so their documents cannot be sampled"),
     ],
 )

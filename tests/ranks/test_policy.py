@@ -43,7 +43,7 @@ def test_a_new_setting_is_an_option():
         click.echo(repr({name: value for name, value in given.items() if value is not None}))
 
     shown = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
-    assert "--order TEXT Queries are listed: as_judged, by_value." in shown
+    assert "--order CHOICE Queries are listed: as_judged, by_value." in shown
     assert "--quietly Nothing is said of warnings." in shown
     assert CliRunner().invoke(command, []).output == "{}\n"
     assert CliRunner().invoke(command, ["--quietly"]).output == "{'quietly': True}\n"

@@ -11,9 +11,9 @@ from tests.read.same_values import QRELS, RUN, TREC_QRELS, TREC_RUN
 
 BAD = [
     # qrels, run, what the error says
-    (b"", RUN, "this file is empty"),
+    (b"", RUN, "it is empty"),
     (b"# nothing\n\n", RUN, "only blank lines and comments"),
-    (QRELS, b"", "this file is empty"),
+    (QRELS, b"", "it is empty"),
     (QRELS, b"query_id,doc_id,score\n", "no rankings"),
     (b"query_id,doc_id,score\n", RUN, "no judgments"),
     ({}, RUN, "no judgments"),

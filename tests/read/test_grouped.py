@@ -183,7 +183,7 @@ BAD = [
     (b"q s a 1\nq s b high\n", ":2: grade 'high' is not a number"),
     (b"q s x a 1\nq s a 1\n", ":2: 4 columns where 5 are needed"),
     (b"query_id,group,doc_id,grade\nq,,a,1\n", ":2: the group is empty"),
-    (b"", "this file is empty"),
+    (b"", "it is empty"),
     ([("q", "s", "a", 1), ("q", "s", "a", 1)], "row 2: document 'a' is judged twice for query 'q' in group 's' (both"),
     ([("q", "s", "a", 1), ("q", "a")], "row 2 has 2 columns where 3, 4 or 5 are needed"),
     ([("q", None, "a", 1)], "row 1: None is not an id"),

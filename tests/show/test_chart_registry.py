@@ -1,6 +1,7 @@
 """A chart is one file and one entry: command line, help, errors and documentation follow from it."""
 
 import importlib
+import re
 import runpy
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import cranfield
-from cranfield import CranfieldError
+from cranfield import CranfieldError, Evaluation
+from cranfield.evaluation.evaluating import Evaluations
 from cranfield.show import charts
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import Spec
@@ -51,3 +53,10 @@ def test_every_chart_has_a_file_of_its_own(chart):
         if getattr(importlib.import_module(f"cranfield.show.charts.{path.stem}"), "CHART", None) is chart
     ]
     assert len(homes) == 1
+
+
+def test_the_methods_of_evaluations_document_their_charts():
+    made = [chart for chart in charts.CHARTS.values() if chart.of in ("evaluations", "curves")]
+    for method, runs in ((Evaluation.plot, None), (Evaluations.plot, 2)):
+        documented = next(line for line in method.__doc__.splitlines() if line.strip().startswith("kind: "))
+        assert set(re.findall('"(.*?)"', documented)) == {chart.name for chart in made if chart.runs == runs}

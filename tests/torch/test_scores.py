@@ -138,7 +138,7 @@ def test_minus_infinity_is_not_retrieved():
         ours = evaluate(columns(judged), scores, VARIANTS, policy=policy, query_ids=ids(scores))
         same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS, policy=policy))
         assert ours.counts.missing == 1
-    with pytest.raises(InputError, match="1 judged queries are not in the run: 00004"):
+    with pytest.raises(InputError, match="1 judged query is not in the run: 00004"):
         evaluate(columns(judged), scores, "RR", policy=Policy(missing="error"), query_ids=ids(scores))
 
 

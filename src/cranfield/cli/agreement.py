@@ -6,6 +6,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS
 from cranfield.judging.kinds import BY_PEOPLE
@@ -27,6 +28,7 @@ from cranfield.judging.kinds import BY_PEOPLE
     help="How many samples of the queries are drawn for intervals [2000].",
 )
 @options.seed()
+@RUN_FORMAT
 @options.printed("json")
 def command(
     store: str,
@@ -37,6 +39,7 @@ def command(
     disagreements: int,
     draws: int,
     seed: int,
+    run_format: str | None,
     form: str,
     file: str | None,
 ) -> None:
@@ -47,7 +50,7 @@ def command(
     grades are used. STORE is a file or the URL of a PostgreSQL database.
 
     \b
-    Example:
+    Examples:
       cranfield agreement judgments.db --assessor ann --assessor bob
       cranfield agreement judgments.db runs/*.run -m AP
     """
@@ -66,6 +69,7 @@ def command(
         worst=disagreements,
         draws=draws,
         seed=seed,
+        format=run_format,
     )
     text = found.to_json() if form == "json" else agreement_text(found, output.width(file), output.paint(file))
     output.write([text], file, data=form == "json")

@@ -26,7 +26,7 @@ COMMANDS = {
     "judge": "Open the page on which people judge documents.",
     "agreement": "See how well assessors agree beyond chance.",
     "report": "Write a report: one HTML page with everything.",
-    "plot": "Draw a chart of runs: SVG, PNG or PDF.",
+    "plot": "Draw a chart of runs for a paper or a talk.",
     "gate": "Fail a build if a change makes search worse.",
     "run": "Ask a live system all queries and write its run.",
     "test": "Test the systems of cranfield.toml against the accepted result.",
@@ -36,6 +36,8 @@ COMMANDS = {
     "demo": "See cranfield work on built-in data.",
     "completion": "Print the completion script of a shell.",
 }
+
+_CALLED = f"{__name__}.called"  # the command that was called, and its arguments
 
 
 class Commands(click.Group):
@@ -63,12 +65,20 @@ class Commands(click.Group):
             hint = f"did you mean {near}?" if near else "'cranfield --help' lists the commands"
             raise CranfieldError(f"there is no command '{args[0]}'.", hint=hint)
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command, rest if command is None else in_full(rest, command.params)
+        if command is not None:
+            rest = in_full(rest, command.params)
+            ctx.meta[_CALLED] = command, tuple(rest)
+        return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call a command; an error of its arguments says of which command they are."""
+        """Call a command; an error of its arguments says of which command they are, and names options, not Python."""
         try:
             return super().invoke(ctx)
+        except CranfieldError as error:
+            from cranfield.cli.wording import in_options
+
+            command, words = ctx.meta.get(_CALLED, (self, ()))
+            raise in_options(error, command.get_params(ctx), words) from error
         except click.UsageError as error:
             if error.ctx is None and ctx.invoked_subcommand:
                 name = ctx.invoked_subcommand
@@ -104,24 +114,38 @@ def in_full(words: Sequence[str], parameters: Iterable[click.Parameter]) -> list
 
 
 def usage_message(error: click.ClickException) -> tuple[str, str]:
-    """A usage error, worded like all other errors: the command, then what is wrong."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "cranfield"
-    parameter, near = getattr(error, "param", None), ""
-    fact, hint = error.format_message().strip(), f"'{command} --help' lists the arguments"
+    """A usage error, worded like all other errors: the command, the option or argument, then what is wrong."""
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    command, near = context.command_path if context else "cranfield", ""
+    of_option = isinstance(error, click.NoSuchOption | click.BadOptionUsage) or isinstance(parameter, click.Option)
+    hint = f"'{command} --help' lists the {'options' if of_option else 'arguments'}"
+    fact = error.format_message().strip()
+    fact = fact[:1].lower() + fact[1:]
     if isinstance(error, click.NoSuchOption):
-        fact, near = f"no such option '{error.option_name}'", nearest(error.option_name, error.possibilities or ())
-    elif isinstance(parameter, click.Parameter) and isinstance(parameter.type, click.Choice):
-        known = list(map(str, parameter.type.choices))
-        name = f"'{(parameter.name or '').upper()}'" if isinstance(parameter, click.Argument) else ""
-        if isinstance(error, click.MissingParameter):
-            fact = f"missing {parameter.param_type_name} {name or parameter.get_error_hint(context)}"
-            hint = f"choose one of {', '.join(known)}"
-        else:
-            fact = f"invalid value for {name or parameter.get_error_hint(context)}: {error.message}"
-            near = nearest(error.message.partition(" is not ")[0].strip("'"), known)
-    fact = fact[:1].lower() + fact[1:] + ("" if fact.endswith((".", "?")) else ".")
+        fact = f"no such option '{error.option_name}'"
+        own = context.command.get_params(context) if context else []
+        near = nearest(error.option_name, [name for each in own for name in each.opts if name.startswith("--")])
+    elif isinstance(parameter, click.Parameter):
+        known = list(map(str, parameter.type.choices)) if isinstance(parameter.type, click.Choice) else []
+        place = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
+        if not isinstance(error, click.MissingParameter):
+            value, _, what = error.message.partition(" is not ")
+            fact = f"{place}: {value} is not {_wanted(parameter.type) or what}" if what else f"{place}: {value}"
+            near = nearest(value, known)
+        elif known:
+            fact, hint = f"missing {parameter.param_type_name} '{place}'", f"choose one of {', '.join(known)}"
+    fact += "" if fact.endswith((".", "?")) else "."
     return command, f"{fact}\nHint: {f'did you mean {near}?' if near else hint}"
+
+
+def _wanted(kind: click.ParamType[Any]) -> str:
+    """The values of a type in words; empty for types of our own, which describe theirs."""
+    if isinstance(kind, click.Choice):
+        return f"one of {', '.join(map(str, kind.choices))}"
+    number = {"integer": "a whole number", "float": "a number"}.get(kind.name.removesuffix(" range"), "")
+    if not isinstance(kind, click.IntRange | click.FloatRange):
+        return number
+    return f"{number} from {kind.min}" + (f" to {kind.max}" if kind.max is not None else "")
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:

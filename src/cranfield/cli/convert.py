@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 import click
 
 from cranfield.cli import options, output
 from cranfield.cli.progress import shown_progress
+from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS, MERGE, POOLED, chosen_view
+from cranfield.errors import InputError
 from cranfield.read.compression import EXTENSIONS as COMPRESSED
 from cranfield.read.formats import readable, writable
 from cranfield.read.formats.store import names_store
@@ -41,8 +44,8 @@ def command(
 ) -> None:
     """Write the judgments or the run in IN to OUT, in another format.
 
-    Either may be - for standard input or output. OUT is compressed if its name ends in COMPRESSED. Whatever
-    the new format cannot store is listed on standard error.
+    Either may be - for standard input or output; IN may also be a pattern that matches one file. OUT is compressed if
+    its name ends in COMPRESSED. Whatever the new format cannot store is listed on standard error.
 
     If OUT is a store of judgments (judgments.db, or a PostgreSQL URL), judgments or a sheet that was filled in are
     imported as those of --assessor [the name of the file]. Judgments that are already there are not added again.
@@ -53,6 +56,7 @@ def command(
       cranfield convert builtin - --to beir
       cranfield convert builtin judgments.db --assessor trec
     """
+    source = _one_file(source)
     if target_format is None and names_store(target):
         if role == "run" or name or merge or pooled or len(assessors) > 1 or len(kinds) > 1:
             raise click.UsageError("only one --assessor and one --kind can be imported at a time.")
@@ -76,6 +80,14 @@ def command(
 
 
 options.fill_help(command, COMPRESSED=options.listed(COMPRESSED))
+
+
+def _one_file(source: str) -> str:
+    """The file for a pattern; any other name stays as it is."""
+    found = [source] if names_store(source) or os.path.isdir(source) else expanded([source])
+    if len(found) > 1:
+        raise InputError(source, f"this pattern matches {len(found)} files.", hint="convert one file at a time")
+    return found[0]
 
 
 def _into_store(source: str, target: str, assessor: str | None, kind: str | None, format: str | None) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from cranfield.layout import joined
+
 _ASKED = f"{__name__}.asked"  # whether the command line may contain options of engines
 
 
@@ -48,10 +50,10 @@ class EngineCommand(click.Command):
 
 
 def _options() -> list[click.Parameter]:
-    from cranfield.engines.registry import listed, readers
+    from cranfield.engines.registry import readers
 
     names = [engine.name for engine in readers()]
-    help_text = f"Let {listed(names)} read Parquet: files, patterns or folders."
+    help_text = f"Let {joined(names, 'or')} read Parquet: files, patterns or folders."
     options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=help_text)]
     for engine in readers():
         for name, setting in engine.settings.items():

@@ -62,7 +62,7 @@ def command(
     chunked: ChunkOptions,
     **given: Any,
 ) -> int:
-    """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
+    """Fail if CANDIDATE is worse than BASELINE by more than the tolerance and by more than chance.
 
     Both are runs, or evaluations written by 'cranfield evaluate --save'. The exit code is 0 if it
     passes, 1 if it fails, and 2 if that cannot be decided, because something cannot be read or has changed since the

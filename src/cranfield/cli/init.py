@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
+from cranfield.read.stored_texts import CORPUS
+from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 
 
 @click.command("init")
@@ -16,8 +18,8 @@ def command(collection: str | None) -> None:
     """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
 
     Without COLLECTION, it uses the one in this folder or a subfolder, or else the built-in one. A folder
-    needs queries, as queries.jsonl, .tsv, .csv or .txt (a query on each line); documents (corpus.jsonl) and judgments
-    (qrels.tsv, .txt or .csv) may be missing: with 'cranfield judge' you make judgments yourself.
+    needs queries, as QUERY_FILES (a query on each line); documents (CORPUS) and judgments (QRELS_FILES) may be
+    missing: with 'cranfield judge' you make judgments yourself.
 
     \b
     Example:
@@ -68,3 +70,6 @@ def _found() -> str:
             continue
         return folder.as_posix()
     return BUILTIN
+
+
+options.fill_help(command, QUERY_FILES=USUAL_QUERIES, CORPUS=CORPUS, QRELS_FILES=USUAL_QRELS)

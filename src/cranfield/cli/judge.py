@@ -12,6 +12,7 @@ from cranfield.cli import options, order_options, output
 from cranfield.cli.judge_model import decide_with_model, judge_with_model
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
 from cranfield.cli.model_options import ModelOptions, model_options
+from cranfield.cli.reading_options import RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.judging.ordering import DECIDE, ORDERS, Order
 from cranfield.judging.ordering.order import FollowPlan
@@ -50,6 +51,7 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 )
 @order_options.ORDER
 @order_options.depth(None, "10, or the cutoff of the measure")
+@RUN_FORMAT
 @measure_options
 @options.config("cranfield.toml")
 @click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are saved [your user name].")
@@ -64,7 +66,7 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.option(
     "--host",
     default="127.0.0.1",
-    help="The address to listen on; any other than this one needs a token [127.0.0.1].",
+    help="The address to listen on; any other address requires a token [127.0.0.1].",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="Another host name of this machine.")
@@ -78,6 +80,7 @@ def command(
     all_pairs: bool,
     order: str | None,
     depth: int | None,
+    run_format: str | None,
     measures: MeasureOptions,
     config: Path,
     assessor: str | None,
@@ -109,7 +112,7 @@ def command(
     question that was answered. With --decide as well, the model is asked only until its own grades decide.
 
     \b
-    Example:
+    Examples:
       cranfield judge judgments.db --me ann
       cranfield judge judgments.db --decide old.run new.run -m nDCG@10
       cranfield judge judgments.db --order mm-ns --depth 50 bm25.run dense.run
@@ -143,6 +146,7 @@ def command(
     import_measures(measures.imports)  # a project may measure by them, too
     measures = measures._replace(imports=())
     where = store if store is not None else _pooled(config)
+    plan = FollowPlan(depth, all_pairs=all_pairs, format=run_format)
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
@@ -150,16 +154,12 @@ def command(
             if chosen is None:
                 judge_with_model(opened, name, model, config)
             else:
-                asked = _plan(DECIDE, measures, FollowPlan(depth, all_pairs=all_pairs))
+                asked = _plan(DECIDE, measures, plan)
                 begin = DECIDE.beginning(opened, named_runs(expanded(runs)), asked)
                 decide_with_model(opened, name, model, config, begin)
         if model.model_assessors:
             return
-        followed = (
-            _followed(opened, chosen, runs, measures, FollowPlan(depth, all_pairs=all_pairs))
-            if chosen is not None
-            else None
-        )
+        followed = _followed(opened, chosen, runs, measures, plan) if chosen is not None else None
 
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")

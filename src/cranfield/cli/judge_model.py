@@ -12,6 +12,7 @@ import click
 
 from cranfield.cli import output
 from cranfield.cli.model_options import ModelOptions
+from cranfield.cli.process import INTERRUPTED
 from cranfield.errors import InputError
 from cranfield.layout import count, wrapped
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from cranfield.judging.models.assessor import ModelAssessor
     from cranfield.judging.models.session import Asking
     from cranfield.judging.store import Store
-
-INTERRUPTED = 130
 
 
 def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:

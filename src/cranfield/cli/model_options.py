@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, system_options
-
-CANARIES = 10  # those of judging.models.asking, which is imported late
+from cranfield.judging.models.asking import CANARIES
 
 
 class SettingOption(click.ParamType[tuple[str, Any]]):
@@ -65,7 +64,7 @@ model_options = options.collected(
         "model_assessors",
         multiple=True,
         metavar="NAME",
-        help="An assessor of a store; may be repeated: here a model in cranfield.toml, or package.module:name.",
+        help="The model to ask: a name in cranfield.toml, or package.module:name; may be repeated.",
     ),
     click.option(
         "--set",
@@ -77,13 +76,15 @@ model_options = options.collected(
     ),
     system_options.jobs(4),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N requests."),
-    click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most N tokens on this assessor."),
+    click.option(
+        "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most TOKENS tokens on this assessor."
+    ),
     click.option(
         "--canaries",
         type=click.IntRange(0, 1000),
         default=CANARIES,
         metavar="N",
-        help=f"Plant N documents that only pretend to be relevant [{CANARIES}].",
+        help=f"Add N decoy documents that only look relevant [{CANARIES}].",
     ),
     click.option(
         "--check-order",

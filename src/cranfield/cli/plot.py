@@ -14,6 +14,7 @@ from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
 from cranfield.show.charts import CHARTS
+from cranfield.show.pictures import FORMATS
 
 
 @click.command("plot")
@@ -53,7 +54,7 @@ def command(
     chunked: ChunkOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
+    """Draw a chart of RUNs measured by the judgments in QRELS: a file that ends in PICTURES.
 
     With --query, precision-recall-full draws that query instead of the mean over all. Up to eight runs have a
     colour each; with more, only the best and those named by --highlight are coloured.
@@ -63,8 +64,10 @@ def command(
 
     \b
     Examples:
-      cranfield plot precision-recall builtin builtin:plain builtin:tuned -o curve.svg
-      cranfield plot difference builtin builtin:plain builtin:tuned -m nDCG@5 --columns 1 -o figure.pdf
+      cranfield plot precision-recall builtin builtin:plain builtin:tuned \\
+        -o curve.svg
+      cranfield plot difference builtin builtin:plain builtin:tuned \\
+        -m nDCG@5 --columns 1 -o figure.pdf
     """
     from cranfield.files.chart_files import save_chart
     from cranfield.report.plotting import draw_chart
@@ -87,4 +90,8 @@ def command(
 
 
 _WIDEST = max(map(len, CHARTS))
-options.fill_help(command, CHARTS="\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items()))
+options.fill_help(
+    command,
+    CHARTS="\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items()),
+    PICTURES=options.listed(f".{each}" for each in FORMATS),
+)

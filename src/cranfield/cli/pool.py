@@ -75,7 +75,7 @@ class ShareOfAll(click.ParamType[float]):
     help="The share of documents that two assessors judge, such as 10%.",
 )
 @click.option("--qrels", metavar="QRELS", help="Judgments to import into the store first: a file or a collection.")
-@system_options.CORPUS
+@system_options.corpus()
 @system_options.JOBS
 @system_options.TIMEOUT
 @system_options.COLLAPSE
@@ -129,9 +129,12 @@ def command(
 
     \b
     Examples:
-      cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --qrels builtin
-      cranfield pool judgments.db builtin --system sqlite --depth 5 --sheet sheet.csv
-      cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --depth 50 --order mm-ns --limit 10
+      cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned \\
+        --qrels builtin
+      cranfield pool judgments.db builtin --system sqlite --depth 5 \\
+        --sheet sheet.csv
+      cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned \\
+        --depth 50 --order mm-ns --limit 10
       cranfield pool judgments.db builtin --system sqlite --sample 20 --seed 7
     """
     if queries is None and sheet is None:

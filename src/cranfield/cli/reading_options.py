@@ -48,19 +48,24 @@ def policy_options(policy: type[Policy] = Policy, names: Collection[str] | None 
 def _policy_option(name: str, setting: Setting) -> Decorator:
     words = f": {', '.join(setting.choices)}" if setting.choices else ""
     kinds: dict[type, dict[str, Any]] = {
+        str: {"type": click.Choice(list(setting.choices)), "metavar": "CHOICE"},
         int: {"type": int, "metavar": "N"},
         float: {"type": float, "metavar": "SHARE"},
         bool: {"is_flag": True, "default": None},
     }
     option = f"--{name.replace('_', '-')}"
-    return click.option(option, help=f"{setting.meaning}{words}.", **kinds.get(setting.kind, {}))
+    return click.option(option, help=f"{setting.meaning}{words}.", **kinds[setting.kind])
 
 
 RUN_FORMAT = click.option(
-    "--run-format", metavar="FORMAT", help=f"{listed(readable(['run']))}, if it cannot be detected."
+    "--run-format",
+    type=click.Choice(readable(["run"])),
+    metavar="FORMAT",
+    help=f"{listed(readable(['run']))}, if it cannot be detected.",
 )
 QRELS_FORMAT = click.option(
     "--qrels-format",
+    type=click.Choice(readable(["qrels"])),
     metavar="FORMAT",
     help=f"The same for the judgments: {listed(readable(['qrels']))}, if it cannot be detected.",
 )

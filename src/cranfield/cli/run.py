@@ -26,7 +26,7 @@ from cranfield.systems.opening import short_names
 @click.option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
 @options.force
 @system_options.COLLAPSE
-@system_options.CORPUS
+@system_options.corpus()
 def command(
     system: str,
     queries: str,

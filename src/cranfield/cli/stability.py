@@ -19,7 +19,9 @@ from cranfield.cli.view_options import view_options
 @click.option("--remove", "fractions", type=float, multiple=True, help="A share of the judgments; may be repeated.")
 @click.option(
     "--design",
+    type=click.Choice(["per-query", "uniform"]),
     default="per-query",
+    metavar="DESIGN",
     help="per-query: remove the share of each query's relevant and nonrelevant documents, but keep one of each; "
     "uniform: remove it from all judgments alike [per-query].",
 )
@@ -56,12 +58,13 @@ def command(
     """Remove random shares of the judgments in QRELS, measure RUNs again, and show how the values change.
 
     With --leave-out, see whether the judgments can be used for a run that was not in their pool: each RUN
-    is left out in turn, and the documents that only it has become unjudged.
+    is left out in turn, and documents that no other run returned become unjudged.
 
     \b
-    Example:
-      cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 -m Bpref --remove 0.5
-      cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 --leave-out
+    Examples:
+      cranfield stability builtin builtin:plain builtin:tuned --remove 0.5 \\
+        -m nDCG@10 -m Bpref
+      cranfield stability builtin builtin:plain builtin:tuned --leave-out
     """
     if leave_out:
         _refuse(

@@ -15,12 +15,14 @@ NAME = "cranfield-trec_eval"
 USAGE = f"Usage: {NAME} [-h] [-q] {{-m measure}}* [options] QRELS RUN"
 HELP = f"""{USAGE}
 
-Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0 prints. RUN may be - for standard input.
+Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0
+prints. RUN may be - for standard input.
 
   -q            also print the values of each query
   -n            print no summary
-  -m MEASURE    a measure or nickname, with parameters after a point; may be repeated
-                (nicknames: official, the default; all_trec, set, all_prefs, prefs, qrels_jg)
+  -m MEASURE    a measure or nickname, with parameters after a point; may be
+                repeated (nicknames: official, the default; all_trec, set,
+                all_prefs, prefs, qrels_jg)
   -c            count judged queries that are missing from the run
   -l N          the lowest grade that is relevant (1)
   -M N          keep the first N documents of each ranking
@@ -32,8 +34,9 @@ Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0 prints
   -D N[.QUERY]  evaluate only QUERY; the number is ignored
   -o            accepted, without effect
   -v            print the version
-  --as 9        keep to the rules of trec_eval 9.0.7: scores have 32 bits, recall is rounded up, judged queries that
-                the run lacks are left out, and -c counts them without listing them
+  --as 9        keep to the rules of trec_eval 9.0.7: scores have 32 bits,
+                recall is rounded up, judged queries that the run lacks are
+                left out, and -c counts them without listing them
   -h            print this help, and that of the measures named by -m
 """
 SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
@@ -246,11 +249,14 @@ def _write(lines: Iterable[str]) -> None:
 
 
 def _help(words: Sequence[str]) -> str:
+    from cranfield.layout import wrapped
     from cranfield.measures.trec_eval_names import requested
     from cranfield.trec_eval.differences import DIFFERENCES
     from cranfield.trec_eval.output import about
 
-    different = [f"- {one.trec_eval}\n  Here: {one.here}" for one in DIFFERENCES]
+    different = [
+        line for one in DIFFERENCES for line in (*wrapped(one.trec_eval, "- "), *wrapped(f"Here: {one.here}", "  "))
+    ]
     return "\n".join(
         (HELP, "Where this differs from trec_eval 10.0 on purpose:", *different, *about(list(requested(words))))
     )

@@ -129,8 +129,9 @@ def gate(
     require_improvement: whether some measure must be significantly better.
     non_inferiority: the margin by which no measure may be worse.
     max_worse_queries: how many queries may get worse.
-    test, seed, permutations: those of `compare`; tests of all pairs at once have no one-sided p-value.
-    correction: of the p-values, over the measures.
+    test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.
+    correction: of the p-values, over the measures: any of `compare` but "max-t", which is for several pairs.
+    seed, permutations: those of `compare`.
     Returns a `GateResult`, which is true where the candidate passes.
 
     It fails if

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cranfield.errors import ComparisonError, InputError
+from cranfield.errors import ComparisonError
 from cranfield.evaluation.evaluating import threads_for
+from cranfield.evaluation.from_ranks import refuse_missing
 from cranfield.evaluation.naming import named_runs
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
@@ -42,8 +43,7 @@ def scanned_runs(
         found, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
         table = rank_scanned(judgments, found, policy, source.name)
         check_overlap(judgments, found, ids, in_memory=not source.stream, refuse=check_ids)
-        if policy.missing == "error" and table.missing.any():
-            raise InputError(source.name, f"{int(table.missing.sum())} judged queries are not in the run.")
+        refuse_missing(table, policy, source.name)
         return table
 
     if not named:

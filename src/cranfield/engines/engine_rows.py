@@ -10,12 +10,13 @@ from cranfield.engines import libraries
 from cranfield.engines.protocol import Engine
 from cranfield.engines.registry import engine_of
 from cranfield.errors import DuplicateError, InputError, PolicyError
-from cranfield.ranks.policy import Policy
+from cranfield.layout import joined
+from cranfield.ranks.policy import Policy, settings_of
 from cranfield.ranks.reading_judgments import duplicate_message
 from cranfield.read.column_names import Role, find_columns, wanted
 
 EXAMPLES = 3
-_TIES = "ties may be 'doc_id', 'smaller_doc_id', 'best' or 'worst'"
+_NEED_ORDER = {"ties": ("file",), "duplicates": ("first", "last")}  # policies that depend on the order of the rows
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,14 @@ class EngineRows:
     as_text: bool = False
 
     def __post_init__(self) -> None:
-        if self.policy.ties == "file":
-            raise PolicyError("ties='file' cannot be used here: the rows of a lazy frame have no order.", hint=_TIES)
-        if self.policy.duplicates in ("first", "last"):
-            raise PolicyError(
-                f"duplicates='{self.policy.duplicates}' cannot be used here: the rows of a lazy frame have no order.",
-                hint="duplicates may be 'error' or 'best'",
-            )
+        for name, refused in _NEED_ORDER.items():
+            value = getattr(self.policy, name)
+            if value in refused:
+                others = (repr(each) for each in settings_of()[name].choices if each not in refused)
+                raise PolicyError(
+                    f"{name}='{value}' cannot be used here: the rows of a lazy frame have no order.",
+                    hint=f"{name} may be {joined(others, 'or')}",
+                )
 
     @cached_property
     def nw(self) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from cranfield.engines.protocol import briefly
 from cranfield.engines.registry import engine_named
 from cranfield.errors import CranfieldError, InputError
+from cranfield.read.formats.parquet import Parquet
 
 
 def open_parquet(
@@ -23,8 +24,7 @@ def open_parquet(
     where = os.fspath(path)
     reader = engine_named(engine, where)
     reader.imported()
-    pattern = os.path.join(where, "**", "*.parquet") if os.path.isdir(where) else where
-    files = _files(where, pattern)
+    files = _files(where)
     partitions = sorted({key for file in files for key in re.findall(r"([^/\\]+)=[^/\\]*[/\\]", file)})
     try:
         return reader.scan(files, partitions, beside, **(settings or {}))
@@ -44,12 +44,15 @@ def is_many(qrels: Any) -> bool:
     return os.path.isdir(where) or (glob.has_magic(str(where)) and not os.path.exists(where))
 
 
-def _files(where: str, pattern: str) -> list[str]:
+def _files(where: str) -> list[str]:
     if "://" in where:
         return [where]
     import glob
 
-    files = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
-    if not files or not os.path.exists(files[0]):
+    patterns = [where]
+    if os.path.isdir(where):
+        patterns = [os.path.join(where, "**", f"*{extension}") for extension in Parquet.extensions]
+    files = sorted(file for pattern in patterns for file in glob.glob(pattern, recursive=True))
+    if not files:
         raise InputError(where, "there is no such Parquet file.")
     return files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from cranfield.engines.duckdb import DuckDB
@@ -11,6 +10,7 @@ from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark
 from cranfield.errors import InputError, choice_hint
+from cranfield.layout import joined
 
 ENGINES: dict[str, type[Engine]] = {}
 _ANY = ("narwhals", "LazyFrame")  # the class that wraps frames of all engines
@@ -71,17 +71,7 @@ def frames_taken() -> str:
     >>> frames_taken()
     'a DuckDB relation, a polars.LazyFrame, a PySpark DataFrame (classic or Connect) or an Ibis table'
     """
-    return listed(engine.takes.replace("`", "") for engine in ENGINES.values())
-
-
-def listed(words: Iterable[str]) -> str:
-    """Words in a sentence.
-
-    >>> listed(["one", "two", "three"])
-    'one, two or three'
-    """
-    *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
+    return joined((engine.takes.replace("`", "") for engine in ENGINES.values()), "or")
 
 
 def _kinds(thing: Any) -> set[tuple[str, str]]:

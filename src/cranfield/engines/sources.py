@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.ranks.judgments import Judgments
+from cranfield.read.formats.parquet import Parquet
 
 _NO_FRAMES = ("builtins", "pathlib", "cranfield")  # where paths, dicts and our own classes come from
 
@@ -59,7 +60,7 @@ def open_run(
             f"engine='{engine}' needs the path of Parquet files, not a {type(run).__name__}.",
             hint="leave out the engine for data in memory",
         )
-    if format not in (None, "parquet"):
+    if format not in (None, Parquet.name):
         raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")
     from cranfield.engines.parquet import open_parquet
 
@@ -77,11 +78,11 @@ def open_judgments(
         return qrels
     if is_lazy(qrels):
         return Lazy("the judgments", qrels)
-    if engine is not None and format in (None, "parquet") and isinstance(qrels, str | os.PathLike):
+    if engine is not None and format in (None, Parquet.name) and isinstance(qrels, str | os.PathLike):
         from cranfield.engines.parquet import is_many, open_parquet
 
         where = os.fspath(qrels)
-        if format or is_many(where) or where.endswith((".parquet", ".parq", ".pq")):
+        if format or is_many(where) or where.endswith(Parquet.extensions):
             return Lazy(where, open_parquet(where, engine, beside=beside))
     return Judgments.read(qrels, format)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import OutputError
+from cranfield.layout import joined
 from cranfield.read.target import open_target
 from cranfield.show.pictures import FORMATS, darkened, picture, sized
 
@@ -39,7 +40,7 @@ def save_chart(
         raise OutputError(
             name,
             f"unsupported image format '.{ending}'." if ending else "the file name has no extension.",
-            hint=f"end it in {', '.join(f'.{each}' for each in FORMATS[:-1])} or .{FORMATS[-1]}",
+            hint=f"end it in {joined((f'.{each}' for each in FORMATS), 'or')}",
         )
     shown = spec if columns is None else sized(spec, columns)
     shown = darkened(shown) if dark else shown

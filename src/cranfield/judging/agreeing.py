@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import InputError, choice_hint
+from cranfield.errors import ComparisonError, InputError, choice_hint
 from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.judging.agreement_intervals import STATISTICS, Estimate, by_grade, estimate
 from cranfield.judging.checked_input import checked_grade
@@ -141,6 +141,7 @@ def agreement(
     worst: int = 10,
     draws: int = 2000,
     seed: int = 0,
+    format: str | None = None,
 ) -> Agreement:
     """How well assessors agree on the grades of documents that several of them judged.
 
@@ -152,6 +153,7 @@ def agreement(
     kinds: of a store, which kinds of assessors; by default people.
     worst: how many documents to list, those with the widest apart grades first.
     draws, seed: of the queries, for the intervals.
+    format: of the runs, if it cannot be detected.
     Returns an `Agreement`: the statistics of all together and of each pair, and the worst disagreements.
 
     >>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q2", "b", "ann", 0), ("q2", "b", "bob", 1)]
@@ -160,7 +162,7 @@ def agreement(
     """
     for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise InputError(TABLE, f"{name}={number!r} is too small.", hint=f"give {least} or more")
+            raise ComparisonError(f"{name}={number!r} is too small.", hint=f"give {least} or more")
     source, items = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:
@@ -174,7 +176,9 @@ def agreement(
         runs = (
             dict(runs) if isinstance(runs, Mapping) else [runs] if isinstance(runs, str | os.PathLike) else list(runs)
         )
-        pairs = tuple(replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure)) for pair in pairs)
+        pairs = tuple(
+            replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure, format)) for pair in pairs
+        )
     together, of_grades = _estimates(grid.of_all(), grid, draws, seed)
     return Agreement(
         assessors=grid.assessors,

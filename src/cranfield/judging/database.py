@@ -18,10 +18,11 @@ from cranfield.files.locking import locked
 from cranfield.judging import migrations
 from cranfield.judging.commits import SharedCommits
 from cranfield.judging.schema import VERSION
+from cranfield.read.formats.store import HEAD
 from cranfield.read.near_files import near_file
 
 PATIENCE = 30.0  # seconds to wait for another process that is writing
-SQLITE_HEAD = b"SQLite format 3\0"
+
 _LOCK = 7_235_010_419  # PostgreSQL's lock for writing to a store
 
 
@@ -55,10 +56,10 @@ class Database:
             return
         try:
             with open(path, "rb") as file:
-                head = file.read(len(SQLITE_HEAD))
+                head = file.read(len(HEAD))
         except OSError as error:
             raise InputError(path, f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-        if head != SQLITE_HEAD and not (create and not head):  # SQLite would make an empty file its own
+        if head != HEAD and not (create and not head):  # SQLite would make an empty file its own
             raise _no_store(path)
 
     def _prepare(self, create: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.judging.kinds import PERSON
 from cranfield.judging.sheets import is_sheet, read_sheet
 from cranfield.judging.store import open_store
 from cranfield.layout import count
@@ -38,7 +39,7 @@ def import_file(
     """
     who = assessor or run_name(source)
     if format is None and isinstance(source, str) and is_sheet(source):
-        if kind not in (None, "person"):
+        if kind not in (None, PERSON):
             raise InputError(source, f"a sheet is filled in by a person, not by a {kind}.", hint="leave it out")
         with open_store(where) as store:  # in which its documents wait
             found = read_sheet(store, source, who)

@@ -12,8 +12,9 @@ class AssessorKind(NamedTuple):
     people: bool
 
 
+PERSON = "person"  # who judges on the page and in a sheet
 KINDS: dict[str, AssessorKind] = {
-    "person": AssessorKind("a person who read the document", people=True),
+    PERSON: AssessorKind("a person who read the document", people=True),
     "imported": AssessorKind("judgments from a file", people=True),
     "model": AssessorKind("a model that was asked", people=False),
     "clicks": AssessorKind("what users of the system clicked on", people=False),

@@ -65,7 +65,7 @@ def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | N
     from cranfield.judging.pooling import returned_first
 
     if depth < 1:
-        raise InputError("the runs", f"invalid depth {depth}.", hint="give 1 or more")
+        raise InputError("the runs", f"depth={depth} is not a rank.", hint="give 1 or more")
     queries = queries_of(runs, format)
     found, _ = returned_first(runs, queries, queries, depth, format)
     return RankedPool({query: rankings(its) for query, its in found.items()}, depth, seed)

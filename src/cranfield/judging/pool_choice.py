@@ -39,12 +39,12 @@ class PoolPlan(NamedTuple):
         for name in ("depth", "sample_below", "sample_depth", "limit", "sample"):
             given = getattr(self, name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
-                raise InputError("pool", f"{name} is {given!r}.", hint="give a whole number")
+                raise InputError("pool", f"{name}={given!r} is not a whole number from 0.")
         if not self.depth and not self.sample_below:
             raise InputError("pool", "depth is 0, so nothing is pooled.", hint="give a depth, or sample_below")
         if self.sample_below and self.sample_depth <= self.depth:
             fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
-            raise InputError("pool", fact, hint="sample_depth must be larger than depth")
+            raise InputError("pool", fact, hint="sample_depth must be larger than the depth")
         if self.limit is not None and self.sample_below:
             raise InputError(
                 "pool", "a sample that is limited by rank is no longer random.", hint="leave one of them out"
@@ -60,7 +60,7 @@ class PoolPlan(NamedTuple):
                 fact = "a sample from below the depth is drawn at random, so it cannot have another order."
                 raise InputError("pool", fact, hint="leave out the order or the sample; uniform is a random order")
         if not isinstance(self.overlap, int | float) or not 0 <= self.overlap <= 1:
-            raise InputError("pool", f"overlap is {self.overlap!r}.", hint="give a share from 0 to 1")
+            raise InputError("pool", f"overlap={self.overlap!r} is not a share from 0 to 1.")
 
 
 class PoolOfQuery(NamedTuple):

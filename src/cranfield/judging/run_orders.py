@@ -28,7 +28,9 @@ class RunOrder(NamedTuple):
     means: Mapping[str, tuple[float, float]]
 
 
-def order_of_runs(items: Sequence[JudgedItem], pair: tuple[str, str], runs: Any, measure: str) -> RunOrder | None:
+def order_of_runs(
+    items: Sequence[JudgedItem], pair: tuple[str, str], runs: Any, measure: str, format: str | None = None
+) -> RunOrder | None:
     """The order of runs by the grades of each of two assessors; None where they judged nothing in common.
 
     >>> items = [JudgedItem("q", "a", {"ann": 1, "bob": 0}), JudgedItem("q", "b", {"ann": 0, "bob": 1})]
@@ -44,7 +46,7 @@ def order_of_runs(items: Sequence[JudgedItem], pair: tuple[str, str], runs: Any,
         by_query: dict[str, dict[str, float]] = {}
         for item in both:
             by_query.setdefault(item.query_id, {})[item.doc_id] = item.grades[name]
-        found = evaluate_runs(Judgments(by_query, name=name), runs, [measure], check_ids=False)
+        found = evaluate_runs(Judgments(by_query, name=name), runs, [measure], format=format, check_ids=False)
         columns.append({run: each[measure] for run, each in found.items()})
     names = list(columns[0])
     one, other = (np.array([column[name] for name in names]) for column in columns)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError
 from cranfield.judging.checked_input import checked_id, checked_text
 from cranfield.judging.events import seen_sha256
+from cranfield.judging.kinds import PERSON
 from cranfield.judging.scale import GradeScale
 from cranfield.judging.store import Store
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
@@ -192,7 +193,7 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
                 }
                 for row in rows
             ],
-            {"assessor": who, "kind": "person", "at": now()},
+            {"assessor": who, "kind": PERSON, "at": now()},
         )
     blank = len(cells) - len(rows)
     comments = sum(bool(row.get("comment", "").strip()) for _, row in cells if not row["grade"].strip())

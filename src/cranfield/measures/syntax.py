@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from cranfield.errors import MeasureError
+from cranfield.errors import MeasureError, slips
 from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.rag_names import RAG_NAMES
@@ -235,11 +235,11 @@ def _suggestion(name: str, at: str | None) -> str:
     if theirs := near(name, at):
         return theirs
     # A typo, or two in a long word. Words that only share an ending mean something else.
-    slips = (len(name) > 3) + (len(name) > 7)
+    allowed = (len(name) > 3) + (len(name) > 7)
     words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
     words |= {each.name.lower(): each.name for each in RAG_NAMES.values()}
-    close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
-    if close and min(close)[0] <= slips:
+    close = [(slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= allowed]
+    if close and min(close)[0] <= allowed:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
     return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
 
@@ -251,25 +251,6 @@ def _meant(word: str, at: str | None) -> str:
     definition = find(word)
     assert definition is not None
     return _spelled(definition[0], at)
-
-
-def _slips(one: str, other: str) -> int:
-    """How many letters must be added, left out, replaced or swapped with the next to make one word the other.
-
-    >>> _slips("ndgc", "ndcg"), _slips("context", "contest"), _slips("presicion", "precision")
-    (1, 1, 2)
-    """
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one):
-        above, row = row, [i + 1]
-        for j, sign in enumerate(other):
-            best = min(above[j + 1] + 1, row[j] + 1, above[j] + (letter != sign))
-            if i and j and letter == other[j - 1] and one[i - 1] == sign:
-                best = min(best, before[j - 1] + 1)
-            row.append(best)
-        before = above
-    return row[-1]
 
 
 def _spelled(definition: Definition, at: str | None) -> str:

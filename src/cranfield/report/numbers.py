@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
+from cranfield.comparison import differences
 from cranfield.comparison.significance import SAME
 
 DIGITS = 3
@@ -25,12 +24,7 @@ def signed(number: float) -> str:
     >>> signed(0.0373), signed(-0.00002), signed(0.0), signed(float("inf"))
     ('+0.037', '−0.00002', '0.000', 'no end')
     """
-    if not isfinite(number):
-        return "no end"
-    if abs(number) < SAME:
-        return f"{0:.{DIGITS}f}"
-    texts = (f"{number:+.{digits}f}" for digits in range(DIGITS, 10))
-    return next((text for text in texts if float(text)), f"{number:+.0e}").replace("-", "−")
+    return rounded(0) if abs(number) < SAME else differences.signed(number, DIGITS).replace("-", "−")
 
 
 def percent(share: float) -> str:

@@ -193,6 +193,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **opt
 
     comparison: what `compare` returns.
     path: the file to write.
+    options: those of `write_report`.
     Returns a `ReportFile`.
 
     >>> import tempfile

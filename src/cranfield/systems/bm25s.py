@@ -8,6 +8,7 @@ from typing import Any
 from cranfield.errors import InputError, need
 from cranfield.read.secrets import Secrets
 from cranfield.read.settings import TomlSetting
+from cranfield.read.stored_texts import CORPUS
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
@@ -48,7 +49,7 @@ class Bm25sSearch:
             self._ids.append(document.doc_id)
             texts.append(f"{document.title} {document.text}")
         if not texts:
-            raise InputError(name, "there is no document to search.", hint="the collection needs a corpus.jsonl")
+            raise InputError(name, "there is no document to search.", hint=f"the collection needs a {CORPUS}")
         self._index = self._library.BM25(method=method, k1=k1, b=b)
         self._index.index(
             self._library.tokenize(texts, stopwords=self._stopwords, show_progress=False), show_progress=False

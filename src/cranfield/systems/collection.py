@@ -12,17 +12,21 @@ from cranfield.errors import InputError, need
 from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.near_files import near_file
-from cranfield.systems.collection_files import QUERY_FILES, first_file, folder_of_queries
+from cranfield.read.stored_texts import CORPUS
+from cranfield.systems.collection_files import (
+    QRELS_FILES,
+    QUERY_FILES,
+    USUAL_QRELS,
+    USUAL_QUERIES,
+    first_file,
+    folder_of_queries,
+)
 from cranfield.systems.query_files import read_query_texts
 from cranfield.systems.record_lines import id_of, record_of, text_lines
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
 KEPT = 128_000_000  # letters of a corpus that may be kept in memory
-_QRELS_FILES = (
-    *("qrels.tsv", "qrels.txt", "qrels", "qrels.csv", "qrels.test.tsv", "qrels.trec", "qrels.jsonl"),
-    "judgments.db",
-)
 
 
 class Document(NamedTuple):
@@ -80,7 +84,7 @@ class Collection:
             raise InputError(
                 self.name,
                 "there are no judgments yet.",
-                hint="'cranfield judge' opens a page to judge on; or put judgments into qrels.csv, .tsv or .txt",
+                hint=f"'cranfield judge' opens a page to judge on; or put judgments into {USUAL_QRELS}",
             )
         judgments = Judgments.read(self.qrels)
         lacking = [query for query in judgments.query_ids if query not in self.queries]
@@ -168,8 +172,8 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
         raise InputError(name, f"{what}.", hint=near or f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
     queries = first_file(folder, QUERY_FILES)
     if queries is None:
-        raise InputError(name, f"there are no queries in it ({', '.join(QUERY_FILES[:4])}).")
-    corpus = first_file(folder, ("corpus.jsonl",))
+        raise InputError(name, "there are no queries in it.", hint=f"put them into {USUAL_QUERIES}")
+    corpus = first_file(folder, (CORPUS,))
     texts = read_query_texts(queries)
     return Collection(
         name=name,
@@ -192,7 +196,7 @@ def collection_beside(qrels: str) -> str | None:
 def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:
     """The documents that a system is to index."""
     if collection is None or collection.corpus is None:
-        raise InputError(name, f"{kind} needs documents to index.", hint="name a collection that has a corpus.jsonl")
+        raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has a {CORPUS}")
     return collection.documents()
 
 
@@ -213,7 +217,7 @@ def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
 
 def _qrels(folder: Path, split: str | None) -> str | None:
     if not (folder / "qrels").is_dir():
-        found = first_file(folder, _QRELS_FILES)
+        found = first_file(folder, QRELS_FILES)
         if split is not None:
             raise InputError(str(folder), f"it has no folder qrels, so there is no split '{split}'.")
         return found

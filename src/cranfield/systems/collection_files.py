@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import os
 
+from cranfield.layout import joined
 from cranfield.read.compression import EXTENSIONS as COMPRESSED
+from cranfield.read.formats.store import STORE
 
-QUERY_FILES = tuple(f"{name}.{form}" for name in ("queries", "topics") for form in ("jsonl", "tsv", "csv", "txt"))
+_QUERIES = ("queries.jsonl", "queries.tsv", "queries.csv", "queries.txt")
+_QRELS = ("qrels.tsv", "qrels.txt", "qrels.csv")
+QUERY_FILES = (*_QUERIES, *(f"topics{os.path.splitext(name)[1]}" for name in _QUERIES))
+QRELS_FILES = (*_QRELS, "qrels", "qrels.test.tsv", "qrels.trec", "qrels.jsonl", STORE)
+
+
+def _in_words(names: tuple[str, ...]) -> str:
+    """Files that differ only in their extensions."""
+    return joined((names[0], *(os.path.splitext(name)[1] for name in names[1:])), "or")
+
+
+USUAL_QUERIES = _in_words(_QUERIES)
+USUAL_QRELS = _in_words(_QRELS)
 
 
 def first_file(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, choice_hint, nearest
@@ -22,7 +23,8 @@ class SystemKind(NamedTuple):
 
     home: str  # the module that has its SETTINGS, and `open_type`, which makes one of them
     meaning: str  # for documentation
-    short: tuple[str, ...] = ()  # names under which it is opened without settings
+    # Names under which it indexes the documents of a collection, without a file of settings; each has these settings.
+    short: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 KINDS: dict[str, SystemKind] = {
@@ -30,9 +32,11 @@ KINDS: dict[str, SystemKind] = {
     **{name: SystemKind("http", preset.meaning) for name, preset in PRESETS.items()},
     "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
     "sqlite": SystemKind(
-        "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
+        "sqlite",
+        "SQLite's full-text search over the collection's documents, in memory",
+        {"sqlite": {}, "sqlite:tuned": {"tuned": True}},
     ),
-    "bm25s": SystemKind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
+    "bm25s": SystemKind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", {"bm25s": {}}),
 }
 
 
@@ -84,13 +88,14 @@ def open_system(
 
 def _described(what: str) -> tuple[dict[str, Any], str]:
     """The settings of a system that is given by name, and what it is called."""
-    kind, _, variant = what.partition(":")
-    if what in short_names():
-        return {"type": kind, "tuned": True} if variant else {"type": kind}, what
-    if kind.endswith(".toml"):
-        return _from_file(Path(kind), variant), variant or Path(kind).stem
+    for name, kind in KINDS.items():
+        if what in kind.short:
+            return {"type": name, **kind.short[what]}, what
+    first, _, rest = what.partition(":")
+    if first.endswith(".toml"):
+        return _from_file(Path(first), rest), rest or Path(first).stem
     if ":" in what and "/" not in what:
-        return {"type": "python", "object": what}, variant
+        return {"type": "python", "object": what}, rest
     if Path(SETTINGS_FILE).is_file():
         return _from_file(Path(SETTINGS_FILE), what), what
     near = nearest(what, short_names())

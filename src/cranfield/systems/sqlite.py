@@ -12,6 +12,7 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.read.secrets import Secrets
 from cranfield.read.settings import TomlSetting
+from cranfield.read.stored_texts import CORPUS
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
@@ -66,7 +67,7 @@ class SqliteSearch:
         self._database.executemany("insert into documents values (?, ?, ?)", documents)
         [size] = self._database.execute("select count(*) from documents").fetchone()
         if not size:
-            raise InputError(name, "there is no document to search.", hint="the collection needs a corpus.jsonl")
+            raise InputError(name, "there is no document to search.", hint=f"the collection needs a {CORPUS}")
 
     def search(self, query: str, k: int) -> Returned:
         """The k best documents by BM25."""

@@ -13,7 +13,7 @@ def read_zscores(source: str) -> dict[tuple[str, str], tuple[float, float]]:
     found: dict[tuple[str, str], tuple[float, float]] = {}
     data = Stream(source).content()
     if not data:
-        raise InputError(source, "this file is empty.", hint=HINT)
+        raise InputError(source, "it is empty.", hint=HINT)
     for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), 1):
         try:
             fields = line.decode().split()

@@ -15,13 +15,14 @@ from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
 from cranfield.files.checking.similar import difference, similar
 from cranfield.files.rows_by_query import rows_by_query
-from cranfield.layout import count
+from cranfield.layout import count, joined
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.duplicates import CHOICES
 from cranfield.read.records import RecordFile, Records
 
-HINT = "keep one of them; or evaluate with --duplicates first, last or best"
+HINT = f"keep one of them; or evaluate with --duplicates {joined(CHOICES, 'or')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ class RunCheck:
             self.problems.add(
                 "missing-query",
                 f"query '{query}' is judged, but not in the run; it counts 0.",
-                hint="run the system on it too; --missing skip leaves such queries out",
+                hint="run the system on it too; 'cranfield evaluate --missing skip' leaves such queries out",
             )
 
     def _mean_shares(self) -> list[float]:

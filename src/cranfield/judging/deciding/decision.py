@@ -25,6 +25,7 @@ from cranfield.judging.deciding.looks import (
     state_of_all,
 )
 from cranfield.judging.deciding.pairs import ComparedPair
+from cranfield.judging.ordering.order import USUAL_DEPTH
 from cranfield.judging.scale import DEFAULT_SCALE
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measure
@@ -36,7 +37,6 @@ from cranfield.ranks.judgments import Judgments
 LEAST = 50  # judged documents before any verdict is final
 BATCH = 10  # documents between two looks that count
 IN_A_ROW = 2  # looks with the same verdict
-USUAL_DEPTH = 10
 
 
 class PairStanding(NamedTuple):
@@ -306,4 +306,4 @@ def _check(measure: Measure, alpha: float, confidence: float, depth: int | None)
         if not 0 < value < 1:
             raise ComparisonError(f"invalid {name} {value}.", hint="it lies between 0 and 1")
     if depth is not None and depth < 1:
-        raise ComparisonError(f"invalid depth {depth}.", hint="give 1 or more")
+        raise ComparisonError(f"depth={depth} is not a rank.", hint="give 1 or more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cranfield.comparison.differences import signed
 from cranfield.judging.deciding.looks import NOT_WORTH, OPEN, Look, PairLook
 from cranfield.layout import count
 
@@ -40,4 +41,4 @@ def _outlook(pair: PairLook) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+    return signed(value, 3).replace("-", "\N{MINUS SIGN}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 QueryDocument = tuple[str, str]
 GradesSoFar = Mapping[str, Mapping[str, float | None]]  # None: seen, but could not be judged
-USUAL_DEPTH = 10
+USUAL_DEPTH = 10  # down to which runs are judged
 RELEVANT = 1.0  # the lowest grade that is
 
 # Yields a document; receives whether it is relevant, or None if that is not known yet.
@@ -86,12 +86,14 @@ class FollowPlan(NamedTuple):
     depth: how many documents of each ranking; by default 10, or the cutoff of the measure
     measure: for orders that look at one
     all_pairs: compare each run with each other one, for orders that compare
+    format: of the runs, if it cannot be detected
     """
 
     depth: int | None = None
     seed: int = 0
     measure: Measure | None = None
     all_pairs: bool = False
+    format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,8 @@ class Order:
         from cranfield.judging.ordered_pool import pool_of_runs
         from cranfield.judging.ordering.followed_order import FollowedOrder
 
-        return FollowedOrder(
-            store, self, pool_of_runs(runs, USUAL_DEPTH if asked.depth is None else asked.depth, asked.seed)
-        )
+        depth = USUAL_DEPTH if asked.depth is None else asked.depth
+        return FollowedOrder(store, self, pool_of_runs(runs, depth, asked.seed, asked.format))
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,14 @@ class DecidingOrder(Order):
 
         def make(grades: Any) -> Decision:
             return Decision.of(
-                runs, measure, grades, scale=scale, depth=asked.depth, all_pairs=asked.all_pairs, seed=asked.seed
+                runs,
+                measure,
+                grades,
+                scale=scale,
+                depth=asked.depth,
+                all_pairs=asked.all_pairs,
+                seed=asked.seed,
+                format=asked.format,
             )
 
         return make

@@ -9,6 +9,7 @@ from cranfield.errors import InputError
 from cranfield.judging import assigning, listing
 from cranfield.judging.checked_input import checked_grade, checked_id, checked_item, checked_text
 from cranfield.judging.events import Event, Task
+from cranfield.judging.kinds import PERSON
 from cranfield.judging.page.images import image_link, is_web_address
 from cranfield.judging.store import Store
 from cranfield.judging.views import known_assessors
@@ -53,7 +54,7 @@ class Desk:
     def start(self, asked: Asked) -> Told:
         """What a page needs first: the scale, and who may be judging."""
         with self._store._reading() as connection:
-            names = [name for name, kind in known_assessors(connection).items() if kind == "person"]
+            names = [name for name, kind in known_assessors(connection).items() if kind == PERSON]
         scale = [{"grade": each.grade, "name": each.name, "meaning": each.meaning} for each in self._store.scale]
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 

@@ -55,7 +55,7 @@ def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
     """The format of a stream; `name` overrides the guess."""
     found = _recognised(stream, role, name)
     if stream.view is not None and not isinstance(found, StoreFormat):
-        raise not_a_store(stream.name)
+        raise not_a_store(stream.name, stream.view)
     return found
 
 
@@ -72,7 +72,7 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
             stream.name, "this is UTF-16 text.", hint="save it as UTF-8, for instance with: iconv -f UTF-16 -t UTF-8"
         )
     if not head:
-        raise InputError(stream.name, "this file is empty.")
+        raise InputError(stream.name, "it is empty.")
     if name is not None:
         return FORMATS[name]
     by_name = by_extension(stream.name)

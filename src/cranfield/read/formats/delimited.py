@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cranfield.errors import InputError
 from cranfield.read.column_names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.formats.format import Plan
-from cranfield.read.formats.words import TextFormat, words
+from cranfield.read.formats.words import TextFormat, is_number, words
 from cranfield.read.line_layout import Layout
 from cranfield.read.streams import Stream
 
@@ -57,7 +57,7 @@ class DelimitedFormat(TextFormat):
         """The layout of lines without a known header: if the format was named, three columns have a meaning."""
         separator, value = self.separators[0], "grade" if role == "qrels" else "score"
         fields = split(line, separator)
-        if named and len(fields) == 3 and _is_number(fields[2]):
+        if named and len(fields) == 3 and is_number(fields[2]):
             shape = f"query{separator}document{separator}{value}"
             return Layout(shape, 0, 1, 2, 3, 3, separator=separator, value_name=value)
         fact = f"the first line, '{line[:60]}', does not name the columns query, document and {value}."
@@ -79,14 +79,6 @@ def split(line: str, separator: str) -> list[str]:
         return next(csv.reader([line], delimiter=separator))
     except (csv.Error, StopIteration):
         return []
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 class _DelimitedWriter:

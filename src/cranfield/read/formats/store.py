@@ -36,7 +36,7 @@ class JudgmentView(NamedTuple):
     def of(self, qrels: Any) -> Stream:
         """Judgments that are read from a store in this way; reading raises an error if they are not in a store."""
         if not isinstance(qrels, str | os.PathLike):
-            raise not_a_store("the judgments")
+            raise not_a_store("the judgments", self)
         stream = Stream(qrels)
         stream.view = self
         return stream
@@ -52,12 +52,18 @@ def names_store(path: str) -> bool:
         return file.read(len(HEAD)) == HEAD
 
 
-def not_a_store(name: str) -> InputError:
-    """The error if assessors are chosen and there is nothing to choose from."""
+def not_a_store(name: str, view: JudgmentView) -> InputError:
+    """The error if a view is chosen of judgments that have none."""
+    problems = {
+        "assessors cannot be chosen": view.assessors or view.kinds,
+        "there are no grades to merge": view.merge,
+        "it is not known which documents were pooled": view.pooled,
+    }
+    problem = next((problem for problem, given in problems.items() if given), "they have no assessors")
     return InputError(
         name,
-        "these judgments are not in a store, so assessors cannot be chosen.",
-        hint="leave out the choice of assessors, or import the file into a store: cranfield convert FILE judgments.db",
+        f"these judgments are not in a store, so {problem}.",
+        hint="leave this out, or import the file into a store: cranfield convert FILE judgments.db",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from cranfield.read.column_names import Role
-from cranfield.read.formats.words import WordFormat
+from cranfield.read.formats.words import WordFormat, is_number
 from cranfield.read.line_layout import Layout
 from cranfield.read.streams import BYTE_ORDER_MARK, LOOK
 
@@ -43,7 +43,7 @@ def repeated_column(head: bytes) -> int | None:
         if len(fields) != 5:
             return found
         query, _, third, fourth, grade = fields
-        if not found and not seen[0] and not _is_number(grade):
+        if not found and not seen[0] and not is_number(grade):
             return None  # a header
         if (query, third) in seen[0]:
             return 2
@@ -66,11 +66,3 @@ def _first_lines(head: bytes) -> Iterator[list[bytes]]:
         whole = line.endswith(b"\n") or len(head) < LOOK
         if whole and line.strip() and not line.startswith(b"#"):
             yield fields
-
-
-def _is_number(text: bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

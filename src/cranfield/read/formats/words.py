@@ -87,7 +87,7 @@ def data_line(stream: Stream) -> bytes:
     """The first line with data."""
     line = first_line(stream)
     if not line:
-        raise InputError(stream.name, "it contains only blank lines and comments.")
+        raise InputError(stream.name, "contains only blank lines and comments.")
     return line
 
 
@@ -191,6 +191,15 @@ class _RunLines(_Lines):
         if records.rank is not None and records.rank != ranks:
             self.renumbered += 1
         self._write(self._format.run_lines(records.query[0], records, ranks, self._plan), records)
+
+
+def is_number(text: str | bytes) -> bool:
+    """Whether a column holds a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def rank_order(records: Records) -> list[int] | None:

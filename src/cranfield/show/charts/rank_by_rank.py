@@ -149,7 +149,7 @@ def _ends(curve: Curve) -> str:
 
 CHART = Chart(
     name="precision-recall-full",
-    meaning="precision and recall down to each rank, and interpolated",
+    meaning="precision and recall at each rank, and interpolated",
     usual=("P@1",),
     only="P",
     options=("query", "grades", "missed", "highlight"),

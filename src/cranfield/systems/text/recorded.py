@@ -61,7 +61,7 @@ def _chunks(recorded: Recorded) -> Iterator[str]:
 def _scores(recorded: Recorded) -> Iterator[str]:
     if recorded.parted:
         queries = count(recorded.parted, "query", "queries")
-        yield f"{queries} had equal scores, lowered a little to keep the order returned"
+        yield f"{queries} had tied scores, lowered slightly to keep the returned order"
     if recorded.replaced:
         what = "had scores that contradict the order returned, replaced by"
         yield f"{count(recorded.replaced, 'query', 'queries')} {what} falling ones"
