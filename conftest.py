@@ -44,14 +44,14 @@ if not find_spec("sqlalchemy"):
 SLOW = (
     *("tests/engines", "tests/torch", "src/cranfield/engines", "src/cranfield/torch"),
     *("tests/cli/test_faults.py", "tests/cli/test_help.py", "tests/systems/test_postgres.py"),
-    *("tests/systems/test_pytest_plugin.py", "tests/show/test_browser.py", "tests/read/test_bombs.py"),
+    *("tests/systems/test_pytest_plugin.py", "tests/report/test_browser.py", "tests/read/test_bombs.py"),
     *("tests/comparison/test_unjudged.py", "tests/comparison/test_unjudged_completions.py"),
-    *("tests/comparison/test_significance.py", "tests/comparison/test_gate.py", "tests/show/test_report_sources.py"),
+    *("tests/comparison/test_significance.py", "tests/comparison/test_gate.py", "tests/report/test_report_sources.py"),
     *("tests/measures/test_bounds.py", "tests/read/test_fuzz.py", "tests/read/test_round_trip.py", "tests/fuzz"),
-    *("tests/show/test_hostile.py", "tests/show/test_charts.py", "tests/systems/test_recording.py"),
-    *("tests/judging", "tests/cli/test_options.py", "tests/cli/test_policies.py", "tests/show/test_report.py"),
+    *("tests/report/test_hostile.py", "tests/show/test_charts.py", "tests/systems/test_recording.py"),
+    *("tests/judging", "tests/cli/test_options.py", "tests/cli/test_policies.py", "tests/report/test_report.py"),
     *("tests/comparison/test_one_verdict.py", "tests/systems/test_order.py", "tests/systems/test_deadlines.py"),
-    *("tests/comparison/test_show.py", "tests/test_conversion.py", "tests/test_reading_once.py"),
+    *("tests/comparison/test_show.py", "tests/files/test_conversion.py", "tests/test_reading_once.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
     *("tests/cli/test_terminal.py", "tests/cli/test_progress.py", "tests/cli/test_judge.py", "tests/cli/test_pool.py"),
     *("tests/cli/test_setting_up.py", "tests/comparison/test_correcting.py", "tests/measures/test_catalogue.py"),
@@ -63,7 +63,7 @@ SLOW = (
 # Their tests share a browser, a server, a built site, examples or a library that takes long to import. These groups run
 # first, because they take longest.
 TOGETHER = {
-    "tests/show/test_browser.py": "browser",
+    "tests/report/test_browser.py": "browser",
     "tests/judging/test_page_browser.py": "browser",
     "tests/judging/test_page_passages.py": "browser",
     "tests/systems/test_postgres.py": "PostgreSQL",

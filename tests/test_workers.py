@@ -1,6 +1,7 @@
 """The workers of the tests: every test is run and reported once, and a worker that dies is reported."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -103,3 +104,9 @@ def test_the_first_failure_stops_all(run_tests):
     code, lines = run_tests("import time\ndef test_a(): assert 0\ndef test_b(): time.sleep(60)\n", "-x")
     assert code == 1
     assert lines[-1].startswith("1 failed")
+
+
+def test_the_settings_name_files_that_exist():
+    named = set(re.findall(r'"((?:tests|src)/[^"]+)"', (ROOT / "conftest.py").read_text()))
+    assert len(named) > 50
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -12,6 +12,7 @@ from cranfield.cli.progress import shown_progress
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS, MERGE, POOLED, chosen_view
 from cranfield.errors import InputError
+from cranfield.layout import joined
 from cranfield.read.compression import EXTENSIONS as COMPRESSED
 from cranfield.read.formats import readable, writable
 from cranfield.read.formats.store import names_store
@@ -79,7 +80,7 @@ def command(
         output.say(f"cranfield: {done.source}: {note}", err=True)
 
 
-options.fill_help(command, COMPRESSED=options.listed(COMPRESSED))
+options.fill_help(command, COMPRESSED=joined(COMPRESSED, "or"))
 
 
 def _one_file(source: str) -> str:

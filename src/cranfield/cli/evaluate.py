@@ -16,6 +16,7 @@ from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, tag
 from cranfield.cli.view_options import view_options
+from cranfield.layout import joined
 from cranfield.read.formats import readable
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def command(
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
 
 
-options.fill_help(command, FORMATS=options.listed(readable(["run"])))
+options.fill_help(command, FORMATS=joined(readable(["run"]), "or"))
 
 
 def _corrected(

@@ -20,11 +20,6 @@ def fill_help(command: click.Command, **texts: str) -> None:
         command.help = (command.help or "").replace(word, text)
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names to choose from, for help: a, b or c."""
-    return joined(names, "or")
-
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -167,8 +162,8 @@ def how_tested(
         return None if settings else value
 
     assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
-    told, known = f"The significance test: {listed(tests)} [t].{assumed}", list(corrections)
-    corrected = f"Correct p-values for several tests: {listed(known)} [{correction}]."
+    told, known = f"The significance test: {joined(tests, 'or')} [t].{assumed}", list(corrections)
+    corrected = f"Correct p-values for several tests: {joined(known, 'or')} [{correction}]."
     return all_of(
         click.option("--test", type=click.Choice(list(tests)), default=usual("t"), metavar="TEST", help=told),
         click.option("--correction", type=click.Choice(known), metavar="NAME", help=corrected),

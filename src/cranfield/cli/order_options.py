@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli.options import Decorator, listed
+from cranfield.cli.options import Decorator
 from cranfield.judging.ordering import ORDERS
+from cranfield.layout import joined
 
 ORDER = click.option(
     "--order",
     type=click.Choice(list(ORDERS)),
     metavar="ORDER",
-    help=f"The order in which documents are judged: {listed(ORDERS)} [at random].",
+    help=f"The order in which documents are judged: {joined(ORDERS, 'or')} [at random].",
 )
 
 

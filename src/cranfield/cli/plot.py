@@ -13,6 +13,7 @@ from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
+from cranfield.layout import joined
 from cranfield.show.charts import CHARTS
 from cranfield.show.pictures import FORMATS
 
@@ -93,5 +94,5 @@ _WIDEST = max(map(len, CHARTS))
 options.fill_help(
     command,
     CHARTS="\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items()),
-    PICTURES=options.listed(f".{each}" for each in FORMATS),
+    PICTURES=joined((f".{each}" for each in FORMATS), "or"),
 )

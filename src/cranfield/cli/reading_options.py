@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from cranfield.cli.options import Decorator, all_of, collected, listed
+from cranfield.cli.options import Decorator, all_of, collected
+from cranfield.layout import joined
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read.formats import readable
 
@@ -61,13 +62,13 @@ RUN_FORMAT = click.option(
     "--run-format",
     type=click.Choice(readable(["run"])),
     metavar="FORMAT",
-    help=f"{listed(readable(['run']))}, if it cannot be detected.",
+    help=f"{joined(readable(['run']), 'or')}, if it cannot be detected.",
 )
 QRELS_FORMAT = click.option(
     "--qrels-format",
     type=click.Choice(readable(["qrels"])),
     metavar="FORMAT",
-    help=f"The same for the judgments: {listed(readable(['qrels']))}, if it cannot be detected.",
+    help=f"The same for the judgments: {joined(readable(['qrels']), 'or')}, if it cannot be detected.",
 )
 ID_CHECK = click.option(
     "--no-id-check",

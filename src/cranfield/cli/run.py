@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output, system_options
+from cranfield.layout import joined
 from cranfield.read.formats import FORMATS, writable
 from cranfield.systems.opening import short_names
 
@@ -104,4 +105,4 @@ def command(
 
 
 _EXTENSIONS = (FORMATS[name].extensions[0] for name in writable(["run"]) if FORMATS[name].extensions)
-options.fill_help(command, SHORT_NAMES=", ".join(short_names()), EXTENSIONS=options.listed(_EXTENSIONS))
+options.fill_help(command, SHORT_NAMES=", ".join(short_names()), EXTENSIONS=joined(_EXTENSIONS, "or"))

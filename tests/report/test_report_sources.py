@@ -13,7 +13,7 @@ import cranfield
 from cranfield.errors import CranfieldError
 from cranfield.report import write_comparison
 from tests.program import run as program
-from tests.show.page import FILES, Page, made
+from tests.report.page import FILES, Page, made
 
 FILES_ON_DISK = sorted(Path(cranfield.__file__).with_name("data").glob("*.run"))
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, OutputError, convert_file
 from cranfield.read.formats import writable
-
-from .generated import collections
+from tests.generated import collections
 
 MEASURES = "AP RR nDCG@10 P@2 R@3 Judged@3 NumRet NumRel"
 FORMATS = writable()

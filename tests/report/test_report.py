@@ -17,7 +17,7 @@ from cranfield.comparison.conclusions import LETTERED
 from cranfield.report import gathered
 from cranfield.report.encoding import safe_json
 from cranfield.systems.collection import Collection, Document
-from tests.show.page import ENDING, EVIL, FILES, Page, evil, made
+from tests.report.page import ENDING, EVIL, FILES, Page, evil, made
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import cranfield
 from cranfield.show.look import DARK, LIGHT
 from cranfield.systems.collection import Collection, Document
 from tests.chromium import CHROMIUM
-from tests.show.page import ENDING, EVIL, FILES, evil
+from tests.report.page import ENDING, EVIL, FILES, evil
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
