@@ -12,8 +12,8 @@ demo: .venv/.installed
 	$(BIN)/cranfield demo
 
 # On all cores, with a quarter of the random examples, which differ from run to run; plain `pytest` tries all, on one
-# core. Two workers more than there are cores, since some wait for a browser, a server or Spark.
-PARALLEL = --workers $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
+# core. One worker more than there are cores, since some wait for a browser, a server or Spark.
+PARALLEL = --workers $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 test: .venv/.developing
 	$(BIN)/python -m pytest -q $(PARALLEL) --examples 0.25
 

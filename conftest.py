@@ -125,9 +125,11 @@ def _shared(test):
 
 def pytest_configure(config):
     """Start several workers, where that is asked for and possible."""
+    from tests.program import shims
     from tests.workers import FORKS, Workers
 
     if FORKS and (number := config.getoption("--workers")) > 1:
+        shims()  # while one process collects the tests, the server of programs imports what it needs
         config.pluginmanager.register(Workers(number, _shared))
 
 

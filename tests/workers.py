@@ -15,8 +15,6 @@ from multiprocessing.connection import wait
 
 import pytest
 
-from tests.program import shims
-
 FORKS = sys.platform == "linux"
 
 
@@ -30,7 +28,6 @@ class Workers:
 
     def __init__(self, number, shared):
         self.number, self.shared = number, shared
-        shims()  # the server of programs imports what it needs while one process collects the tests
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
