@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.evaluation.evidence import RankedEvidence
-from cranfield.evaluation.hashes import InputHashes
+from cranfield.evaluation.hashes import InputHashes, column_digest
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
 from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
-from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
@@ -92,18 +91,9 @@ def missing_error(source: str, missing: int, some: Sequence[str]) -> InputError:
 def digest_of(judged: JudgedRanks) -> str:
     """A hash of the judged ranks, for a run that is not a file: hashing all of it would take far longer."""
     columns = (judged.query, judged.rank, judged.grade, judged.retrieved)
-    return f"ranks-{_digest(judged.query_ids, columns)}"
+    return f"ranks-{column_digest(judged.query_ids, columns)}"
 
 
 def _digest_of_grades(judged: JudgedRanks) -> str:
     """A hash of the judgments, for those of which only the grades are known."""
-    return f"grades-{_digest(judged.query_ids, (judged.judged_first, judged.judged_grades))}"
-
-
-def _digest(query_ids: Sequence[str], columns: Iterable[Integers | Numbers]) -> str:
-    import hashlib  # most evaluations show no hash
-
-    digest = hashlib.sha256("\n".join(query_ids).encode(errors="surrogatepass"))
-    for column in columns:
-        digest.update(column.data if column.flags.c_contiguous else column.tobytes())
-    return digest.hexdigest()
+    return f"grades-{column_digest(judged.query_ids, (judged.judged_first, judged.judged_grades))}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+
+from cranfield.ranks.columns import Integers, Numbers
 
 
 class InputHashes:
@@ -28,3 +30,13 @@ class InputHashes:
 
     def __reduce__(self) -> tuple[type[InputHashes], tuple[str, str]]:
         return InputHashes, (self.qrels, self.run)
+
+
+def column_digest(query_ids: Sequence[str], columns: Iterable[Integers | Numbers]) -> str:
+    """A hash of columns and of the queries that they belong to."""
+    import hashlib  # most evaluations show no hash
+
+    digest = hashlib.sha256("\n".join(query_ids).encode(errors="surrogatepass"))
+    for column in columns:
+        digest.update(column.data if column.flags.c_contiguous else column.tobytes())
+    return digest.hexdigest()

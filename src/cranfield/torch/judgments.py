@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.evaluation.hashes import column_digest
 from cranfield.ranks.columns import Integers, Numbers
 
 SHAPES = (
@@ -49,14 +48,7 @@ class TensorJudgments:
 
     def digest(self) -> Callable[[], str]:
         """A function that hashes the columns; it holds none of the device's memory."""
-        return partial(_digest, self.query_ids, self.first, self.document, self.grades)
-
-
-def _digest(query_ids: Sequence[str], *columns: npt.NDArray[Any]) -> str:
-    digest = hashlib.sha256("\n".join(query_ids).encode(errors="surrogatepass"))
-    for column in columns:
-        digest.update(np.ascontiguousarray(column).data)
-    return digest.hexdigest()
+        return partial(column_digest, self.query_ids, (self.first, self.document, self.grades))
 
 
 def read_judgments(
