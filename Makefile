@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test quick thorough check sanitize bench docs pages figures format clean
+.PHONY: demo test quick thorough check ci sanitize bench docs pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -33,6 +33,13 @@ check: .venv/.developing
 	rm -rf .venv/pages
 	$(MAKE) --silent pages PAGES=.venv/pages
 	(cd .venv/pages && find . -type f) | while read page; do diff docs/$$page .venv/pages/$$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
+
+# What must pass before a change is merged; .ci/run prepares a machine and calls this, also on GitHub.
+ci:
+	$(MAKE) --jobs=2 --output-sync=target check docs build/sanitized/.built
+	$(MAKE) test
+	$(MAKE) sanitize INPUTS=30000
+	$(MAKE) demo
 
 # The native part with sanitizers in it against its twin, on random and damaged input.
 INPUTS ?= 1000000
@@ -64,7 +71,7 @@ pages: .venv/.developing
 	mkdir -p $(PAGES)
 	$(BIN)/python docs/site/measures.py $(PAGES)/measures.md
 	$(BIN)/python -m docs.site.differences $(PAGES)/differences.md
-	$(BIN)/python -m cranfield.trec_eval.page $(PAGES)/trec_eval.md
+	$(BIN)/python docs/site/trec_eval.py $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md

@@ -24,6 +24,35 @@ def collection(queries: int, copies: int = 1) -> tuple[Path, Path]:
     return qrels, run
 
 
+def another(queries: int) -> Path:
+    """A second run for the queries of `collection`: most documents are the same, in a similar order; made once."""
+    run = DATA / f"{queries}x1.other.run"
+    if not run.exists():
+        collection(queries)
+        subprocess.run([sys.executable, __file__, str(queries)], check=True)
+    return run
+
+
+def make_another(queries: int) -> None:
+    """Write the file of `another`: scores move a little, and a fourth of the documents are others."""
+    source, run = DATA / f"{queries}x1.run", DATA / f"{queries}x1.other.run"
+    print(f"making {run.name} …", file=sys.stderr)
+    chance = np.random.default_rng(queries + 1)
+    unfinished = run.with_suffix(".part")
+    with source.open() as lines, unfinished.open("w") as out:
+        for _ in range(queries):
+            ranking = [next(lines).split(" ", 5) for _ in range(DEPTH)]
+            scores = np.array([float(line[4]) for line in ranking]) * chance.lognormal(0, 0.2, DEPTH)
+            new = iter((DOCUMENTS + 2 + chance.permutation(DEPTH)).tolist())  # unlike any other document
+            changed = (chance.random(DEPTH) < 0.25).tolist()
+            query = ranking[0][0]
+            order = np.argsort(-scores).tolist()
+            for rank, at in enumerate(order, 1):
+                document = next(new) if changed[at] else ranking[at][2]
+                out.write(f"{query} Q0 {document} {rank} {scores[at]:.6f} dense\n")
+    unfinished.rename(run)
+
+
 def make(queries: int, copies: int) -> None:
     """Write the files of a collection."""
     DATA.mkdir(exist_ok=True)
@@ -105,4 +134,5 @@ def judged_ranks(queries: int, judged: int) -> Any:
 
 
 if __name__ == "__main__":
-    make(*(int(size) for size in sys.argv[1:]))
+    sizes = [int(size) for size in sys.argv[1:]]
+    make_another(*sizes) if len(sizes) == 1 else make(*sizes)

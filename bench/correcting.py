@@ -56,7 +56,7 @@ def made() -> tuple[Path, dict[str, dict[str, list[str]]]]:
 def speed() -> dict[str, float]:
     """The seconds of both ways to evaluate; the store is opened and read each time."""
     from cranfield import evaluate_corrected, evaluate_runs
-    from cranfield.read.formats.store import JudgmentView
+    from cranfield.io.formats.store import JudgmentView
 
     path, runs = made()
 

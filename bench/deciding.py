@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.judging.deciding import grade_model
-from cranfield.judging.deciding.decision import Decision
-from cranfield.judging.deciding.looks import Look
+from cranfield.judging.decide import Decision, Look, grade_model
 
 FRESH = tuple(range(100, 110))  # seeds that nothing was tuned on
 QUERIES, DOCUMENTS, SYSTEMS, FAMILIES, DEPTH, PAIRS = 50, 300, 40, 4, 10, 40

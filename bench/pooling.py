@@ -28,10 +28,10 @@ def make() -> None:
 
 
 def main(job: str) -> float:
-    from cranfield.judging.pooling import pool
+    from cranfield.io.source import open_source
+    from cranfield.judging.pool import pool
     from cranfield.ranks.policy import Policy
     from cranfield.ranks.whole_rankings import rankings_of
-    from cranfield.read.source import open_source
 
     if len(list(FOLDER.glob("*.run"))) < RUNS:
         make()

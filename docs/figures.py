@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import cranfield
+from cranfield.look import DARK, LIGHT
 from cranfield.show.charts.cutoff import cutoff_chart
-from cranfield.show.charts.drawing import CONFIG
-from cranfield.show.look import DARK, LIGHT
+from cranfield.show.charts.parts import CONFIG
 
 FOLDER = Path(__file__).parent / "learn" / "figures"
 FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: what the engine returned …

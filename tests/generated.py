@@ -7,6 +7,7 @@ import random
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from cranfield.io import rows_by_query
 from cranfield.ranks import first_documents as first
 from cranfield.ranks.scan import memory
 from cranfield.ranks.scan import text as scan
@@ -114,9 +115,11 @@ def plain(lines):
 
 @contextlib.contextmanager
 def scan_with(native, block=1 << 20, **settings):
-    """Scan natively or in Python, in blocks of a given size; `settings` are other names in ranks/scan/text.py."""
+    """Scan natively or in Python, in blocks of a given size; `settings` are other names in the modules that scan."""
     alike = {"native": native}
-    changes = ((scan, {**alike, "BLOCK": block, **settings}), (memory, alike), (first, alike))
+    parts = settings.pop("parts", settings.pop("PARTS", rows_by_query.PARTS))
+    text = {**alike, "BLOCK": block, **settings}
+    changes = ((scan, text), (memory, alike), (first, alike), (rows_by_query, {**alike, "PARTS": parts}))
     before = [(module, {name: vars(module)[name] for name in names}) for module, names in changes]
     for module, names in changes:
         vars(module).update(names)
@@ -125,6 +128,13 @@ def scan_with(native, block=1 << 20, **settings):
     finally:
         for module, names in before:
             vars(module).update(names)
+
+
+def written(text, run):
+    """A run with its documents in the order of a file's lines, for ties in the order of the file."""
+    lines = [line.split() for line in text.decode().lstrip("\ufeff").split("\n")]
+    lines = [line for line in lines if line and not line[0].startswith("#")]
+    return {query: {line[2]: run[query][line[2]] for line in lines if line[0] == query} for query in run}
 
 
 def file(data):

@@ -42,7 +42,6 @@ IMPORTED = [
     "numpy",
     "scipy.stats",
     "scipy.optimize",
-    "rich.table",
     "jinja2",
     "httpx",
     "pytest",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cranfield
-from cranfield.read import column_names as names
+from cranfield.io import column_names as names
 from tests.pages import ROOT, Page, blocks
 from tests.program import run, shims
 

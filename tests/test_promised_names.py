@@ -12,6 +12,7 @@ from tests.pages import ROOT, blocks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.*"))
+# From the source, because importing cranfield.torch takes seconds, and it may not be installed.
 TORCH = re.search(r"__all__ = (\[.*?\])", (Path(cranfield.__file__).parent / "torch" / "__init__.py").read_text(), re.S)
 PROMISED = {"cranfield": set(cranfield.__all__), "cranfield.torch": set(re.findall(r'"(\w+)"', TORCH[1]))}
 

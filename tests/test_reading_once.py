@@ -1,17 +1,27 @@
-"""Each file is read only as often as a command needs it: complete readings are counted by file name."""
+"""Each file is opened once and read once, by counting system calls; and parsed once."""
 
+import gzip
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import pytest
 from click.testing import CliRunner
 
+import cranfield
 from cranfield.cli.commands import program
 from cranfield.ranks.judgments import Judgments
-from cranfield.read.streams import Stream
 
-QRELS, KEYWORDS, MEANING = RUNS = ("builtin:qrels", "builtin:keywords", "builtin:meaning")
-
+STRACE = shutil.which("strace")
+traced = pytest.mark.skipif(STRACE is None, reason="counts system calls with strace, which is not installed")
+PROGRAM = "from cranfield.cli.main import main; main()"
 PROJECT = """
 collection = "builtin"
 measures = ["nDCG@10", "RR"]
@@ -21,25 +31,132 @@ type = "sqlite"
 type = "sqlite"
 tuned = true
 """
+CALL = re.compile(
+    r'(open|openat|read|pread64|preadv|readv)\((?:AT_FDCWD[^,]*, ")?(?:\d+<)?([^">]+)[">].*= (\d+)(?:<.*>)?$'
+)
+UNFINISHED = re.compile(r"^(\d+) +(.*) <unfinished \.\.\.>$")
+RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$")
+
+
+class Calls:
+    """How often each file of a folder was opened, and how many of its bytes were read, as a share of its size."""
+
+    def __init__(self, text, folder):
+        self.opened, self.size = Counter(), Counter()
+        begun = {}
+        for line in text.splitlines():
+            if parted := UNFINISHED.match(line):
+                begun[parted[1]] = parted[2]
+                continue
+            if rest := RESUMED.match(line):
+                line = begun.pop(rest[1], "") + rest[2]
+            if call := CALL.search(line):
+                name = str((folder / call[2]).resolve())
+                if call[1].startswith("open"):
+                    self.opened[name] += 1
+                else:
+                    self.size[name] += int(call[3])
+
+    def of(self, path):
+        name = str(Path(path).resolve())
+        return self.opened[name], self.size[name] / Path(path).stat().st_size
+
+
+def traced_command(folder, *arguments):
+    traced = ["-f", "-qq", "-y", "-e", "trace=open,openat,read,pread64,preadv,readv", "-o", folder / "calls.txt"]
+    return [STRACE, *traced, sys.executable, "-c", PROGRAM, *arguments]
+
+
+def traced_call(folder, *arguments):
+    done = subprocess.run(traced_command(folder, *arguments), cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode in (0, 1), done.stderr
+    return Calls((folder / "calls.txt").read_text(errors="replace"), folder)
 
 
 @pytest.fixture
-def readings(monkeypatch):
-    """How often each file was read from its first byte; reading only its head does not count."""
-    counted = Counter()
-    chunks, pieces = Stream.chunks, Stream.pieces
+def folder(tmp_path):
+    """Judgments and runs of twice the size that is read at once, so that reading again would show."""
+    data = files(cranfield) / "data" / "collection"
+    rows = [line.split("\t") for line in (data / "qrels" / "test.tsv").read_text().splitlines()[1:]]
+    (tmp_path / "q.txt").write_text("".join(f"{query} 0 {document} {grade}\n" for query, document, grade in rows))
+    shutil.copy(str(data / "qrels" / "test.tsv"), tmp_path / "q.tsv")
+    for name in ("plain", "tuned"):
+        run = gzip.decompress((data / "runs" / f"{name}.run.gz").read_bytes())
+        (tmp_path / f"{name}.run").write_bytes(run)
+        (tmp_path / f"{name}.run.gz").write_bytes(gzip.compress(run))
+    (tmp_path / "q.tsv.gz").write_bytes(gzip.compress((tmp_path / "q.tsv").read_bytes()))
+    return tmp_path
 
-    def counted_chunks(stream):
-        counted[Path(stream.name).name] += 1
-        yield from chunks(stream)
 
-    def counted_pieces(stream, *arguments, **options):
-        counted[Path(stream.name).name] += 1
-        yield from pieces(stream, *arguments, **options)
+COMMANDS = {
+    "evaluate": ("evaluate", "--worst", "3"),
+    "evaluate -v": ("evaluate", "-v"),
+    "compare": ("compare",),
+    "compare --no-bounds": ("compare", "--no-bounds"),
+    "compare -m AP": ("compare", "-m", "AP"),
+    "gate": ("gate",),
+    "stability": ("stability",),
+    "leave out": ("stability", "--leave-out"),
+    "check": ("check",),
+    "report": ("report", "-o", "page.html", "--queries", "3"),
+    "plot": ("plot", "difference", "-o", "chart.json"),
+}
 
-    monkeypatch.setattr(Stream, "chunks", counted_chunks)
-    monkeypatch.setattr(Stream, "pieces", counted_pieces)
-    return counted
+
+@traced
+@pytest.mark.parametrize("files", [("q.tsv", "plain.run", "tuned.run"), ("q.tsv.gz", "plain.run.gz", "tuned.run.gz")])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_opens_each_file_once_and_reads_it_once(folder, command, files):
+    name, *others = COMMANDS[command]
+    words = [name, *others[:1], *files, *others[1:]] if name == "plot" else [name, *files, *others]
+    calls = traced_call(folder, *words)
+    shown = 0.2 if name == "report" else 0  # the rankings of three of sixty queries, from their places
+    for file in files:
+        opened, read = calls.of(folder / file)
+        assert opened == 1, file
+        assert 1 <= read <= 1.1 + shown, file
+
+
+@traced
+@pytest.mark.parametrize("runs", [("plain.run", "tuned.run"), ("plain.run.gz", "tuned.run.gz")])
+def test_files_that_are_scanned_ahead_are_opened_and_read_once(folder, runs):
+    calls = traced_call(folder, "evaluate", "q.txt", *runs, "-m", "AP")
+    assert {calls.of(folder / file) for file in ("q.txt", *runs)} == {(1, 1.0)}
+
+
+@traced
+def test_explaining_a_query_reads_its_run_once(folder):
+    calls = traced_call(folder, "explain", "q.tsv", "plain.run", "q27")
+    assert {calls.of(folder / file) for file in ("q.tsv", "plain.run")} == {(1, 1.0)}
+
+
+@traced
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_deciding_reads_each_run_once(folder, ending):
+    runs = [f"plain.run{ending}", f"tuned.run{ending}"]
+    store = ["pool", "judgments.db", "builtin", *runs]
+    assert subprocess.run([sys.executable, "-c", PROGRAM, *store], cwd=folder, capture_output=True).returncode == 0
+    judge = ("judge", "judgments.db", "--decide", *runs, "-m", "nDCG@10", "--no-browser", "--port", "0")
+    # The page is ready when the runs have been read; the process that serves it ends with its group.
+    command = traced_command(folder, *judge)
+    page = subprocess.Popen(command, cwd=folder, stdout=PIPE, stderr=STDOUT, text=True, start_new_session=True)
+    try:
+        assert any("http://" in line for line in page.stdout)
+    finally:
+        os.killpg(page.pid, signal.SIGKILL)
+        page.communicate()
+    calls = Calls((folder / "calls.txt").read_text(errors="replace"), folder)
+    assert {calls.of(folder / file) for file in runs} == {(1, 1.0)}
+
+
+@traced
+def test_a_test_with_a_report_does_not_read_what_it_has_just_written(folder):
+    (folder / "cranfield.toml").write_text(PROJECT)
+    calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html")
+    assert {calls.of(folder / ".cranfield" / f"{name}.run.tsv") for name in ("plain", "tuned")} == {(0, 0.0)}
+    traced_call(folder, "accept")
+    calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html")
+    assert {calls.of(folder / "baseline" / f"{name}.run.tsv.gz") for name in ("plain", "tuned")} == {(1, 1.0)}
 
 
 @pytest.fixture
@@ -53,9 +170,9 @@ def parsed(monkeypatch):
         build(judgments, *arguments, **options)
 
     def counted_read(kind, *arguments):
-        found = read(kind, *arguments)
-        made.extend([] if found is None else [found])
-        return found
+        judgments = read(kind, *arguments)
+        made.extend([] if judgments is None else [judgments])
+        return judgments
 
     monkeypatch.setattr(Judgments, "__init__", counted)
     monkeypatch.setattr(Judgments, "_read_natively", classmethod(counted_read))
@@ -75,59 +192,22 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_test_with_a_report_opens_its_collection_once(project, readings, parsed):
+def test_a_test_parses_its_judgments_once(project, parsed):
     text = ran("test", "--worst", "2", "--report", "page.html")
     assert text.count("the worst queries by nDCG@10") == 2
-    assert "page.html" in text
     assert len(parsed) == 1
-    assert {name: readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {
-        "test.tsv": 1,
-        "queries.jsonl": 1,
-        "corpus.jsonl": 1,
-    }
-
-
-def test_a_test_beside_accepted_values_opens_its_collection_once(project, readings, parsed):
-    ran("test")
     ran("accept")
-    readings.clear()
     parsed.clear()
-    text = ran("test", "--report", "page.html")
-    assert "since accepted" in text
+    assert "since accepted" in ran("test", "--report", "page.html")
     assert len(parsed) == 1
-    assert {readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {1}
 
 
-def test_the_demonstration_opens_its_collection_once(readings, parsed):
+def test_the_demonstration_parses_its_judgments_once(parsed):
     assert "tuned's worst queries" in ran("demo")
     assert len(parsed) == 1
-    assert {readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {1}
 
 
-def test_a_report_reads_runs_again_only_for_the_rankings_it_shows(tmp_path, readings, parsed):
-    # The queries to show are known only when all runs are measured, and measuring keeps no rankings. The verdict also
-    # needs the unjudged documents, so the two runs are read once more.
-    page = str(tmp_path / "page.html")
-    ran("report", *RUNS, "--collection", "builtin", "-o", page)
+@pytest.mark.parametrize("command", [("compare",), ("report", "-o", "page.html"), ("gate",)])
+def test_a_command_parses_its_judgments_once(project, parsed, command):
+    ran(command[0], "builtin:qrels", "builtin:keywords", "builtin:meaning", *command[1:])
     assert len(parsed) == 1
-    assert readings == {QRELS: 1, KEYWORDS: 3, MEANING: 3, "queries.jsonl": 1, "corpus.jsonl": 1}
-    readings.clear()
-    ran("report", *RUNS, "--queries", "0", "--no-charts", "-o", page)
-    assert readings == {QRELS: 1, KEYWORDS: 2, MEANING: 2}
-
-
-def test_a_comparison_reads_runs_again_only_for_the_unjudged_documents_they_share(readings, parsed):
-    ran("compare", *RUNS, "--no-bounds")
-    assert len(parsed) == 1
-    assert readings == {QRELS: 1, KEYWORDS: 1, MEANING: 1}
-    readings.clear()
-    ran("compare", *RUNS)
-    assert len(parsed) == 2
-    assert readings == {QRELS: 1, KEYWORDS: 2, MEANING: 2}
-
-
-def test_an_evaluation_reads_each_file_once(readings, parsed):
-    text = ran("evaluate", *RUNS, "--worst", "3", "--bounds", "-q")
-    assert "3 worst queries" in text
-    assert len(parsed) == 1
-    assert readings == {QRELS: 1, KEYWORDS: 1, MEANING: 1}

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from cranfield.show.look import DARK, LIGHT, READABLE
+from cranfield.look import DARK, LIGHT, READABLE
 from tests.chromium import CHROMIUM
 from tests.pages import ROOT
 

@@ -5,9 +5,11 @@ version.
 """
 
 import dataclasses
+import importlib
 import inspect
 import os
 import re
+import subprocess
 import sys
 from functools import cached_property
 from importlib.util import find_spec
@@ -80,6 +82,7 @@ def fields(kind):
         listed = {name for name, *_ in members(kind)}  # a cached property may or may not have its value yet
         own = {name: value for name, value in vars(instance).items() if not name.startswith("_") and name not in listed}
         return [(name, type(value).__name__) for name, value in own.items()]
+    # Attributes that `__init__` sets are promised as well; the source names them without making an instance.
     made = inspect.getsource(kind.__init__) if inspect.isfunction(kind.__init__) else ""
     return [
         (name, "set by __init__") for name in re.findall(r"^ +self\.([a-z]\w*)(?:: [^=\n]+)? = ", made, re.MULTILINE)
@@ -139,9 +142,35 @@ def test_all_is_sorted_and_complete(module):
     assert set(names) <= set(dir(sys.modules[module]))
 
 
-def test_every_lazy_name_is_listed():
-    listed = {name for names in cranfield._HOMES.values() for name in names}
-    assert listed | {"__version__"} == set(cranfield.__all__)
+@pytest.mark.parametrize("module", MODULES)
+def test_writers_take_the_content_then_the_path(module):
+    """The path is the last argument that must be given: save_chart(spec, path), record(system, …, path)."""
+    __import__(module)
+    last = {}
+    for name, thing in public(module):
+        writer = thing if name.startswith(("write_", "save_", "convert_", "record")) else getattr(thing, "save", None)
+        if inspect.isfunction(writer):
+            parameters = inspect.signature(writer).parameters.values()
+            needed = [
+                each.name for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+            ]
+            last[f"{name}: {writer.__name__}"] = needed[-1]
+    assert last or module != "cranfield"
+    assert {name: parameter for name, parameter in last.items() if parameter not in ("path", "target")} == {}
+
+
+def test_the_imports_for_type_checkers_are_the_names_that_resolve():
+    for name, home in cranfield._homes().items():
+        assert getattr(cranfield, name) is getattr(importlib.import_module(home), name)
+    everything = {}
+    exec("from cranfield import *", everything)
+    assert set(cranfield.__all__) <= set(everything)
+
+
+def test_the_package_is_imported_without_reading_its_names():
+    code = "import sys; sys.modules['ast'] = None; import cranfield; print(cranfield.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == cranfield.__version__
 
 
 def typed(text):
@@ -187,5 +216,5 @@ def test_an_unknown_name_is_an_attribute_error_without_a_hint():
 
 
 def test_importing_a_submodule_does_not_load_the_measures():
-    code = "import sys; from cranfield import read; print('cranfield.measures' in sys.modules)"
+    code = "import sys; from cranfield import io; print('cranfield.measures' in sys.modules)"
     assert printed(code) == "False\n"

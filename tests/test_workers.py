@@ -107,6 +107,7 @@ def test_the_first_failure_stops_all(run_tests):
 
 
 def test_the_settings_name_files_that_exist():
+    """A test that has moved would otherwise lose its place among the slow ones without a word."""
     named = set(re.findall(r'"((?:tests|src)/[^"]+)"', (ROOT / "conftest.py").read_text()))
     assert len(named) > 50
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -224,7 +224,7 @@ def _fields(thing: type) -> list[str]:
 
 def _signature(name: str, function: Callable[..., Any], *, skip_first: bool = False) -> str:
     signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())[skip_first:]
+    parameters = [each for each in signature.parameters.values() if not each.name.startswith("_")][skip_first:]
     shown, star = [], False
     for parameter in parameters:
         if parameter.kind is parameter.KEYWORD_ONLY and not star:

@@ -1,4 +1,4 @@
-"""Writes docs/site/colours.css: the colours of `cranfield.show.look`, for the two schemes of the site."""
+"""Writes docs/site/colours.css: the colours of `cranfield.look`, for the two schemes of the site."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from cranfield.show.look import DARK, LIGHT
+from cranfield.look import DARK, LIGHT
 
 
 def sheet() -> str:
     """The colours as custom properties of CSS."""
     return (
-        "/* Written by docs/site/colours.py (make pages) from src/cranfield/show/look.py. */\n"
+        "/* Written by docs/site/colours.py (make pages) from src/cranfield/look.py. */\n"
         f"{_properties(':root, [data-md-color-scheme=default]', LIGHT)}"
         f"{_properties('[data-md-color-scheme=slate]', DARK)}"
     )

@@ -7,7 +7,8 @@ import sys
 
 import click
 
-from cranfield.cli.commands import COMMANDS, program
+from cranfield.cli.commands import GROUPS, program
+from cranfield.cli.options import HELP, in_sections
 
 HEAD = """\
 # The command line
@@ -102,8 +103,12 @@ Colour is only used on a terminal, and not if `NO_COLOR` is set. Long readings s
 def page() -> str:
     """The page, in Markdown."""
     context = click.Context(program, info_name="cranfield")
-    rows = [f"| [`{name}`](#{name}) | {summary} |" for name, summary in COMMANDS.items()]
-    sections = [_section(name, program.get_command(context, name), context) for name in COMMANDS]
+    rows, sections = [], []
+    for group, commands in GROUPS.items():
+        rows.append(f"| **{group}** | |")
+        for name, (summary, _) in commands.items():
+            rows.append(f"| [`{name}`](#{name}) | {summary} |")
+            sections.append(_section(name, program.get_command(context, name), context))
     return HEAD + "\n".join(rows) + "\n" + TAIL + "".join(sections)
 
 
@@ -114,16 +119,11 @@ def _section(name: str, command: click.Command, parent: click.Context) -> str:
     text += map(_paragraph, inspect.cleandoc(command.help or "").split("\n\n"))
     if name == "trec_eval":
         text.append("The options stand on the page about [trec_eval](trec_eval.md).\n")
-    given = [option for option in command.get_params(context) if isinstance(option, click.Option)]
-    own = [option for option in given if "--help" not in option.opts]  # which all commands have
-    options = [record for record in (option.get_help_record(context) for option in own) if record]
-    if options:
-        text += [
-            "| option | |",
-            "| --- | --- |",
-            *(f"| `{_cell(option)}` | {_cell(told)} |" for option, told in options),
-        ]
-        text.append("")
+    for title, options in in_sections(command, context).items():
+        if title != HELP:  # which all commands have
+            text += [f"| {title} | |", "| --- | --- |"]
+            text += [f"| `{_cell(option)}` | {_cell(told)} |" for option, told in options]
+            text.append("")
     return "\n".join(text)
 
 

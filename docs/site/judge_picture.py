@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from cranfield import open_store
-from cranfield.judging.page.serving import Listening, serve
+from cranfield.judging.page import Listening, serve
 from cranfield.systems.collection import open_collection
 
 IMAGES = Path(__file__).parents[1] / "images"

@@ -17,16 +17,16 @@ from typing import Any
 
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
-from cranfield.judging.kinds import KINDS as ASSESSORS
-from cranfield.judging.merging import RULES
-from cranfield.judging.ordering import ORDERS
-from cranfield.measures.rag_names import RAG_NAMES
+from cranfield.io import column_names
+from cranfield.io import settings as declared
+from cranfield.io.formats import FORMATS
+from cranfield.judging.pool import ORDERS
+from cranfield.judging.store import KINDS as ASSESSORS
+from cranfield.judging.store import RULES
+from cranfield.measures.other_tools import RAG_NAMES
 from cranfield.ranks.policy import Policy, Setting, settings_of
-from cranfield.read import column_names
-from cranfield.read import settings as declared
-from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS
-from cranfield.systems import project_settings
+from cranfield.systems import project
 from cranfield.systems.opening import KINDS
 from cranfield.systems.presets import PRESETS
 
@@ -237,9 +237,9 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     f"{name}_settings": partial(settings, known)
     for name, known in {
         **settings_of_systems(),
-        "project": project_settings.PROJECT,
-        "gate": project_settings.GATE,
-        "judgments": project_settings.JUDGMENTS,
+        "project": project.PROJECT,
+        "gate": project.GATE,
+        "judgments": project.JUDGMENTS,
     }.items()
 }
 

@@ -5,258 +5,128 @@
 0.9724
 """
 
-from importlib import import_module
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from cranfield.version import __version__
+from cranfield.version import __version__ as __version__
 
+# The public names. Each is imported when it is first used, so that `import cranfield` and the program start at once.
 if TYPE_CHECKING:
-    from cranfield.comparison import (
-        Comparison,
-        Difference,
-        GateResult,
-        Reusability,
-        Stability,
-        compare,
-        compare_evaluations,
-        detectable_difference,
-        gate,
-        power_of,
-        queries_needed,
-        query_set_sizes,
-        reusability,
-        stability,
-    )
-    from cranfield.comparison.corrected import CorrectedEvaluation
-    from cranfield.comparison.corrected_pairs import CorrectedComparison
-    from cranfield.comparison.order_agreement import (
-        Overlap,
-        RunOverlap,
-        kendall_tau,
-        rbo,
-        run_overlap,
-        spearman_rho,
-        tau_ap,
-    )
-    from cranfield.errors import (
-        ComparisonError,
-        CranfieldError,
-        DuplicateError,
-        InputError,
-        MeasureError,
-        MissingLibrary,
-        OutputError,
-        PolicyError,
-        SystemFailure,
-    )
-    from cranfield.evaluation.advice import Advice, advise
-    from cranfield.evaluation.evaluating import Evaluations, evaluate, evaluate_runs, value
-    from cranfield.evaluation.explaining import Explanation, explain, explain_grades
-    from cranfield.evaluation.lazily import LazyEvaluation, evaluate_lazily
-    from cranfield.evaluation.result import Evaluation
-    from cranfield.files.chart_files import save_chart
-    from cranfield.files.checking import CheckReport, Problem, check_files
-    from cranfield.files.converting import Conversion, convert_file
-    from cranfield.judging.agreeing import Agreement, agreement
-    from cranfield.judging.correcting import compare_corrected, evaluate_corrected, gate_corrected
-    from cranfield.judging.deciding.deciding import decide
-    from cranfield.judging.deciding.decision import Decision
-    from cranfield.judging.deciding.looks import Look, PairLook
-    from cranfield.judging.models.asking import ask_model
-    from cranfield.judging.models.assessor import ModelAssessor
-    from cranfield.judging.models.model_report import ModelReport
-    from cranfield.judging.pooling import Pooled, pool
-    from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, save_sheet
-    from cranfield.judging.store import Store, open_store
-    from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
-    from cranfield.measures.arithmetic import ratio
-    from cranfield.measures.references import bibtex
-    from cranfield.ranks.chunk_runs import ChunkRun
-    from cranfield.ranks.chunks import Chunks
-    from cranfield.ranks.grouped_judgments import GroupedJudgments
-    from cranfield.ranks.judgments import Judgments
-    from cranfield.ranks.passages import PassageJudgments
-    from cranfield.ranks.policy import Policy
-    from cranfield.ranks.tables.ranks import JudgedRanks
-    from cranfield.report import ReportFile, write_comparison, write_report
-    from cranfield.report.plotting import draw_chart
-    from cranfield.systems.collapse import collapse_run
-    from cranfield.systems.collection import Collection, open_collection
-    from cranfield.systems.opening import open_system
-    from cranfield.systems.recording import Recorded, record
+    from cranfield.comparison import Comparison as Comparison
+    from cranfield.comparison import Difference as Difference
+    from cranfield.comparison import GateResult as GateResult
+    from cranfield.comparison import Reusability as Reusability
+    from cranfield.comparison import Stability as Stability
+    from cranfield.comparison import compare as compare
+    from cranfield.comparison import compare_evaluations as compare_evaluations
+    from cranfield.comparison import detectable_difference as detectable_difference
+    from cranfield.comparison import gate as gate
+    from cranfield.comparison import power_of as power_of
+    from cranfield.comparison import queries_needed as queries_needed
+    from cranfield.comparison import query_set_sizes as query_set_sizes
+    from cranfield.comparison import reusability as reusability
+    from cranfield.comparison import stability as stability
+    from cranfield.comparison.corrected import CorrectedEvaluation as CorrectedEvaluation
+    from cranfield.comparison.corrected_pairs import CorrectedComparison as CorrectedComparison
+    from cranfield.comparison.order_agreement import Overlap as Overlap
+    from cranfield.comparison.order_agreement import RunOverlap as RunOverlap
+    from cranfield.comparison.order_agreement import kendall_tau as kendall_tau
+    from cranfield.comparison.order_agreement import rbo as rbo
+    from cranfield.comparison.order_agreement import run_overlap as run_overlap
+    from cranfield.comparison.order_agreement import spearman_rho as spearman_rho
+    from cranfield.comparison.order_agreement import tau_ap as tau_ap
+    from cranfield.errors import ComparisonError as ComparisonError
+    from cranfield.errors import CranfieldError as CranfieldError
+    from cranfield.errors import DuplicateError as DuplicateError
+    from cranfield.errors import InputError as InputError
+    from cranfield.errors import MeasureError as MeasureError
+    from cranfield.errors import MissingLibrary as MissingLibrary
+    from cranfield.errors import OutputError as OutputError
+    from cranfield.errors import PolicyError as PolicyError
+    from cranfield.errors import SystemFailure as SystemFailure
+    from cranfield.evaluation.advice import Advice as Advice
+    from cranfield.evaluation.advice import advise as advise
+    from cranfield.evaluation.checking import CheckReport as CheckReport
+    from cranfield.evaluation.checking import Problem as Problem
+    from cranfield.evaluation.checking import check_files as check_files
+    from cranfield.evaluation.evaluating import Evaluations as Evaluations
+    from cranfield.evaluation.evaluating import evaluate as evaluate
+    from cranfield.evaluation.evaluating import evaluate_runs as evaluate_runs
+    from cranfield.evaluation.evaluating import value as value
+    from cranfield.evaluation.explaining import Explanation as Explanation
+    from cranfield.evaluation.explaining import explain as explain
+    from cranfield.evaluation.explaining import explain_grades as explain_grades
+    from cranfield.evaluation.lazily import LazyEvaluation as LazyEvaluation
+    from cranfield.evaluation.lazily import evaluate_lazily as evaluate_lazily
+    from cranfield.evaluation.result import Evaluation as Evaluation
+    from cranfield.io.converting import Conversion as Conversion
+    from cranfield.io.converting import convert_file as convert_file
+    from cranfield.judging.agree import Agreement as Agreement
+    from cranfield.judging.agree import agreement as agreement
+    from cranfield.judging.correcting import compare_corrected as compare_corrected
+    from cranfield.judging.correcting import evaluate_corrected as evaluate_corrected
+    from cranfield.judging.correcting import gate_corrected as gate_corrected
+    from cranfield.judging.decide import Decision as Decision
+    from cranfield.judging.decide import Look as Look
+    from cranfield.judging.decide import PairLook as PairLook
+    from cranfield.judging.decide import decide as decide
+    from cranfield.judging.models import ModelAssessor as ModelAssessor
+    from cranfield.judging.models import ModelReport as ModelReport
+    from cranfield.judging.models import ask_model as ask_model
+    from cranfield.judging.pool import Pooled as Pooled
+    from cranfield.judging.pool import pool as pool
+    from cranfield.judging.store import ReadSheet as ReadSheet
+    from cranfield.judging.store import Store as Store
+    from cranfield.judging.store import WrittenSheet as WrittenSheet
+    from cranfield.judging.store import open_store as open_store
+    from cranfield.judging.store import read_sheet as read_sheet
+    from cranfield.judging.store import save_sheet as save_sheet
+    from cranfield.measures import Measure as Measure
+    from cranfield.measures import catalogue as catalogue
+    from cranfield.measures import measure as measure
+    from cranfield.measures import parse_measure as parse_measure
+    from cranfield.measures import parse_measures as parse_measures
+    from cranfield.measures.arithmetic import ratio as ratio
+    from cranfield.measures.references import bibtex as bibtex
+    from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
+    from cranfield.ranks.chunks import Chunks as Chunks
+    from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments
+    from cranfield.ranks.judgments import Judgments as Judgments
+    from cranfield.ranks.passages import PassageJudgments as PassageJudgments
+    from cranfield.ranks.policy import Policy as Policy
+    from cranfield.ranks.tables.ranks import JudgedRanks as JudgedRanks
+    from cranfield.report import ReportFile as ReportFile
+    from cranfield.report import write_comparison as write_comparison
+    from cranfield.report import write_report as write_report
+    from cranfield.report.plotting import draw_chart as draw_chart
+    from cranfield.report.plotting import save_chart as save_chart
+    from cranfield.systems.collapse import collapse_run as collapse_run
+    from cranfield.systems.collection import Collection as Collection
+    from cranfield.systems.collection import open_collection as open_collection
+    from cranfield.systems.opening import open_system as open_system
+    from cranfield.systems.recording import Recorded as Recorded
+    from cranfield.systems.recording import record as record
 
-# Where each public name lives; it is imported when it is first used, so that the program starts at once.
-_HOMES = {
-    "evaluation.advice": ("Advice", "advise"),
-    "comparison.order_agreement": (
-        "Overlap",
-        "RunOverlap",
-        "kendall_tau",
-        "rbo",
-        "run_overlap",
-        "spearman_rho",
-        "tau_ap",
-    ),
-    "files.checking": ("CheckReport", "Problem", "check_files"),
-    "files.converting": ("Conversion", "convert_file"),
-    "comparison": (
-        *(
-            "Comparison",
-            "Difference",
-            "GateResult",
-            "Reusability",
-            "Stability",
-            "compare",
-            "compare_evaluations",
-            "detectable_difference",
-        ),
-        *("gate", "power_of", "queries_needed", "query_set_sizes", "reusability", "stability"),
-    ),
-    "comparison.corrected": ("CorrectedEvaluation",),
-    "comparison.corrected_pairs": ("CorrectedComparison",),
-    "errors": (
-        *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
-        *("OutputError", "PolicyError", "SystemFailure"),
-    ),
-    "evaluation.lazily": ("LazyEvaluation", "evaluate_lazily"),
-    "evaluation.evaluating": ("Evaluations", "evaluate", "evaluate_runs", "value"),
-    "evaluation.explaining": ("Explanation", "explain", "explain_grades"),
-    "evaluation.result": ("Evaluation",),
-    "judging.agreeing": ("Agreement", "agreement"),
-    "judging.correcting": ("compare_corrected", "evaluate_corrected", "gate_corrected"),
-    "judging.deciding.deciding": ("decide",),
-    "judging.deciding.decision": ("Decision",),
-    "judging.deciding.looks": ("Look", "PairLook"),
-    "judging.models.asking": ("ask_model",),
-    "judging.models.assessor": ("ModelAssessor",),
-    "judging.models.model_report": ("ModelReport",),
-    "judging.pooling": ("Pooled", "pool"),
-    "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
-    "judging.store": ("Store", "open_store"),
-    "ranks.chunk_runs": ("ChunkRun",),
-    "ranks.chunks": ("Chunks",),
-    "ranks.grouped_judgments": ("GroupedJudgments",),
-    "ranks.judgments": ("Judgments",),
-    "ranks.passages": ("PassageJudgments",),
-    "ranks.policy": ("Policy",),
-    "ranks.tables.ranks": ("JudgedRanks",),
-    "measures.arithmetic": ("ratio",),
-    "measures.references": ("bibtex",),
-    "report.plotting": ("draw_chart",),
-    "files.chart_files": ("save_chart",),
-    "report": ("ReportFile", "write_comparison", "write_report"),
-    "systems.collapse": ("collapse_run",),
-    "systems.collection": ("Collection", "open_collection"),
-    "systems.opening": ("open_system",),
-    "systems.recording": ("Recorded", "record"),
-    "measures": ("Measure", "catalogue", "measure", "parse_measure", "parse_measures"),
-}
 
-__all__ = [
-    "Advice",
-    "Agreement",
-    "CheckReport",
-    "ChunkRun",
-    "Chunks",
-    "Collection",
-    "Comparison",
-    "ComparisonError",
-    "Conversion",
-    "CorrectedComparison",
-    "CorrectedEvaluation",
-    "CranfieldError",
-    "Decision",
-    "Difference",
-    "DuplicateError",
-    "Evaluation",
-    "Evaluations",
-    "Explanation",
-    "GateResult",
-    "GroupedJudgments",
-    "InputError",
-    "JudgedRanks",
-    "Judgments",
-    "LazyEvaluation",
-    "Look",
-    "Measure",
-    "MeasureError",
-    "MissingLibrary",
-    "ModelAssessor",
-    "ModelReport",
-    "OutputError",
-    "Overlap",
-    "PairLook",
-    "PassageJudgments",
-    "Policy",
-    "PolicyError",
-    "Pooled",
-    "Problem",
-    "ReadSheet",
-    "Recorded",
-    "ReportFile",
-    "Reusability",
-    "RunOverlap",
-    "Stability",
-    "Store",
-    "SystemFailure",
-    "WrittenSheet",
-    "__version__",
-    "advise",
-    "agreement",
-    "ask_model",
-    "bibtex",
-    "catalogue",
-    "check_files",
-    "collapse_run",
-    "compare",
-    "compare_corrected",
-    "compare_evaluations",
-    "convert_file",
-    "decide",
-    "detectable_difference",
-    "draw_chart",
-    "evaluate",
-    "evaluate_corrected",
-    "evaluate_lazily",
-    "evaluate_runs",
-    "explain",
-    "explain_grades",
-    "gate",
-    "gate_corrected",
-    "kendall_tau",
-    "measure",
-    "open_collection",
-    "open_store",
-    "open_system",
-    "parse_measure",
-    "parse_measures",
-    "pool",
-    "power_of",
-    "queries_needed",
-    "query_set_sizes",
-    "ratio",
-    "rbo",
-    "read_sheet",
-    "record",
-    "reusability",
-    "run_overlap",
-    "save_chart",
-    "save_sheet",
-    "spearman_rho",
-    "stability",
-    "tau_ap",
-    "value",
-    "write_comparison",
-    "write_report",
-]
+@cache
+def _homes() -> dict[str, str]:
+    """The module of each public name, from the imports above, which are read when a name is first used."""
+    import ast
+
+    loader: Any = __spec__ and __spec__.loader
+    nodes = ast.walk(ast.parse(loader.get_source(__name__)))
+    listed = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.names[0].asname]
+    return {node.names[0].name: str(node.module) for node in listed}
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            found = getattr(import_module(f"cranfield.{home}"), name)
-            globals()[name] = found
-            return found
+    if name == "__all__":
+        return sorted(_homes())
+    if home := _homes().get(name):
+        from importlib import import_module
+
+        globals()[name] = getattr(import_module(home), name)
+        return globals()[name]
     from cranfield.names_of_other_tools import hint_for
 
     hint = hint_for(name)
@@ -264,4 +134,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_homes()})

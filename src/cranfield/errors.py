@@ -10,21 +10,41 @@
     ├── MissingLibrary    an optional library that is not installed; also an ImportError
     └── SystemFailure     a live search system or a model that did not answer, or not as it should
 
-A message is a fact with its place, and where it helps a second line: "Hint: what to do". Messages name things as Python
-does, with the option in parentheses where it helps: "complete=True (--complete)". `cranfield.cli.wording` turns them
-into messages of the command line.
+A message is a fact with its place, and where it helps a second line: "Hint: what to do". An error carries what it is
+about (`parameter`, `value`, `place`), and its texts mark what they refer to with `given` and `either`; so Python reads
+of parameters (`depth=0`), and the command line words the same error as options (`--depth 0`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from types import ModuleType
 from typing import Any, TypeVar
 
+# Signs that no text of a user has: they mark in messages what every program words in its own way.
+_GIVEN, _VALUE, _END, _EITHER, _ELSE, _OR = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+
+
+class OptionNames:
+    """The options of a program, in whose words an error can be told; these here of a program that has none."""
+
+    def name(self, parameter: str, values: Sequence[Any]) -> str:
+        """The option of a parameter, with one of these values; empty if there is none."""
+        return ""
+
+    def fact(self, error: CranfieldError, said: str) -> str:
+        """A fact about an option and the value that was given with it; empty if it was not given."""
+        return ""
+
 
 class CranfieldError(Exception):
     """The base class of all errors that cranfield raises.
+
+    parameter, value: what the fact is about, such as depth and 0; the message then begins with "depth=0"
+    place: where it was found, such as bm25.run:17
+    hint: what to do
 
     >>> import cranfield
     >>> try:
@@ -34,10 +54,16 @@ class CranfieldError(Exception):
     there is no measure 'nDGC'. / did you mean nDCG@10?
     """
 
-    def __init__(self, fact: str, *, hint: str = "") -> None:
-        self.fact = _printable(fact)
-        self.hint = _printable(hint)
-        super().__init__(f"{self.fact}\nHint: {self.hint}" if hint else self.fact)
+    def __init__(self, fact: str, *, hint: str = "", parameter: str = "", value: Any = None, place: str = "") -> None:
+        self.place = _printable(place)
+        self.parameter = parameter
+        self.value = value
+        self._said = _printable(fact)
+        self._advice = _printable(hint)
+        fact, hint = in_words(self)
+        self.fact = fact
+        self.hint = hint
+        super().__init__(f"{fact}\nHint: {hint}" if hint else fact)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors can be pickled, whatever arguments their class takes.
@@ -57,11 +83,10 @@ class InputError(CranfieldError, ValueError):
     Hint: a line is: query Q0 document rank score name
     """
 
-    def __init__(self, source: str, fact: str, *, line: int | None = None, hint: str = "") -> None:
+    def __init__(self, source: str, fact: str, *, line: int | None = None, **facts: Any) -> None:
         self.source = _printable(source)
         self.line = line
-        place = f"{source}:{line}" if line else source or "''"
-        super().__init__(f"{place}: {fact}", hint=hint)
+        super().__init__(fact, place=f"{source}:{line}" if line else source or "''", **facts)
 
 
 class DuplicateError(InputError):
@@ -87,9 +112,9 @@ class OutputError(CranfieldError):
     Hint: end it in .svg, .png, .pdf or .json
     """
 
-    def __init__(self, target: str, fact: str, *, hint: str = "") -> None:
+    def __init__(self, target: str, fact: str, **facts: Any) -> None:
         self.target = _printable(target)
-        super().__init__(f"{target or repr('')}: {fact}", hint=hint)
+        super().__init__(fact, place=target or "''", **facts)
 
 
 class MeasureError(CranfieldError, ValueError):
@@ -153,12 +178,12 @@ class SystemFailure(CranfieldError):
     """
 
     def __init__(
-        self, fact: str, *, hint: str = "", retry: bool = False, after: float | None = None, final: bool = False
+        self, fact: str, *, retry: bool = False, after: float | None = None, final: bool = False, **facts: Any
     ) -> None:
         self.retry = retry
         self.after = after
         self.final = final
-        super().__init__(fact, hint=hint)
+        super().__init__(fact, **facts)
 
 
 Kind = TypeVar("Kind", bound=CranfieldError)
@@ -167,6 +192,67 @@ LONGEST_NAME = 100  # letters of a name that is worth a suggestion
 BEGINNING = 3  # letters of a name that may stand for all of it
 SHORTEST = 3  # letters in which there may be a slip
 LETTERS_OF_A_SLIP, MOST_SLIPS = 4, 3  # one slip for so many letters, but never more
+
+
+def given(parameter: str, *values: Any) -> str:
+    """A mark in a message for a parameter, or for one with this value or one of these values.
+
+    >>> print(CranfieldError("it exists.", hint=f"{given('force', True)} replaces it"))
+    it exists.
+    Hint: force=True replaces it
+    """
+    return f"{_GIVEN}{parameter}{''.join(f'{_VALUE}{value!r}' for value in values)}{_END}"
+
+
+def either(python: str, program: str = "") -> str:
+    """A mark in a message for what Python and programs tell in different words."""
+    return f"{_EITHER}{python}{_ELSE}{program}{_END}"
+
+
+def any_of(*hints: str) -> str:
+    """A hint with several ways out; a program leaves out those that name an option which it does not have."""
+    return _OR.join(hints)
+
+
+def in_words(error: CranfieldError, options: OptionNames | None = None) -> tuple[str, str]:
+    """The fact and the hint of an error: in the words of Python, or of a program that has options."""
+    said = _worded(error._said, options) or _worded(error._said)
+    fact = options.fact(error, said) if options and error.parameter else ""
+    # A value that no option gave comes from a file of settings, which has the names of Python.
+    of_file = "" if fact else error.parameter
+    advice = (_worded(part, options, of_file) for part in error._advice.split(_OR))
+    about = f"{error.parameter}={_shown(error.value)} " if error.parameter else ""
+    place = f"{error.place}: " if error.place else ""
+    return fact or f"{place}{about}{said}", ", or ".join(filter(None, advice))
+
+
+def _worded(text: str, options: OptionNames | None = None, of_file: str = "") -> str:
+    """A text with its marks in words; empty if it names an option that the program does not have."""
+    lacking: list[str] = []
+
+    def named(mark: re.Match[str]) -> str:
+        parameter, *values = mark[1].split(_VALUE)
+        if options is None or parameter == of_file:
+            return parameter + (f"={_listed(values)}" if values else "")
+        from ast import literal_eval
+
+        name = options.name(parameter, [literal_eval(value) for value in values])
+        if not name:
+            lacking.append(parameter)
+        return name
+
+    if _END in text:
+        text = re.sub(f"{_GIVEN}([^{_GIVEN}{_END}]*){_END}", named, text)
+        text = re.sub(f"{_EITHER}([^{_ELSE}]*){_ELSE}([^{_END}]*){_END}", r"\2" if options else r"\1", text)
+    return "" if lacking else text
+
+
+def _listed(values: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else str(value)
 
 
 def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
@@ -217,8 +303,9 @@ def nearest(typed: object, known: Iterable[str]) -> str:
     word = _bare(typed)
     if len(word) > LONGEST_NAME:
         return ""
-    found = [(_distance(word, _bare(name)), at, name) for at, name in enumerate(islice(known, MOST_NAMES))]
-    return min(found)[2] if found and min(found)[0] < inf else ""
+    distances = ((_distance(word, _bare(name)), at, name) for at, name in enumerate(islice(known, MOST_NAMES)))
+    distance, _, name = min(distances, default=(inf, 0, ""))
+    return name if distance < inf else ""
 
 
 def _bare(name: object) -> str:
@@ -231,8 +318,8 @@ def _distance(typed: str, known: str) -> float:
         return 0.5 if typed != known else 0
     longer = max(len(typed), len(known))
     allowed = 1 if longer == SHORTEST else min(longer // LETTERS_OF_A_SLIP, MOST_SLIPS)
-    found = slips(typed, known) if abs(len(typed) - len(known)) <= allowed else inf
-    return found if found <= allowed else inf
+    distance = slips(typed, known) if abs(len(typed) - len(known)) <= allowed else inf
+    return distance if distance <= allowed else inf
 
 
 def slips(one: str, other: str) -> int:

@@ -70,8 +70,8 @@ class SearchQuality:
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
         from cranfield.measures import parse_measures
-        from cranfield.systems.measuring import measured
-        from cranfield.systems.text.recorded import recorded_lines
+        from cranfield.show.systems_text import recorded_lines
+        from cranfield.systems.testing import measured
 
         wanted = parse_measures([*measures, "Judged@10"])
         evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
@@ -86,8 +86,8 @@ class SearchQuality:
         The rules are those of [gate] in cranfield.toml, as for `cranfield test`; the accepted result is the one of the
         system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
-        from cranfield.systems.accepting import VALUES, beside_accepted, keep
         from cranfield.systems.project import refuse_name
+        from cranfield.systems.testing import VALUES, beside_accepted, keep
 
         refuse_name(self._name, "search_quality", hint='give it one: search_quality(…, name="…")')
         project, path = self._project, Path(self.recorded.path)
@@ -117,14 +117,12 @@ class SearchQuality:
         return self._hold(measure, value, "at most", lambda mean: mean <= value)
 
     def _hold(self, measure: str, value: float, side: str, holds: Callable[[float], bool]) -> SearchQuality:
+        from cranfield.show.systems_text import miss_lines
         from cranfield.systems.misses import misses
-        from cranfield.systems.text.tested import miss_lines
 
         evaluation = self.evaluate(measure)
         if not holds(evaluation[measure]):
-            found = misses(
-                evaluation, self.recorded.path, self._collection, measure, _WORST if side == "at least" else 0
-            )
+            found = misses(evaluation, self._collection, measure, _WORST if side == "at least" else 0)
             name = next(iter(evaluation))
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
@@ -194,7 +192,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
 
 def _project(request: pytest.FixtureRequest) -> Project:
     """The nearest cranfield.toml from the test's folder up to pytest's root; the default settings without one."""
-    from cranfield.read.settings import SETTINGS_FILE
+    from cranfield.io.settings import SETTINGS_FILE
     from cranfield.systems.project import Project, read_project
 
     root = request.config.rootpath

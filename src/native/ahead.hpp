@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,34 +12,40 @@
 #include <unordered_set>
 #include <utility>
 
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
 #include "judgments.hpp"
 
 namespace cranfield {
 
+// An open file of which the caller has read the head. It is read to its end here, unless it is not plain: then the
+// caller reads it again by a descriptor of its own.
+struct OpenFile {
+    int descriptor;
+    std::string head;
+};
+
 // A file in blocks of whole queries; the lines of a query must be adjacent.
 class BlockFile {
   public:
-    explicit BlockFile(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {}
-    ~BlockFile() {
-        if (file_) std::fclose(file_);
-    }
-    BlockFile(const BlockFile&) = delete;
-    BlockFile& operator=(const BlockFile&) = delete;
+    explicit BlockFile(OpenFile& file)
+        : descriptor_(file.descriptor), place_(file.head.size()), rest_(std::move(file.head)) {}
 
-    bool opened() const { return file_ != nullptr; }
-
-    // The next block, all whole lines; empty at the end. False: one query, or one line, is too long to be held here.
+    // The next block, all whole lines; empty at the end. False: it cannot be
+    // read, or one query, or one line, is too long to be held here.
     bool next(int query_column, std::string& block) {
         block = std::move(rest_);
         rest_.clear();
-        while (file_) {
-            const std::size_t had = block.size(), more = std::max(size, had);
+        while (!ended_) {
+            const std::size_t had = block.size(), more = had < size ? size - had : had;
             block.resize(had + more);
-            const std::size_t got = std::fread(block.data() + had, 1, more, file_);
+            const std::size_t got = read_to(block.data() + had, more);
             block.resize(had + got);
+            if (failed_) return false;
             if (got < more) {
-                std::fclose(file_);
-                file_ = nullptr;
+                ended_ = true;
                 if (!block.empty() && block.back() != '\n') block += '\n';
             } else if (const std::size_t end = last_query(block, query_column)) {
                 rest_.assign(block, end);
@@ -74,7 +79,26 @@ class BlockFile {
         }
     }
 
-    std::FILE* file_;
+    // As many bytes as there are, up to `wanted`. The caller may read the same file elsewhere, so no place is shared.
+    std::size_t read_to(char* target, std::size_t wanted) {
+        std::size_t done = 0;
+#ifdef _WIN32
+        failed_ = true;
+#else
+        while (done < wanted) {
+            const auto got = ::pread(descriptor_, target + done, wanted - done, static_cast<off_t>(place_));
+            failed_ = got < 0;
+            if (got <= 0) break;
+            done += static_cast<std::size_t>(got);
+            place_ += static_cast<std::size_t>(got);
+        }
+#endif
+        return done;
+    }
+
+    int descriptor_;
+    std::size_t place_;
+    bool ended_ = false, failed_ = false;
     std::string rest_;  // the start of the next block
 };
 
@@ -130,9 +154,9 @@ struct ScannedRun {
 
 class Ahead {
   public:
-    Ahead(std::string qrels, std::vector<std::string> runs, Layout qrels_layout, Layout run_layout, std::size_t threads)
-        : qrels_(std::move(qrels)), paths_(std::move(runs)), qrels_layout_(qrels_layout), layout_(run_layout),
-          runs_(paths_.size()) {
+    Ahead(OpenFile qrels, std::vector<OpenFile> runs, Layout qrels_layout, Layout run_layout, std::size_t threads)
+        : qrels_(std::move(qrels)), files_(std::move(runs)), qrels_layout_(qrels_layout), layout_(run_layout),
+          runs_(files_.size()) {
         for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { i == 0 ? lead() : scan(); });
     }
 
@@ -179,7 +203,7 @@ class Ahead {
         return std::exchange(runs_[number], nothing);
     }
 
-    std::size_t size() const { return paths_.size(); }
+    std::size_t size() const { return files_.size(); }
 
   private:
     static constexpr std::size_t most_rows = 1 << 20;  // that may wait to be requested, besides those of the next run
@@ -188,13 +212,11 @@ class Ahead {
     void lead() {
         bool plain = false;
         BlockFile file(qrels_);
-        if (file.opened()) {
-            auto text = std::make_shared<std::string>();
-            std::string block;
-            while ((plain = file.next(qrels_layout_.query, block)) && !block.empty()) *text += block;
-            plain = plain && !has_mark(*text) && read_judgments(text->data(), text->size(), qrels_layout_, columns_);
-            text_ = text;
-        }
+        auto text = std::make_shared<std::string>();
+        std::string block;
+        while ((plain = file.next(qrels_layout_.query, block)) && !block.empty()) *text += block;
+        plain = plain && !has_mark(*text) && read_judgments(text->data(), text->size(), qrels_layout_, columns_);
+        text_ = text;
         if (plain) index_ = index_of(columns_);
         {
             std::lock_guard guard(lock_);
@@ -222,8 +244,9 @@ class Ahead {
             Found found;
             block.clear();
             std::vector<std::int64_t> sizes;
+            Codes none(0, Ties::larger_id);
             const bool plain = !(place == 0 && has_mark(text)) && read(text.data(), text.size(), layout_, false, block) &&
-                               rank_all(block, index_, ranker, false, found, sizes);
+                               rank_all(block, index_, ranker, false, found, sizes, none);
             guard.lock();
             --run.waiting;
             run.plain = run.plain && plain && add(block, sizes, run);
@@ -241,12 +264,11 @@ class Ahead {
     bool fetch(std::unique_lock<std::mutex>& guard) {
         for (;;) {
             changed_.wait(guard, [&] { return stopped_ || rows_ < most_rows || current_ <= asked_ + 1; });
-            if (stopped_ || current_ >= paths_.size()) return false;
+            if (stopped_ || current_ >= files_.size()) return false;
             ScannedRun& run = runs_[current_];
             if (!file_) {
-                file_ = std::make_unique<BlockFile>(paths_[current_]);
+                file_ = std::make_unique<BlockFile>(files_[current_]);
                 block_ = 0;
-                run.plain = file_->opened();
                 run.retrieved.assign(columns_.queries.size(), -1);
             }
             run.plain = run.plain && file_->next(layout_.query, fetched_);
@@ -275,8 +297,8 @@ class Ahead {
         return true;
     }
 
-    const std::string qrels_;
-    const std::vector<std::string> paths_;
+    OpenFile qrels_;
+    std::vector<OpenFile> files_;
     const Layout qrels_layout_, layout_;
     std::mutex lock_;
     std::condition_variable changed_;

@@ -12,6 +12,7 @@
 #include "answers.hpp"
 #include "boundary.hpp"
 #include "fractions.hpp"
+#include "matching.hpp"
 #include "tukey.hpp"
 
 namespace cranfield {
@@ -67,6 +68,36 @@ inline nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t
         }
     }
     return to_numpy(std::move(found));
+}
+
+// A row for each query and a column for each run: where its codes are. The number of each document among those of its
+// query, how many a query has, and how many of them both runs of a pair have.
+inline nb::object match_documents(Integers codes, Matrix<std::int64_t> start, Matrix<std::int64_t> count,
+                                  Matrix<std::int64_t> pairs) {
+    const std::size_t queries = start.shape(0), runs = start.shape(1), size = codes.size();
+    require(size < std::size_t(1) << 31, "codes", "there are too many");
+    require(count.shape(0) == queries && count.shape(1) == runs, "count", "must be like `start`");
+    require(pairs.shape(1) == 2, "pairs", "there must be two runs");
+    std::vector<std::int32_t> column(size);
+    std::vector<std::int64_t> documents(queries), shared(queries * pairs.shape(0));
+    {
+        nb::gil_scoped_release others_may_run;
+        for (std::size_t i = 0; i < pairs.size(); ++i) require_place(pairs.data()[i], 0, runs, "pairs");
+        for (std::size_t i = 0; i < start.size(); ++i) {
+            require_place(start.data()[i], 0, size + 1, "start");
+            require_place(count.data()[i], 0, size + 1 - std::size_t(start.data()[i]), "count");
+        }
+        Matcher matcher(runs);
+        std::int64_t* next = shared.data();
+        for (std::size_t query = 0; query < queries; ++query) {
+            const std::int64_t *its_start = start.data() + query * runs, *its_count = count.data() + query * runs;
+            documents[query] = matcher.number(codes.data(), its_start, its_count, column.data());
+            matcher.mark(column.data(), its_start, its_count);
+            for (std::size_t pair = 0; pair < pairs.shape(0); ++pair)
+                *next++ = matcher.shared(std::size_t(pairs.data()[2 * pair]), std::size_t(pairs.data()[2 * pair + 1]));
+        }
+    }
+    return nb::make_tuple(to_numpy(std::move(column)), to_numpy(std::move(documents)), to_numpy(std::move(shared)));
 }
 
 // Turns the values of each query, whose rows stand together, into their running sums, in place.

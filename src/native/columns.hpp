@@ -46,23 +46,26 @@ class ColumnRun {
     ColumnRun(const FrameColumns& columns, const Index& index, std::size_t threads)
         : columns_(columns), index_(index), threads_(threads), retrieved(index.first.size() - 1, -1) {}
 
-    // False: something is not plain, or a ranking holds a document twice or more documents than can be numbered.
-    bool rank(bool ties_in_order, Found& found) {
+    // False: something is not plain, or a ranking holds a document twice or more documents than can be numbered. The
+    // codes are those of the judged queries, in the order of the index.
+    bool rank(Ties ties, Found& found, std::size_t depth, std::vector<std::int64_t>& codes) {
         if (!find_pieces()) return false;
         const std::vector<std::size_t> first = shares();
         const std::size_t count = first.size() - 1, threads = std::clamp<std::size_t>(threads_, 1, count + 1);
-        std::vector<Worker> workers(threads, Worker(index_, ties_in_order));
+        std::vector<Worker> workers(threads, Worker(index_, ties == Ties::in_order));
         std::vector<Found> parts(count);
+        std::vector<Codes> documents(count, Codes(depth, ties));
         std::atomic<bool> plain = true;
         in_threads(threads, count, [&](std::size_t share, std::size_t thread) {
             for (std::size_t at = first[share]; at < first[share + 1] && plain;) {
                 std::size_t stop = at + 1;
                 while (stop < first[share + 1] && pieces_[stop].query == pieces_[at].query) ++stop;
-                if (!rank(workers[thread], at, stop, parts[share])) plain = false;
+                if (!rank(workers[thread], at, stop, parts[share], documents[share])) plain = false;
                 at = stop;
             }
         });
         for (const Found& part : parts) found.append(part);
+        for (const Codes& part : documents) codes.insert(codes.end(), part.values.begin(), part.values.end());
         return plain;
     }
 
@@ -142,7 +145,7 @@ class ColumnRun {
     }
 
     // Rank the pieces [first, last) of one query.
-    bool rank(Worker& worker, std::size_t first, std::size_t last, Found& found) const {
+    bool rank(Worker& worker, std::size_t first, std::size_t last, Found& found, Codes& codes) const {
         std::size_t n = 0;
         for (std::size_t at = first; at < last; ++at) n += pieces_[at].rows();
         worker.ranking.resize(n), worker.room.resize(n * columns_.document.room());
@@ -159,7 +162,9 @@ class ColumnRun {
         }
         const std::size_t query = pieces_[first].query;
         const std::int64_t number = query < retrieved.size() ? std::int64_t(query) : -1;
-        return worker.ranker.rank(worker.ranking.data(), n, number, found);
+        if (!worker.ranker.rank(worker.ranking.data(), n, number, found)) return false;
+        if (number >= 0) codes.add(worker.ranking.data(), n);
+        return true;
     }
 
     const FrameColumns& columns_;

@@ -4,15 +4,12 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
-#include "text.hpp"
+#include "rank.hpp"
 
 namespace cranfield {
-
-enum class Ties { larger_id, smaller_id, in_order };
 
 struct FirstDocuments {
     std::string_view query;
@@ -26,22 +23,6 @@ inline const char* same_start(const char* start, const char* end, std::string_vi
         at = std::min(line_end(at, end) + 1, end);
     } while (std::size_t(end - at) > prefix.size() && std::memcmp(at, prefix.data(), prefix.size()) == 0);
     return at;
-}
-
-inline std::vector<std::string_view> first_of(const std::vector<Document>& documents, std::size_t n, Ties ties) {
-    std::vector<std::size_t> order(documents.size());
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    auto stop = order.begin() + std::min(n, order.size());
-    auto before = [&](std::size_t a, std::size_t b) {
-        const Document &one = documents[a], &other = documents[b];
-        if (one.score != other.score) return one.score > other.score;
-        if (ties == Ties::in_order) return a < b;
-        return ties == Ties::larger_id ? one.id > other.id : one.id < other.id;
-    };
-    if (!std::is_sorted(order.begin(), order.end(), before)) std::partial_sort(order.begin(), stop, order.end(), before);
-    std::vector<std::string_view> ids;
-    for (auto at = order.begin(); at != stop; ++at) ids.push_back(documents[*at].id);
-    return ids;
 }
 
 // The first n documents of every query of a block for which `wanted(query)` holds. False: the block is not plain.
@@ -71,7 +52,11 @@ bool first_documents(const char* data, std::size_t size, const Layout& layout, W
         }
         at = next;
     }
-    for (std::size_t q = 0; q < out.size(); ++q) out[q].ids = first_of(rankings[q], n, ties);
+    BestFirst best(ties);
+    for (std::size_t q = 0; q < out.size(); ++q) {
+        const std::vector<Document>& ranking = rankings[q];
+        best.each(ranking.data(), ranking.size(), n, [&](std::size_t at) { out[q].ids.push_back(ranking[at].id); });
+    }
     return true;
 }
 

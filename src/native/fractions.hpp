@@ -1,4 +1,4 @@
-// The largest difference of nDCG over all completions; the twin of comparison/joint/fractions.py, which says how.
+// The largest difference of nDCG over all completions; the twin of comparison/joint/gains.py, which says how.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins are listed in
-// ranks/scan/native.py.
+// native/__init__.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -24,15 +24,16 @@ NB_MODULE(_native, m) {
     m.def("scan_text", &scan_text);
     m.def("read_judgments", &read_judged);
     nb::class_<Ahead>(m, "Ahead")
-        .def("__init__", [](Ahead* self, const nb::bytes& qrels, const nb::list& runs, const Layout& qrels_layout,
+        .def("__init__", [](Ahead* self, const nb::tuple& qrels, const nb::list& runs, const Layout& qrels_layout,
                             const Layout& run_layout, std::size_t threads) {
             require(threads > 0 && threads <= 1 << 10, "threads", "must be between 1 and 1,024");
-            std::vector<std::string> paths;
-            for (nb::handle run : runs) {
-                const auto path = nb::cast<nb::bytes>(run);
-                paths.emplace_back(path.c_str(), path.size());
-            }
-            new (self) Ahead(std::string(qrels.c_str(), qrels.size()), std::move(paths), qrels_layout, run_layout, threads);
+            const auto open_file = [](nb::handle file) {
+                const auto head = nb::cast<nb::bytes>(file[1]);
+                return OpenFile{nb::cast<int>(file[0]), std::string(head.c_str(), head.size())};
+            };
+            std::vector<OpenFile> files;
+            for (nb::handle run : runs) files.push_back(open_file(run));
+            new (self) Ahead(open_file(qrels), std::move(files), qrels_layout, run_layout, threads);
         });
     m.def("judged_ahead", &judged_ahead);
     m.def("scanned_ahead", &scanned_ahead);
@@ -41,11 +42,11 @@ NB_MODULE(_native, m) {
     m.def("judge_dicts", &judge_dicts);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);
-    m.def("codes_of_text", &codes_of_text);
     m.def("codes", &codes);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
     m.def("largest_fractions", &fractions);
+    m.def("match_documents", &match_documents);
     // A copy of the values would be added up for nobody.
     m.def("add_up", &add_up<double>, nb::arg().noconvert(), nb::arg());
     m.def("add_up", &add_up<std::int64_t>, nb::arg().noconvert(), nb::arg());

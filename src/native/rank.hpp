@@ -135,6 +135,59 @@ class Counter {
     std::vector<Place> ranked_;
 };
 
+// Which of two documents with equal scores comes first.
+enum class Ties { larger_id, smaller_id, in_order };
+
+// The places of the first documents of a ranking, best first.
+class BestFirst {
+  public:
+    explicit BestFirst(Ties ties) : ties_(ties) {}
+
+    // Calls take(place) for each of the first `count` of n documents.
+    template <class Take>
+    void each(const Document* documents, std::size_t n, std::size_t count, Take take) {
+        count = std::min(n, count);
+        auto before = [&](std::size_t a, std::size_t b) {
+            const Document &one = documents[a], &other = documents[b];
+            if (one.score != other.score) return one.score > other.score;
+            if (ties_ == Ties::in_order) return a < b;
+            return ties_ == Ties::larger_id ? one.id > other.id : one.id < other.id;
+        };
+        std::size_t sorted = 1;  // most rankings are written best first
+        while (sorted < n && !before(sorted, sorted - 1)) ++sorted;
+        if (sorted >= n) {
+            for (std::size_t at = 0; at < count; ++at) take(at);
+            return;
+        }
+        order_.resize(n);
+        std::iota(order_.begin(), order_.end(), std::size_t(0));
+        if (count < n) std::nth_element(order_.begin(), order_.begin() + count, order_.end(), before);
+        std::sort(order_.begin(), order_.begin() + count, before);
+        for (std::size_t at = 0; at < count; ++at) take(order_[at]);
+    }
+
+  private:
+    Ties ties_;
+    std::vector<std::size_t> order_;
+};
+
+// The documents of rankings as numbers, best first, down to a depth: equal documents have equal numbers.
+class Codes {
+  public:
+    Codes(std::size_t depth, Ties ties) : depth_(depth), best_(ties) {}
+
+    void add(const Document* documents, std::size_t n) {
+        if (depth_ == 0) return;
+        best_.each(documents, n, depth_, [&](std::size_t at) { values.push_back(std::int64_t(documents[at].hash)); });
+    }
+
+    std::vector<std::int64_t> values;
+
+  private:
+    std::size_t depth_;
+    BestFirst best_;
+};
+
 class Ranker {
   public:
     Ranker(const Index& index, bool ties_in_order) : index_(index), ties_in_order_(ties_in_order) {}
@@ -220,9 +273,10 @@ class Ranker {
     Counter counter_;
 };
 
-// Every ranking of a block, and how many documents each has. `place[q]` is the index's number of query q, or -1.
+// Every ranking of a block, how many documents each has, and the first ones of those that are judged as numbers.
+// `place[q]` is the index's number of query q, or -1.
 inline bool rank_all(Block& block, const std::vector<std::int64_t>& place, Ranker& ranker, bool counted, Found& found,
-                     std::vector<std::int64_t>& sizes) {
+                     std::vector<std::int64_t>& sizes, Codes& codes) {
     const std::vector<std::size_t> first = gather(block);
     for (std::size_t q = 0; q < block.queries.size(); ++q) {
         const Document* documents = block.documents.data() + first[q];
@@ -231,16 +285,17 @@ inline bool rank_all(Block& block, const std::vector<std::int64_t>& place, Ranke
             for (std::size_t i = 0; i < n; ++i)
                 if (documents[i].score != -double(i + 1)) return false;
         if (!ranker.rank(documents, n, place[q], found)) return false;
+        if (place[q] >= 0) codes.add(documents, n);
         sizes.push_back(std::int64_t(n));
     }
     return true;
 }
 
 inline bool rank_all(Block& block, const Index& index, Ranker& ranker, bool counted, Found& found,
-                     std::vector<std::int64_t>& sizes) {
+                     std::vector<std::int64_t>& sizes, Codes& codes) {
     std::vector<std::int64_t> place;
     for (std::string_view query : block.queries) place.push_back(index.number_of(query));
-    return rank_all(block, place, ranker, counted, found, sizes);
+    return rank_all(block, place, ranker, counted, found, sizes, codes);
 }
 
 }  // namespace cranfield

@@ -23,9 +23,18 @@ namespace cranfield {
 
 namespace nb = nanobind;
 
-inline nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, bool ties_in_order, bool drop_same) {
+inline Ties checked_ties(int ties) {
+    require_place(ties, 0, std::size_t(Ties::in_order) + 1, "ties");
+    return static_cast<Ties>(ties);
+}
+
+// The judged documents of a block, and the first `depth` documents of its judged queries as numbers.
+inline nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, int ties, bool drop_same,
+                            std::size_t depth) {
+    const Ties order = checked_ties(ties);
     static thread_local Block block;  // kept from block to block: fresh memory costs as much as filling it
     Found found;
+    Codes codes(depth, order);
     std::vector<std::int64_t> sizes;
     std::vector<std::string_view> queries;
     bool plain;
@@ -34,15 +43,16 @@ inline nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& i
         block.clear();
         plain = read(characters(text), text.size(), layout, drop_same, block);
         if (plain) {
-            Ranker ranker(index, ties_in_order);
-            plain = rank_all(block, index, ranker, layout.counted, found, sizes);
+            Ranker ranker(index, order == Ties::in_order);
+            plain = rank_all(block, index, ranker, layout.counted, found, sizes, codes);
             queries.swap(block.queries);  // what follows may run Python code, which may scan another block
         }
     }
     if (!plain) return nb::none();
     nb::list query_ids;
     for (std::string_view query : queries) query_ids.append(to_bytes(query));
-    return nb::make_tuple(query_ids, to_numpy(std::move(sizes)), answer(std::move(found)));
+    return nb::make_tuple(query_ids, to_numpy(std::move(sizes)), answer(std::move(found)),
+                          to_numpy(std::move(codes.values)));
 }
 
 // Judgments as columns, and the index for scans of runs.
@@ -99,21 +109,25 @@ class Unlocked {
     std::optional<nb::gil_scoped_release> others_may_run_;
 };
 
-// The same as scanned_ahead gives, for the columns of a frame: each an Arrow stream in its capsule, or a buffer.
+// The same as scanned_ahead gives, for the columns of a frame: each an Arrow stream in its capsule, or a buffer. And the
+// first `depth` documents of the judged queries as numbers.
 inline nb::object scan_frame(nb::object query, nb::object document, nb::object score, bool ranks, const OwnedIndex& index,
-                      bool ties_in_order, std::size_t threads) {
+                      int ties, std::size_t threads, std::size_t depth) {
+    const Ties order = checked_ties(ties);
     const FrameColumns columns(query, document, score, ranks);
     if (!columns.plain()) return nb::none();
     if (columns.has_objects() && !StringObjects::in_any_thread) threads = 1;
     Found found;
+    std::vector<std::int64_t> codes;
     ColumnRun run(columns, index, threads);
     bool plain;
     {
         const Unlocked unlocked(columns);
-        plain = run.rank(ties_in_order, found);
+        plain = run.rank(order, found, depth, codes);
     }
     if (!plain) return nb::none();
-    return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra(), answer(std::move(found)));
+    return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra(), answer(std::move(found)),
+                          to_numpy(std::move(codes)));
 }
 
 // The judgments in the columns of a frame, as read_judgments gives them.
@@ -204,40 +218,22 @@ inline nb::object partition(Text text, const Layout& layout, std::int64_t line, 
     return out;
 }
 
-// What `kept` makes of the first n documents of each query of a block that the index knows: [(query, kept), …].
-template <class Kept>
-nb::object first_of_each(const Text& text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
-                         bool drop_same, Kept kept) {
-    require_place(ties, 0, std::size_t(Ties::in_order) + 1, "ties");
+// The first n documents of each query of a block that the index knows: [(query, documents), …].
+inline nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same) {
+    const Ties order = checked_ties(ties);
     std::vector<FirstDocuments> found;
     bool plain;
     {
         nb::gil_scoped_release others_may_run;
         auto wanted = [&](std::string_view query) { return index.queries.contains(query); };
-        plain = first_documents(characters(text), text.size(), layout, wanted, n,
-                                static_cast<Ties>(ties), drop_same, found);
+        plain = first_documents(characters(text), text.size(), layout, wanted, n, order, drop_same, found);
     }
     if (!plain) return nb::none();
     nb::list out;
-    for (const FirstDocuments& each : found)
-        out.append(nb::make_tuple(nb::str(each.query.data(), each.query.size()), kept(each.ids)));
+    for (const FirstDocuments& first : found)
+        out.append(nb::make_tuple(nb::str(first.query.data(), first.query.size()), to_strings(first.ids)));
     return out;
-}
-
-inline nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
-                         bool drop_same) {
-    return first_of_each(text, layout, index, n, ties, drop_same, to_strings);
-}
-
-// The same with a number for each document, as `codes` gives it.
-inline nb::object codes_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
-                         bool drop_same) {
-    return first_of_each(text, layout, index, n, ties, drop_same, [](const std::vector<std::string_view>& ids) {
-        std::vector<std::int64_t> out;
-        out.reserve(ids.size());
-        for (std::string_view id : ids) out.push_back(std::int64_t(hash(id)));
-        return to_numpy(std::move(out));
-    });
 }
 
 // A number for each id: equal ids have equal ones.

@@ -23,7 +23,7 @@
 
 namespace cranfield {
 
-// Which column holds what; the same fields as in read/layouts.py. The boundary has checked them: columns below `least`.
+// Which column holds what; the same fields as in io/layouts.py. The boundary has checked them: columns below `least`.
 struct Layout {
     int query, document, value;  // column numbers, from 0
     int least, most;             // how many columns a line may have

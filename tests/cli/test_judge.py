@@ -17,7 +17,7 @@ pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 
 from cranfield import open_store
-from cranfield.judging.schema import WAITING
+from cranfield.judging.store.schema import WAITING
 from tests.cli.test_help import examples
 from tests.judging_person import judge
 from tests.program import run, shims

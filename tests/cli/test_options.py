@@ -11,7 +11,8 @@ from click.testing import CliRunner
 import cranfield
 from cranfield.cli import options
 from cranfield.cli.commands import COMMANDS, program
-from cranfield.cli.reading_options import ReadingOptions
+from cranfield.cli.input_options import reading_options
+from cranfield.cli.options import SECTIONS, OptionGroup, argument
 from tests.program import run
 
 CONTEXT = click.Context(program)
@@ -58,45 +59,45 @@ def test_defaults_are_shown_in_one_form():
                 assert re.search(rf"\[{re.escape(str(option.default))}\]", option.help), (name, option.opts)
 
 
-def test_options_of_two_commands_are_declared_once():
-    written = defaultdict(list)
+class Size(OptionGroup, section="Output"):
+    width: str | None = options.option("--width", help="How wide.")
+    height: str = options.option("--height", default="3", help="How high [3].")
+
+
+class Box(Size, section="Input"):
+    depth: str | None = options.option("--depth", help="How deep.")
+
+
+def test_a_group_of_options_is_one_object():
+    @options.command("draw", what=argument(), box=Box)
+    def command(what, box):
+        click.echo(f"{what} {box.width} {box.height} {box.depth}")
+
+    assert [parameter.name for parameter in command.params] == ["what", "width", "height", "depth"]
+    assert CliRunner().invoke(command, ["it", "--width", "2"]).output == "it 2 3 None\n"
+    shown = CliRunner().invoke(command, ["--help"]).output
+    assert shown.index("\nOutput:\n  --width") < shown.index("\nInput:\n  --depth") < shown.index("\nHelp:\n  --help")
+    assert Box(depth="1").replaced(width="2").__dict__ == {"width": "2", "height": "3", "depth": "1"}
+
+
+def test_no_command_has_many_parameters():
     for name, command in FILES.items():
-        source = inspect.getsource(inspect.getmodule(inspect.unwrap(command.callback)))
-        for option in set(re.findall(r'click\.option\(\s*(?:"-\w", )?"(--[\w-]+)', source)):
-            written[option].append(name)
-    assert written
-    assert {option: names for option, names in written.items() if len(names) > 1} == {}
+        assert len(inspect.signature(inspect.unwrap(command.callback)).parameters) <= 8, name
 
 
-def test_collected_options_are_one_parameter_among_the_others():
-    @click.command()
-    @click.option("--before")
-    @options.collected(
-        "size",
-        lambda width, height: f"{width} × {height}",
-        click.option("--width"),
-        click.option("--height", default="3"),
-    )
-    @click.option("--after")
-    def command(before, size, after):
-        click.echo(f"{before} {size} {after}")
-
-    assert [each.name for each in command.params] == ["before", "width", "height", "after"]
-    shown = CliRunner().invoke(command, ["--after", "1", "--width", "2"]).output
-    assert shown == "None 2 × 3 1\n"
+def test_every_option_has_a_section():
+    for command in FILES.values():
+        assert {option.section for option in command.params if isinstance(option, click.Option)} <= {*SECTIONS}
 
 
 @pytest.mark.parametrize("name", OF_MEASURES)
 def test_measure_and_reading_options_arrive_as_one_object_each(name):
-    taken = set(inspect.signature(inspect.unwrap(FILES[name].callback)).parameters)
-    assert taken >= {"measures", "reading"}
-    assert not taken & {"rel", "judged_only", "imports", "run_format", "qrels_format", "check_ids", "policy"}
+    assert set(inspect.signature(inspect.unwrap(FILES[name].callback)).parameters) >= {"measures", "reading"}
 
 
 def test_only_given_reading_options_are_passed_on():
-    nothing = ReadingOptions.of(run_format=None, qrels_format=None, ties=None)
-    assert nothing.arguments() == {}
-    some = ReadingOptions.of(run_format="csv", qrels_format=None, check_ids=False, ties="best", depth=None)
+    assert reading_options()(check_ids=None).arguments() == {}
+    some = reading_options()(format="csv", check_ids=False, ties="best", depth=None)
     assert some.arguments() == {"policy": cranfield.Policy(ties="best"), "format": "csv", "check_ids": False}
 
 

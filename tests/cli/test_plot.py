@@ -2,7 +2,7 @@
 
 import json
 
-from cranfield.show.look import DARK
+from cranfield.look import DARK
 from tests.program import run
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cranfield.layout import columns as columns_of
+from cranfield.show.layout import columns as columns_of
 from tests.program import run
 from tests.terminal import on_terminal
 

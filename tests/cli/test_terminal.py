@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cranfield.layout import columns as columns_of
+from cranfield.show.layout import columns as columns_of
 from tests.program import run
 from tests.terminal import CODE, on_terminal, without_codes
 

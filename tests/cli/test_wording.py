@@ -1,10 +1,13 @@
 """Errors speak of options, not of Python; suggestions are near; one sentence for every wrong choice."""
 
+import io
+import pickle
+
 import pytest
 
 import cranfield
 from cranfield.comparison.thinning import DESIGNS
-from cranfield.errors import nearest
+from cranfield.errors import CranfieldError, any_of, either, given, in_words, nearest
 from tests.program import run
 
 RUNS = ("qrels", "a.run", "b.run")
@@ -65,6 +68,51 @@ def test_errors_name_options(folder, words, message):
 def test_a_setting_of_a_file_is_not_an_option(folder):
     (folder / "gate.toml").write_text("max_worse_queries = -1\n")
     assert "cranfield: max_worse_queries=-1 is not" in error_of(folder, "gate", *RUNS, "--config", "gate.toml")
+
+
+def test_an_option_of_another_command_is_not_suggested(folder):
+    twice = ("qrels", "twice.run")
+    assert "Hint: keep one, or choose which with --duplicates" in error_of(folder, "evaluate", *twice)
+    pytest.importorskip("sqlalchemy")
+    with cranfield.open_store(folder / "judgments.db", create=True) as store:
+        for assessor in ("ann", "bob"):
+            store.import_qrels(str(folder / "qrels"), assessor)
+    assert error_of(folder, "agreement", "judgments.db", "twice.run", "a.run").endswith("Hint: keep one\n")
+
+
+def test_errors_carry_facts():
+    with pytest.raises(cranfield.PolicyError) as caught:
+        cranfield.Policy(depth=0)
+    assert (caught.value.parameter, caught.value.value, caught.value.place) == ("depth", 0, "")
+    with pytest.raises(cranfield.InputError) as caught:
+        cranfield.evaluate({"q": {"a": 1}}, io.BytesIO(b"q Q0 a 1 0.5 mine\nq Q0 b 2 high mine\n"))
+    assert (caught.value.place, caught.value.line) == ("an open file:2", 2)
+    twice = pickle.loads(pickle.dumps(duplicate()))
+    assert (twice.fact, twice.hint, str(twice)) == (duplicate().fact, duplicate().hint, str(duplicate()))
+    assert in_words(twice, Named()) == (twice.fact, "keep one, or choose which with --duplicates first")
+
+
+def duplicate():
+    with pytest.raises(cranfield.DuplicateError) as caught:
+        cranfield.evaluate({"q": {"a": 1}}, {"q": ["a", "b", "a"]}, "AP")
+    return caught.value
+
+
+class Named:
+    """The options of a program that has every one."""
+
+    def name(self, parameter, values):
+        return f"--{parameter} {values[0]}"
+
+    def fact(self, error, said):
+        return f"--{error.parameter}: {error.value} {said}"
+
+
+def test_marks_are_worded():
+    hint = any_of(f"use {given('a', 1, 2)}", f"{either('f()', given('b', True))}")
+    error = CranfieldError("is odd.", parameter="a", value=3, hint=hint, place="x")
+    assert str(error) == "x: a=3 is odd.\nHint: use a=1 or 2, or f()"
+    assert in_words(error, Named()) == ("--a: 3 is odd.", "use --a 1, or --b True")
 
 
 def test_python_is_told_what_python_needs():

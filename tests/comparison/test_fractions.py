@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from cranfield.comparison.joint import fractions
+from cranfield.comparison.joint import gains
 from cranfield.comparison.joint.holes import NOWHERE
-from cranfield.ranks.scan.native import native
+from cranfield.native import native
 
 
 def made(seed, rows=40, queries=4):
@@ -37,9 +37,9 @@ FULL = next(seed for seed in range(100) if all(table.size for table in made(seed
 def test_compiled_code_and_numpy_agree(seed, monkeypatch):
     arguments = made(seed)
     compiled = native.largest_fractions(*arguments)
-    assert fractions.largest_fractions(*arguments) == pytest.approx(compiled, abs=1e-12)
-    monkeypatch.setattr(fractions, "CELLS", 20)  # a few rows at a time
-    assert fractions.largest_fractions(*arguments) == pytest.approx(compiled, abs=1e-12)
+    assert gains.largest_fractions(*arguments) == pytest.approx(compiled, abs=1e-12)
+    monkeypatch.setattr(gains, "CELLS", 20)  # a few rows at a time
+    assert gains.largest_fractions(*arguments) == pytest.approx(compiled, abs=1e-12)
 
 
 @pytest.mark.skipif(native is None, reason="nothing was compiled")

@@ -7,9 +7,9 @@ import pytest
 
 from cranfield import ComparisonError, InputError, Judgments, MeasureError, Policy, evaluate, kendall_tau, reusability
 from cranfield.comparison.reuse import LeftOutRow
+from cranfield.io.source import open_source
 from cranfield.ranks.ranking import rank_run
-from cranfield.read.source import open_source
-from cranfield.show.reusability_text import reusability_text
+from cranfield.show.stability_text import reusability_text
 from tests.program import run as run_program
 
 MEASURES = ["nDCG@10", "AP", "Bpref", "P(rel=2)@5", "R@5", "infAP", "nDCG(judged_only=True)@5"]

@@ -11,7 +11,7 @@ import cranfield
 from cranfield import ComparisonError
 from cranfield.comparison import multiple_testing, significance
 from cranfield.comparison.significance.test import Outcome, Test
-from tests.source import SOURCE, files_that_compare_with
+from tests.program import ROOT
 
 RUNS = {"one": {"1": ["b", "a"], "2": ["b", "a"]}, "two": {"1": ["a"], "2": ["a"]}}
 QRELS = {"1": {"a": 1}, "2": {"a": 1}}
@@ -51,7 +51,7 @@ def test_a_new_test_appears_in_help_and_documentation(certain, monkeypatch):
     for command in commands:
         shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
         assert "or certain [t]." in shown
-    filled = runpy.run_path(str(SOURCE.parents[1] / "docs" / "site" / "tables.py"))["filled"]
+    filled = runpy.run_path(str(ROOT / "docs" / "site" / "tables.py"))["filled"]
     assert "| `certain` | certainty: for those who do not doubt |" in filled("<!-- table: tests -->\n<!-- end -->")
     monkeypatch.undo()
     for command in commands:
@@ -73,8 +73,3 @@ def test_a_new_correction_is_one_entry(monkeypatch):
     monkeypatch.undo()
     for command in commands:
         importlib.reload(command)
-
-
-def test_no_module_compares_with_the_name_of_a_test():
-    names = set(significance.TESTS) - {"t"}
-    assert not files_that_compare_with(names)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from cranfield import compare, evaluate, parse_measure
 from cranfield.comparison import unjudged
 from cranfield.comparison.joint import precisions, stopping
+from cranfield.comparison.unjudged import Reaches
+from cranfield.ranks.run import EVERYTHING
 from tests import generated
 from tests.comparison import completions
 from tests.comparison.reaching import larger, reach_of_one_query, reaches_of_one_query
@@ -133,6 +135,58 @@ def test_the_bounds_hold_without_a_search_budget(measure, shared, examples, monk
         assert found.high >= high - 1e-11, case
         if found.exact:
             assert (found.low, found.high) == pytest.approx((low, high), abs=1e-11), case
+
+
+SHALLOW = [
+    parse_measure(name)
+    for name in (
+        *("nDCG@1", "nDCG@2", "nDCG(gain=exponential)@2", "P@2", "DCG@2", "RBP@2", "RR@2", "Success@1", "ERR@2"),
+        *("RelP@2", "R_cap@1", "IDCG@2", "CG@1"),
+    )
+]
+DEEP = [parse_measure(name) for name in ("R@1", "F@2", "AP@2", "AP(denominator=min)@1", "RR", "nDCG", "Bpref", "Q@2")]
+
+
+class Long:
+    """Rankings longer than what must be known of them, and few judgments; all completions of their documents."""
+
+    def __init__(self, count):
+        self.cases = []
+        for seed in range(count):
+            chance = np.random.default_rng(seed)
+            one = chance.permutation(11)[: chance.integers(7, 11)]
+            other = one if seed % 5 == 0 else chance.permutation(11)[: chance.integers(5, 11)]
+            if seed % 3 == 0:  # they agree at the top
+                other = np.array([*one[:2], *(at for at in other if at not in one[:2])])
+            judged = {f"d{at}": int(chance.integers(0, 2)) for at in chance.permutation(11)[:2]}
+            self.cases.append((judged, *([f"d{at}" for at in ranking] for ranking in (one, other))))
+
+    @cached_property
+    def ends(self):
+        """For each case and measure, the least and the greatest difference."""
+        every = (completions.all_differences([*SHALLOW, *DEEP], *case, (0, 1)) for case in self.cases)
+        return [{measure: ends(differences) for measure, differences in found.items()} for found in every]
+
+
+@pytest.fixture(scope="module")
+def long(examples):
+    return Long(examples(24))
+
+
+@pytest.mark.parametrize("measure", [*SHALLOW, *DEEP], ids=lambda measure: measure.name)
+def test_documents_beneath_a_cutoff_only_count(measure, long):
+    """Only the first documents of rankings are numbered, and the bounds are still those of all completions."""
+    wanted = unjudged.documents_wanted([measure], np.array([0.0, 1.0]), np.array([2]), lengths=False)
+    assert (wanted == EVERYTHING) == (measure in DEEP)
+    shortened = 0
+    for at, (judged, *rankings) in enumerate(long.cases):
+        runs = [evaluate({"q": judged}, {"q": ranking}, measure) for ranking in rankings]
+        reach, full = (Reaches(runs, [(0, 1)], ["q"], wants).of(measure)[0] for wants in ([measure], None))
+        assert reach == full
+        assert reach.exact
+        assert (reach.low, reach.high) == pytest.approx(long.ends[at][measure], abs=1e-11), long.cases[at]
+        shortened += wanted < max(map(len, rankings))
+    assert measure in DEEP or shortened
 
 
 @pytest.mark.parametrize("measure", SAFE[:4], ids=lambda measure: measure.name)

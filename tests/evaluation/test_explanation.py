@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import InputError, Judgments, Policy, evaluate, explain, explain_grades
-from cranfield.evaluation.explaining import HEAD, explanation_text
-from cranfield.layout import columns
+from cranfield.show.explanation_text import HEAD, explanation_text
+from cranfield.words import columns
 from tests import generated, oracle
 from tests.generated import trec_run
 

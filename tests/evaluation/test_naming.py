@@ -7,7 +7,7 @@ import pytest
 
 from cranfield import compare, evaluate, evaluate_runs, gate, stability
 from cranfield.evaluation.naming import named_runs
-from cranfield.read.streams import Stream
+from cranfield.io.streams import Stream
 
 QRELS = {str(q): {"a": 1} for q in range(6)}
 RUN = {str(q): ["a"] for q in range(6)}

@@ -9,7 +9,7 @@ import pytest
 import cranfield
 from cranfield import Evaluation, InputError, OutputError
 from cranfield.evaluation import saving as saved
-from tests.read.test_fuzz import mutated
+from tests.io.test_fuzz import mutated
 
 
 @pytest.fixture(scope="module")

@@ -149,7 +149,7 @@ def test_further_measures_have_a_range_too():
 
 def test_the_warning_is_shown_in_every_format(tmp_path):
     from cranfield.evaluation.overview import overview
-    from cranfield.show import evaluation_data as data
+    from cranfield.show import evaluation_markup as data
     from cranfield.show import evaluation_markup as markup
     from cranfield.show import evaluation_text as text
     from cranfield.show.view import View

@@ -14,7 +14,7 @@ from pathlib import Path
 
 def load(folder: Path) -> None:
     """Load the native part from a folder instead of the installed one."""
-    name = "cranfield.ranks.scan._native"
+    name = "cranfield.native._native"
     found = [path for ending in importlib.machinery.EXTENSION_SUFFIXES for path in folder.glob(f"**/_native{ending}")]
     if not found:
         sys.exit(f"there is no compiled module in {folder}: is there a C++ compiler?")

@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 
-from cranfield.comparison.joint.fractions import largest_fractions
+from cranfield.comparison.joint.gains import largest_fractions
 from cranfield.comparison.significance.tukey import in_numpy
-from cranfield.ranks.scan.native import native, native_layout
-from cranfield.read.formats.trec import TREC_RUN
+from cranfield.io.formats.trec import TREC_RUN
+from cranfield.native import native, native_layout
 from tests.comparison.test_fractions import made
 from tests.fuzz.mutations import lines
 from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, exact, index_of
@@ -99,15 +99,17 @@ def call(chance: random.Random) -> None:
     """One call of any function, with arguments that may not fit each other."""
     rows = chance.randrange(6)
     text = exact(np.frombuffer(lines(chance).data, np.uint8))
-    match chance.randrange(10):
+    match chance.randrange(11):
         case 0:
-            native.scan_text(text, any_layout(chance), index_of(any_judgments(chance)), False, chance.random() < 0.5)
+            drop, depth = chance.random() < 0.5, chance.choice(NUMBERS)
+            native.scan_text(text, any_layout(chance), index_of(any_judgments(chance)), 0, drop, depth)
         case 1:
-            native.scan_text(text, native_layout(TREC_RUN), any_index(chance), False, False)
+            native.scan_text(text, native_layout(TREC_RUN), any_index(chance), chance.choice((0, 1, 2, 3)), False, rows)
         case 2:
             things = (any_numbers(chance, rows), any_scores(chance, rows), any_objects(chance, rows), None, text)
             given = (chance.choice(things) for _ in range(3))
-            native.scan_frame(*given, chance.random() < 0.5, any_index(chance), False, rows)
+            ties, depth = chance.choice((0, 1, 2, -1)), chance.choice(NUMBERS)
+            native.scan_frame(*given, chance.random() < 0.5, any_index(chance), ties, rows, depth)
             native.judge_frame(any_objects(chance, rows), chance.choice(things), any_scores(chance, rows))
         case 3:
             run = {query: {"a": 1.0, "b": 1.0, "12": 0.5} for query in "xyz"}
@@ -125,9 +127,12 @@ def call(chance: random.Random) -> None:
         case 7:
             native.add_up(np.zeros(rows), any_numbers(chance, rows))
         case 8:
-            ties = chance.choice(NUMBERS)
-            native.codes_of_text(text, any_layout(chance), index_of(any_judgments(chance)), rows, ties, False)
             native.codes([chance.choice(("a", "é", "\ud800", 12, None)) for _ in range(rows)])
+        case 10:
+            shapes = (2, chance.choice((1, 2))), (2, 2), (rows, chance.choice((1, 2, 2)))
+            given = (any_numbers(chance, 4) for _ in shapes)
+            tables = [np.resize(numbers, shape) for numbers, shape in zip(given, shapes, strict=True)]
+            native.match_documents(any_numbers(chance, rows), *tables)
         case 9:
             ranks = np.array([[chance.choice((1, 2, 9, 1 << 30, 0, -1))] * 2 for _ in range(rows)], np.int32)
             steps = chance.randrange(3)

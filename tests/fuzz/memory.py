@@ -8,10 +8,10 @@ import pandas
 import pyarrow
 
 from cranfield import CranfieldError, Judgments, Policy
+from cranfield.io.shapes import Rankings
+from cranfield.io.source import open_source
+from cranfield.native import native
 from cranfield.ranks.scan.memory import scan_rankings, scan_table
-from cranfield.ranks.scan.native import native
-from cranfield.read.shapes import Rankings
-from cranfield.read.source import open_source
 from tests.fuzz.mutations import DOCUMENTS, QUERIES
 from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, any_policy
 from tests.generated import scan_with

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cranfield.ranks.scan.native import native
+from cranfield.native import native
 from tests.fuzz.exploring import KINDS, one
 from tests.program import run
 

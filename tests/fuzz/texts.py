@@ -10,21 +10,22 @@ import random
 import numpy as np
 
 from cranfield import CranfieldError, Judgments, Policy
+from cranfield.io.shapes import Text
+from cranfield.io.source import open_source
+from cranfield.io.streams import Stream
+from cranfield.io.text import BadLine, Block, partition
+from cranfield.native import native, native_layout
 from cranfield.ranks.first_documents import first_of_block
 from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.reading_judgments import read_lines
 from cranfield.ranks.scan import pure
-from cranfield.ranks.scan.native import native, native_layout
-from cranfield.read.shapes import Text
-from cranfield.read.source import open_source
-from cranfield.read.streams import Stream
-from cranfield.read.text import BadLine, Block, partition
 from tests.fuzz.mutations import DOCUMENTS, QUERIES, Lines, file, lines, mutated
 from tests.generated import scan_with
 
 COMPARED, LEFT, REFUSED = "compared", "left to the twin", "refused"
 TIES = ("doc_id", "smaller_doc_id", "file")
+DEPTHS = (0, 0, 1, 2, 5, 2**63 - 1)
 
 
 @functools.cache
@@ -59,20 +60,22 @@ def any_policy(chance: random.Random) -> Policy:
 
 
 def plain(part: pure.Part) -> tuple:
-    return list(part.queries), part.retrieved.tolist(), [column.tolist() for column in part.found]
+    found = [column.tolist() for column in part.found]
+    return list(part.queries), part.retrieved.tolist(), found, part.codes.tolist()
 
 
-def scanned(block: Block, judged: Judgments, policy: Policy) -> str:
+def scanned(block: Block, judged: Judgments, policy: Policy, depth: int) -> str:
     """Scan a block natively: an answer other than None must match the twin."""
     answer = native.scan_text(
         exact(np.frombuffer(block.data, np.uint8)),
         native_layout(block.layout),
         index_of(judged),
-        policy.ties == "file",
+        TIES.index(policy.ties),
         policy.same_id == "drop",
+        depth,
     )
     try:
-        expected = plain(pure.scan(block, judged, policy))
+        expected = plain(pure.scan(block, judged, policy, depth))
     except BadLine:
         expected = None
     if answer is None:
@@ -81,12 +84,15 @@ def scanned(block: Block, judged: Judgments, policy: Policy) -> str:
     return COMPARED
 
 
+NO_FILE = Stream(io.BytesIO())
+
+
 def block_of(text: Lines) -> Block:
-    return Block(None, text.layout, 0, text.data)
+    return Block(Stream(io.BytesIO()), text.layout, 0, text.data)
 
 
 def blocks(chance: random.Random) -> str:
-    return scanned(block_of(lines(chance)), any_judgments(chance), any_policy(chance))
+    return scanned(block_of(lines(chance)), any_judgments(chance), any_policy(chance), chance.choice(DEPTHS))
 
 
 def judged_lines(chance: random.Random) -> str:
@@ -105,7 +111,7 @@ def judged_lines(chance: random.Random) -> str:
     assert (tuple(queries), documents) == (expected.query_ids, expected.document_ids), text
     assert (first.tolist(), grades.tobytes()) == (expected.first.tolist(), expected.grades.tobytes()), text
     run = exact(np.frombuffer(text.data, np.uint8)), native_layout(layout)
-    found, again = (native.scan_text(*run, each, False, False) for each in (index, index_of(expected)))
+    found, again = (native.scan_text(*run, each, 0, False, 3) for each in (index, index_of(expected)))
     assert plain(pure.Part(*found)) == plain(pure.Part(*again)), text
     return COMPARED
 
@@ -126,7 +132,7 @@ def shared_out(chance: random.Random) -> str:
     judged, policy = any_judgments(chance), any_policy(chance)
     for share in expected:
         if share:
-            scanned(Block(None, text.layout.with_line_numbers(), 0, share), judged, policy)
+            scanned(Block(None, text.layout.with_line_numbers(), 0, share), judged, policy, chance.choice(DEPTHS))
     return LEFT if shares is None else COMPARED
 
 
@@ -136,7 +142,7 @@ def first_documents(chance: random.Random) -> str:
     block, n = block_of(text), chance.choice((0, 1, 2, 5, 100))
     data = exact(np.frombuffer(text.data, np.uint8))
     known = native_layout(text.layout), index_of(judged), n, TIES.index(policy.ties), False
-    answer, numbered = native.first_of_text(data, *known), native.codes_of_text(data, *known)
+    answer = native.first_of_text(data, *known)
     try:
         pure.scan(block, judged, policy)
     except BadLine:
@@ -144,9 +150,6 @@ def first_documents(chance: random.Random) -> str:
     if answer is None:
         return LEFT
     assert answer == first_of_block(block, judged.by_query, n, policy)
-    assert [(query, each.tolist()) for query, each in numbered] == [
-        (query, native.codes(documents).tolist()) for query, documents in answer
-    ]
     return COMPARED
 
 
@@ -164,7 +167,7 @@ def files(chance: random.Random) -> str:
     judged, policy = any_judgments(chance), any_policy(chance)
     block = chance.choice((32, 64, 100, 1 << 20))
     # Starting threads or opening many temporary files would take most of the time.
-    settings = {"CORES": 2 if chance.random() < 0.1 else 1, "PARTS": chance.choice((1, 2, 3))}
+    settings = {"CORES": 2 if chance.random() < 0.1 else 1, "parts": chance.choice((1, 2, 3))}
     ways = [scan_with(scan, block, **settings) for scan in (None, native)]
     answers = [outcome(data, judged, policy, format, way) for way in ways]
     assert answers[0] == answers[1], (data, *answers)

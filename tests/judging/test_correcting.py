@@ -21,8 +21,8 @@ from cranfield import (
     pool,
 )
 from cranfield.comparison.corrected_means import corrected_columns
-from cranfield.judging.schema import EVENTS
-from cranfield.judging.waiting import pooled_documents
+from cranfield.judging.store.schema import EVENTS
+from cranfield.judging.store.waiting import pooled_documents
 from cranfield.show.corrected_text import corrected_comparison_text, corrected_text
 
 QUERIES = {f"q{n:02}": f"question {n}" for n in range(40)}
@@ -90,8 +90,8 @@ def test_values_match_the_formulas(prepared):
 
 
 def test_only_pool_sizes_and_sampled_documents_are_read(prepared):
-    from cranfield.judging.sampled_grades import pool_sizes, pooled_of_drawn
-    from cranfield.judging.sampling import read_sample
+    from cranfield.judging.pool.query_sample import read_sample
+    from cranfield.judging.pool.sampled_grades import pool_sizes, pooled_of_drawn
 
     store, drawn, pooled = prepared
     with store._reading() as connection:
@@ -339,7 +339,7 @@ def test_agreement_includes_models_if_their_kind_is_selected(prepared):
     assert pair.order is not None
     with pytest.raises(InputError, match="gpt's grades are of the kind 'model'") as caught:
         agreement(store, ["ann", "gpt"])
-    assert caught.value.hint == "--kind person --kind model, or kinds=['person', 'model']"
+    assert caught.value.hint == "add kinds=['person', 'model']"
 
 
 def test_the_store_can_be_given_as_a_path(tmp_path):

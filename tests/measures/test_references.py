@@ -1,31 +1,40 @@
 """Every paper that a measure cites has a BibTeX entry."""
 
 import re
+import unicodedata
 
 import pytest
 
 import cranfield
 from cranfield import MeasureError, bibtex, catalogue
 from cranfield.measures import registry
-from cranfield.measures.references import REFERENCES
+from cranfield.measures.references import references
 
 KEYS = re.compile(r"^@\w+\{([a-z0-9]+),$", re.MULTILINE)
 
 
+def _letters(text):
+    """A name without the commands of LaTeX for accents."""
+    marks = {'"': "\N{COMBINING DIAERESIS}", "'": "\N{COMBINING ACUTE ACCENT}", "`": "\N{COMBINING GRAVE ACCENT}"}
+    letters = re.sub(r"\{\\(.)(.)\}", lambda accent: accent[2] + marks[accent[1]], text)
+    return unicodedata.normalize("NFC", letters)
+
+
 def test_every_reference_has_an_entry():
     cited = {definition.reference for definition in catalogue().values() if definition.reference}
-    assert cited - set(REFERENCES) == set()
-    assert set(REFERENCES) - cited == set(), "no measure cites these any more"
+    assert cited - references().keys() == set()
+    assert references().keys() - cited == set(), "no measure cites these any more"
 
 
 def test_entries_agree_with_their_short_form():
-    for short, entry in REFERENCES.items():
+    for short, entry in references().items():
+        fields = dict(re.findall(r"^  (\w+) = \{(.+)\},$", entry, re.MULTILINE))
         names, _, year = short.rpartition(" ")
         if year.isdecimal():
-            assert entry.fields["year"] == year
+            assert fields["year"] == year
+        authors = [_letters(author) for author in fields["author"].split(" and ")]
         first = re.split(r", | & | et al\.", names)[0]
-        assert entry.fields["author"].startswith(first)
-        authors = entry.fields["author"].split(" and ")
+        assert authors[0].startswith(first)
         if "&" in names:
             assert [author.partition(",")[0] for author in authors] == re.split(r", | & ", names)
         elif "et al." in names:
@@ -35,7 +44,7 @@ def test_entries_agree_with_their_short_form():
 def test_all_entries_are_written_once_in_plain_letters():
     text = bibtex()
     keys = KEYS.findall(text)
-    assert len(keys) == len(REFERENCES)
+    assert len(keys) == len(references())
     assert keys == sorted(set(keys))
     assert text.isascii()
     assert "% no entry" not in text

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import GroupedJudgments, InputError, Policy, evaluate
+from cranfield.io.source import open_source
 from cranfield.measures.sampled import precision_sum
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables.strata import StratumRanks
-from cranfield.read.source import open_source
 from tests import generated, oracle_grouped, oracle_sampled
 from tests.measures.test_catalogue import by_name, check_independence, variants
 

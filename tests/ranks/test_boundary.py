@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import cranfield.ranks.scan
+import cranfield.native
 from cranfield import InputError, Judgments, Policy
+from cranfield.io.formats.trec import TREC_RUN
+from cranfield.io.shapes import Rankings
+from cranfield.native import TWINS, native, native_layout
 from cranfield.ranks.scan.memory import scan_rankings
-from cranfield.ranks.scan.native import TWINS, native, native_layout
-from cranfield.read.formats.trec import TREC_RUN
-from cranfield.read.shapes import Rankings
 from tests.generated import scan_with
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")
@@ -88,7 +88,7 @@ def test_bad_indexes_are_refused(argument, changes):
 def frame(query=("q1", "q1", "q2"), document=("a", "c", "12"), score=(2.5, 1.5, 1.0), threads=1):
     given = [np.array(each, object) if isinstance(each, tuple) else each for each in (query, document)]
     score = np.array(score, np.float64) if isinstance(score, tuple) else score
-    return native.scan_frame(*given, score, False, index(), False, threads)
+    return native.scan_frame(*given, score, False, index(), 0, threads, 2)
 
 
 def read_before():
@@ -104,10 +104,12 @@ def capsule():
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 9])
 def test_any_number_of_threads_scans_a_frame(threads):
-    retrieved, extra, (row, above, *_) = frame(threads=threads)
+    retrieved, extra, (row, above, *_), codes = frame(threads=threads)
     assert (retrieved.tolist(), extra, row.tolist(), above.tolist()) == ([2, 1], 0, [0, 2], [0, 0])
-    retrieved, extra, (row, *_) = frame(query=("q2", "other", "q1"), document=("12", "b", "a"), threads=threads)
+    assert codes.tolist() == native.codes(["a", "c", "12"]).tolist()
+    retrieved, extra, (row, *_), codes = frame(query=("q2", "other", "q1"), document=("12", "b", "a"), threads=threads)
     assert (retrieved.tolist(), extra, row.tolist()) == ([1, 1], 1, [0, 2])
+    assert codes.tolist() == native.codes(["a", "12"]).tolist()
 
 
 @pytest.mark.parametrize(
@@ -285,6 +287,12 @@ def test_bad_arguments_of_other_functions_are_refused():
     for ties in (-1, 3):
         with pytest.raises(IndexError, match=r"^ties: "):
             native.first_of_text(block, layout(), index(), 1, ties, False)
+        with pytest.raises(IndexError, match=r"^ties: "):
+            native.scan_text(block, layout(), index(), ties, False, 1)
+        with pytest.raises(IndexError, match=r"^ties: "):
+            native.scan_frame(np.array(["q1"], object), np.array(["a"], object), values[:1], False, index(), ties, 1, 1)
+    with pytest.raises(TypeError, match="incompatible"):
+        native.scan_text(block, layout(), index(), 0, False, -1)
     for line, count, argument in ((1, 0, "count"), (1, -1, "count"), (1, 1 << 40, "count"), (-1, 2, "line")):
         with pytest.raises(ValueError, match=f"^{argument}: "):
             native.partition(block, layout(), line, count)
@@ -304,7 +312,7 @@ def test_bad_arguments_of_other_functions_are_refused():
 
 def test_the_stub_declares_everything_in_the_module():
     """Types are checked against the stub, so the stub must match the module."""
-    stub = ast.parse((Path(cranfield.ranks.scan.__file__).parent / "_native.pyi").read_text())
+    stub = ast.parse((Path(cranfield.native.__file__).parent / "_native.pyi").read_text())
     named = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     public = {name for name in vars(native) if not name.startswith("_")}
     assert set(named) == public
@@ -318,11 +326,10 @@ def test_the_stub_declares_everything_in_the_module():
 
 
 def test_every_native_function_has_a_twin():
-    stub = ast.parse((Path(cranfield.ranks.scan.__file__).parent / "_native.pyi").read_text())
-    assert set(TWINS) == {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    functions = {name for name, thing in vars(native).items() if callable(thing) and not inspect.isclass(thing)}
+    assert set(TWINS) == functions
     for name, place in TWINS.items():
         module, _, function = place.partition(":")
         twin = getattr(import_module(module), function)
         assert inspect.isfunction(twin), name
         assert twin.__module__ == module, name
-        assert twin.__doc__, name

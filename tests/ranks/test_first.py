@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from cranfield import Judgments, Policy
 from cranfield.errors import DuplicateError
+from cranfield.io.source import open_source
 from cranfield.ranks.first_documents import first_documents
-from cranfield.read.source import open_source
 from tests import generated, oracle
-from tests.generated import file, plain, scan_with, trec_run
+from tests.generated import file, plain, scan_with, trec_run, written
 from tests.ranks.test_scan import TIES, scans
 
 
@@ -29,10 +29,8 @@ def first(run, qrels, n, policy=None, format=None):
 def test_first_documents_match_a_naive_sort(scan, collection, write, block, ties, n):
     qrels, run = collection
     text = trec_run(run, write)
-    if ties == "file":  # the order in the written file
-        lines = [line.split() for line in text.decode().lstrip("\ufeff").split("\n")]
-        lines = [line for line in lines if line and not line[0].startswith("#")]
-        run = {query: {line[2]: run[query][line[2]] for line in lines if line[0] == query} for query in run}
+    if ties == "file":
+        run = written(text, run)
     expected = {query: oracle.rank(run[query], qrels[query], ties)[:n] for query in qrels if query in run}
     with scan_with(scan, block):
         assert first(file(text), qrels, n, Policy(ties=ties), "trec") == expected

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import CranfieldError, InputError, Judgments, Policy
+from cranfield.io.source import open_source
+from cranfield.native import native
 from cranfield.ranks import judgments as judgments_module
 from cranfield.ranks.ranking import scan_source
-from cranfield.ranks.scan.native import native
-from cranfield.read.source import open_source
 from tests import generated
 from tests.generated import scan_with
 from tests.program import printed
@@ -290,12 +290,14 @@ def test_any_number_of_threads_finds_the_same(kind, order):
     chance = random.Random(order)
     columns = open_source(KINDS[kind](rows, chance), "run").columns
     index = Judgments.read(qrels)._index
-    one, *more = (native.scan_frame(*next(columns.lent()), False, index, False, threads) for threads in (1, 2, 3, 50))
+    one, *more = (native.scan_frame(*next(columns.lent()), False, index, 0, threads, 3) for threads in (1, 2, 3, 50))
     assert (one[1], one[0].tolist(), len(one[2][0]) > 500) == (10, [1200] * 90, True)
     for several in more:
         assert [column.tolist() for column in several[2]] == [column.tolist() for column in one[2]]
+        assert several[3].tolist() == one[3].tolist()
+    assert len(one[3]) == 270
     twice = open_source(KINDS[kind]([*rows, rows[17]], chance), "run").columns
-    assert native.scan_frame(*next(twice.lent()), False, index, False, 2) is None
+    assert native.scan_frame(*next(twice.lent()), False, index, 0, 2, 3) is None
 
 
 @compiled

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cranfield import Judgments
-from cranfield.ranks.scan.native import native, native_layout
-from cranfield.read.formats.trec import TREC_RUN
+from cranfield.io.formats.trec import TREC_RUN
+from cranfield.native import native, native_layout
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")
 
@@ -64,7 +64,7 @@ def seconds(ids: list[bytes], line: bytes) -> float:
     times = []
     for _ in range(3):
         start = time.process_time()
-        assert native.scan_text(block, native_layout(TREC_RUN), index, False, False) is not None
+        assert native.scan_text(block, native_layout(TREC_RUN), index, 0, False, 0) is not None
         times.append(time.process_time() - start)
     return min(times)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, Policy, PolicyError
-from cranfield.ranks.scan.native import native
+from cranfield.native import native
 from tests import generated
 from tests.generated import file, scan_with, trec_qrels, trec_run
 from tests.measures.test_catalogue import variants

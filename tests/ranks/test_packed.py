@@ -10,10 +10,10 @@ from hypothesis import given, settings
 
 from cranfield import Judgments, Policy, evaluate
 from cranfield.evaluation import evaluating
+from cranfield.io.source import open_source
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables import packed
 from cranfield.ranks.tables.packed import PackedRanks
-from cranfield.read.source import open_source
 from tests import generated
 
 COLUMNS = ("query", "rank", "grade", "tied", "row")

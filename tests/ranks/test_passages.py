@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import ChunkRun, Chunks, DuplicateError, InputError, Judgments, PassageJudgments, evaluate
+from cranfield.io.first_lines import names_passages
 from cranfield.ranks.quotes import QuotedTexts
-from cranfield.read.first_lines import names_passages
 
 TEXTS = {"d1": "Cats sleep a lot.\nThey  dream of mice. Cats sleep.", "d2": "Straße und Größe 🐈 am Ende."}
 ROWS = [

@@ -11,10 +11,11 @@ from click.testing import CliRunner
 import cranfield
 from cranfield import Policy, PolicyError
 from cranfield.cli import compare, evaluate, explain, gate, plot, report, stability
-from cranfield.cli.reading_options import policy_options
+from cranfield.cli.input_options import policy_options
+from cranfield.cli.options import command as declare
 from cranfield.ranks.policy import setting, settings_of
 from docs.site.tables import policies
-from tests.source import SOURCE
+from tests.program import SOURCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,9 @@ def test_a_new_setting_is_in_the_signature():
 
 
 def test_a_new_setting_is_an_option():
-    @click.command()
-    @policy_options(Wider)
-    def command(**given):
-        click.echo(repr({name: value for name, value in given.items() if value is not None}))
+    @declare("measure", given=policy_options(Wider))
+    def command(given):
+        click.echo(repr({name: value for name, value in vars(given).items() if value is not None}))
 
     shown = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
     assert "--order CHOICE Queries are listed: as_judged, by_value." in shown
@@ -80,6 +80,7 @@ def test_settings_in_signatures():
 
 
 def test_values_of_settings_in_texts_exist():
+    """Read from the source, because hints name settings, and not every hint is shown by some test."""
     settings = {name: known.choices for name, known in settings_of().items() if known.choices}
     options = "|".join(name.replace("_", "-") for name in settings)
     named = rf"""\b({"|".join(settings)})=['"](\w+)['"]|--({options}) (\w+)"""

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from cranfield.io.source import open_source
+from cranfield.native import native
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_run
-from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables import ranks
-from cranfield.read.source import open_source
 
 QRELS = {"a": {"d1": 1, "d2": 2}, "b": {"d3": 1}, "c": {"d1": 1, "d4": 0, "d5": 2}}
 RUN = {"a": {"d1": 3.0, "x": 2.0, "d2": 1.0}, "c": {"d5": 5.0, "d4": 4.0, "x": 3.0, "d1": 2.0}}

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
+from cranfield.io.formats.trec import TREC_RUN
+from cranfield.io.source import open_source
+from cranfield.native import native, native_layout
 from cranfield.ranks.ranking import rank_run
-from cranfield.ranks.scan.native import native, native_layout
 from cranfield.ranks.scan.text import scan_text
-from cranfield.read.formats.trec import TREC_RUN
-from cranfield.read.source import open_source
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_qrels, trec_run
 
@@ -267,6 +267,16 @@ def test_rows_refer_to_the_judgments(collection, ties, depth):
         assert judgments.document_ids[row] in run[ranks.query_ids[query]]
     plain = JudgedRanks.of_grades([1, None, 2], [3, 0])
     assert np.array([1, 2, 3, 0])[plain.ideal.row].tolist() == plain.ideal.grade.tolist() == [3, 2, 1, 0]
+
+
+def test_python_warns_of_a_large_file_without_the_compiled_scan(tmp_path, monkeypatch):
+    (tmp_path / "long.run").write_text("".join(f"q Q0 d{i} {i} {-i} t\n" for i in range(1000)))
+    monkeypatch.setattr("cranfield.ranks.scan.text.LARGE", 10_000)
+    monkeypatch.setattr("cranfield.ranks.scan.text.BLOCK", 4096)
+    monkeypatch.setattr("cranfield.ranks.scan.text.native", None)
+    with pytest.warns(RuntimeWarning, match="about 20 times slower .*\nHint: ") as said:
+        cranfield.evaluate({"q": {"d3": 1}}, tmp_path / "long.run", "RR")
+    assert len(said) == 1
 
 
 def test_depth_cuts_the_ranking():

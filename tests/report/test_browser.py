@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
 import cranfield
-from cranfield.show.look import DARK, LIGHT
+from cranfield.look import DARK, LIGHT
 from cranfield.systems.collection import Collection, Document
 from tests.chromium import CHROMIUM
 from tests.report.page import ENDING, EVIL, FILES, evil

@@ -12,8 +12,8 @@ import cranfield
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.report.card import card, page_title
 from cranfield.report.gathered import gather
-from cranfield.report.numbers import rounded, signed
 from cranfield.report.request import Request
+from cranfield.report.sentences import rounded, signed
 
 DOCUMENTS = list("abcdefg")
 MEASURES = ["nDCG@3", "P@1", "AP", "RR@2", "P(rel=2)@3", "nDCG(judged_only=True)@3", "Rprec", "E"]

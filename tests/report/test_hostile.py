@@ -15,19 +15,18 @@ from hypothesis import strategies as st
 from cranfield import compare, evaluate_runs, explain, gate, reusability, stability
 from cranfield.cli import output
 from cranfield.comparison.reliability import reliability
-from cranfield.evaluation.explaining import explanation_text
 from cranfield.evaluation.overview import overview
-from cranfield.layout import columns, visible
-from cranfield.show import evaluation_data as data
+from cranfield.show import evaluation_markup as data
 from cranfield.show import evaluation_markup as markup
 from cranfield.show import evaluation_text as text
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text, markdown_text
+from cranfield.show.explanation_text import explanation_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
-from cranfield.show.reusability_text import reusability_text
-from cranfield.show.stability_text import stability_text
+from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.view import View
+from cranfield.words import columns, visible
 from tests.program import run
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cranfield.report import library as module
+from cranfield.report import rendering as module
 
 
 @pytest.fixture

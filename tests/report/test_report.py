@@ -148,7 +148,7 @@ def test_the_content_security_policy_allows_only_inline_parts_by_hash(builtin):
 
 
 def test_the_files_of_the_page_define_no_colours():
-    """All colours come from `show.look`."""
+    """All colours come from `look`, where contrast is tested; one page does not show all of them."""
     folder = Path(cranfield.report.__file__).parent
     files = [path for path in folder.iterdir() if path.suffix in (".css", ".js", ".html", ".py")]
     assert len(files) > 20

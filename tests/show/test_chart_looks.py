@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("vl_convert")
 
 from cranfield.errors import CranfieldError
+from cranfield.look import DARK, LIGHT
 from cranfield.report.plotting import draw_chart
 from cranfield.show.charts import CHARTS, difference, distribution, precision_recall, runs, stability
-from cranfield.show.look import DARK, LIGHT
 from cranfield.show.pictures import darkened, picture, sized
 from tests.show.test_charts import FILES, rows
 

@@ -13,7 +13,7 @@ from cranfield import CranfieldError, Evaluation
 from cranfield.evaluation.evaluating import Evaluations
 from cranfield.show import charts
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec
+from cranfield.show.charts.parts import Spec
 
 TABLES = Path(cranfield.__file__).parents[2] / "docs" / "site" / "tables.py"
 COUNTED = Chart(

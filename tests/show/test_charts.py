@@ -16,8 +16,7 @@ pytest.importorskip("vl_convert")
 
 import cranfield
 from cranfield.errors import CranfieldError, MissingLibrary, OutputError
-from cranfield.files.chart_files import save_chart
-from cranfield.report.plotting import draw_chart
+from cranfield.report.plotting import draw_chart, save_chart
 from cranfield.show.charts import (
     CHARTS,
     discount,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cranfield.show.interval_text import DrawnInterval, drawn_intervals
+from cranfield.show.run_table_text import DrawnInterval, drawn_intervals
 
 numbers = st.floats(-1, 1).map(lambda number: round(number, 3))
 spans = st.tuples(numbers, numbers, numbers).map(lambda three: DrawnInterval(*sorted(three)))

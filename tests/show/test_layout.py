@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from cranfield import evaluate
 from cranfield.evaluation.overview import overview
-from cranfield.layout import aligned, columns, count, cut, fitted, shortened, visible, wrapped
 from cranfield.show import evaluation_text as text
+from cranfield.show.layout import aligned, fitted, wrapped
+from cranfield.show.systems_text import recorded_lines
 from cranfield.show.view import View
-from cranfield.systems.text.recorded import recorded_lines
+from cranfield.words import columns, count, cut, shortened, visible
 
 
 def test_counts_have_a_singular_and_a_plural():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import cranfield.judging.page
-from cranfield.show.look import DARK, LIGHT, READABLE, css_tokens
+from cranfield.look import DARK, LIGHT, READABLE, css_tokens
 
 
 def luminance(colour):

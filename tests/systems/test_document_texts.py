@@ -5,10 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from cranfield import open_system
-from cranfield.systems.answers import ranking_of
-from cranfield.systems.asking import ask
-from cranfield.systems.document_texts import texts_of
-from cranfield.systems.first_answers import first_answers
+from cranfield.systems.answers import ranking_of, texts_of
+from cranfield.systems.asking import ask, first_answers
 
 CATS = {"title": "Cats", "text": "Cats sleep."}
 

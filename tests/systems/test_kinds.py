@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield import InputError, open_system
-from cranfield.read.secrets import Secrets
-from cranfield.read.settings import TomlSetting
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import TomlSetting
 from cranfield.systems import opening, presets
 from cranfield.systems.answers import falling
 

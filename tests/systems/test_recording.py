@@ -174,7 +174,7 @@ def test_unknown_documents_are_reported(tmp_path):
     recorded = record(system(good), QUERIES, tmp_path / "o.run", 2, known=lambda: [f"d{n}-1" for n in range(30)])
     assert recorded.unknown == 30
     assert recorded.unknown_ids == ("d0-2", "d1-2", "d10-2", "d11-2", "d12-2")
-    from cranfield.systems.text.recorded import recorded_lines
+    from cranfield.show.systems_text import recorded_lines
 
     assert any("warning: 30 documents are not in the corpus: d0-2" in line for line in recorded_lines(recorded))
 

@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from cranfield import InputError, open_system, record
-from cranfield.systems.measuring import measured
+from cranfield.show.systems_text import recorded_lines
 from cranfield.systems.project import Project
-from cranfield.systems.testing import asked
-from cranfield.systems.text.recorded import recorded_lines
+from cranfield.systems.testing import asked, measured
 
 QUERIES = {f"q{n}": f"query number {n}" for n in range(6)}
 

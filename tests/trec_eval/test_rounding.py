@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import Judgments, Policy, parse_measure
+from cranfield.io.source import open_source
 from cranfield.ranks.ranking import rank_run
-from cranfield.read.source import open_source
 from tests.generated import collections
 from tests.trec_eval.conftest import RUN, lines_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cranfield.ranks.scan.native import native
+from cranfield.native import native
 from tests.generated import scan_with
 from tests.trec_eval.conftest import QRELS, RUN, lines_of
 

@@ -5,43 +5,48 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.measure_options import MeasureOptions, measure_options
-from cranfield.cli.reading_options import RUN_FORMAT
+from cranfield.cli.input_options import AssessorOptions, RunFormatOptions
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import argument, option
 from cranfield.cli.run_files import expanded
-from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS
-from cranfield.judging.kinds import BY_PEOPLE
+from cranfield.judging.store import BY_PEOPLE
 
 
-@click.command("agreement")
-@click.argument("store")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
-@measure_options
-@ASSESSORS
-@KINDS_OF_ASSESSORS
-@click.option(
-    "--disagreements", type=click.IntRange(0), default=10, metavar="N", help="How many disagreements to list [10]."
+class AgreementOptions(AssessorOptions, options.JsonOptions, section="Output"):
+    """Whose judgments are compared, and what is shown of it."""
+
+    disagreements: int = option(
+        "--disagreements",
+        type=click.IntRange(0),
+        default=10,
+        metavar="N",
+        parameter="worst",
+        help="How many disagreements to list [10].",
+    )
+    draws: int = option(
+        "--draws",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="How many samples of the queries are drawn for intervals [2000].",
+    )
+    seed: int = options.SEED
+
+
+@options.command(
+    "agreement",
+    store=argument(),
+    runs=argument(nargs=-1, metavar="[RUN]..."),
+    measures=MeasureOptions,
+    shown=AgreementOptions,
+    reading=RunFormatOptions,
 )
-@click.option(
-    "--draws",
-    type=int,
-    default=2000,
-    help="How many samples of the queries are drawn for intervals [2000].",
-)
-@options.seed()
-@RUN_FORMAT
-@options.printed("json")
 def command(
     store: str,
     runs: tuple[str, ...],
     measures: MeasureOptions,
-    assessors: tuple[str, ...],
-    kinds: tuple[str, ...],
-    disagreements: int,
-    draws: int,
-    seed: int,
-    run_format: str | None,
-    form: str,
-    file: str | None,
+    shown: AgreementOptions,
+    reading: RunFormatOptions,
 ) -> None:
     """Show how well the assessors of STORE agree on the documents that several of them judged.
 
@@ -54,22 +59,22 @@ def command(
       cranfield agreement judgments.db --assessor ann --assessor bob
       cranfield agreement judgments.db runs/*.run -m AP
     """
-    from cranfield.judging.agreeing import agreement
-    from cranfield.judging.agreement_text import agreement_text
+    from cranfield.judging.agree import agreement
+    from cranfield.show.judging_text import agreement_text
 
     chosen = measures.chosen(("nDCG@10",))
     if len(chosen) > 1:
         raise click.UsageError("the runs are ranked by one measure; give -m once.")
-    found = agreement(
+    agreed = agreement(
         store,
-        assessors or None,
+        shown.assessors or None,
         runs=expanded(runs) or None,
         measure=chosen[0].name,
-        kinds=kinds or BY_PEOPLE,
-        worst=disagreements,
-        draws=draws,
-        seed=seed,
-        format=run_format,
+        kinds=shown.kinds or BY_PEOPLE,
+        worst=shown.disagreements,
+        draws=shown.draws,
+        seed=shown.seed,
+        format=reading.format,
     )
-    text = found.to_json() if form == "json" else agreement_text(found, output.width(file), output.paint(file))
-    output.write([text], file, data=form == "json")
+    data, width, paint = shown.form == "json", output.width(shown.file), output.paint(shown.file)
+    output.write([agreed.to_json() if data else agreement_text(agreed, width, paint)], shown.file, data=data)

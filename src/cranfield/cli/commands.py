@@ -10,50 +10,61 @@ from typing import Any
 import click
 
 from cranfield.cli import output
+from cranfield.cli.options import write_row
 from cranfield.errors import CranfieldError, nearest
 from cranfield.version import __version__
 
-# Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
-COMMANDS = {
-    "evaluate": "Measure one or more runs against judgments.",
-    "explain": "Show how the values of a query are calculated, rank by rank.",
-    "measures": "List the measures, or describe one in full.",
-    "check": "Find all errors in judgments and runs.",
-    "convert": "Write judgments or a run in another format.",
-    "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
-    "stability": "See how values change when judgments are removed.",
-    "pool": "Collect the first documents of runs for judging.",
-    "judge": "Open the page on which people judge documents.",
-    "agreement": "See how well assessors agree beyond chance.",
-    "report": "Write a report: one HTML page with everything.",
-    "plot": "Draw a chart of runs for a paper or a talk.",
-    "gate": "Fail a build if a change makes search worse.",
-    "run": "Ask a live system all queries and write its run.",
-    "test": "Test the systems of cranfield.toml against the accepted result.",
-    "accept": "Make the last tested result the accepted one.",
-    "init": "Write a cranfield.toml for a collection.",
-    "trec_eval": "Evaluate a run with trec_eval's options and output.",
-    "demo": "See cranfield work on built-in data.",
-    "completion": "Print the completion script of a shell.",
+# The commands in groups, each with its line of `cranfield --help` and its home in this package, imported when it is
+# called and not before.
+GROUPS = {
+    "Measure": {
+        "evaluate": ("Measure one or more runs against judgments.", "evaluate.command"),
+        "explain": ("Show how the values of a query are calculated, rank by rank.", "explain.command"),
+        "measures": ("List the measures, or describe one in full.", "explain.measures"),
+        "trec_eval": ("Evaluate a run with trec_eval's options and output.", "commands.trec_eval"),
+    },
+    "Compare": {
+        "compare": ("Is a difference more than chance, and could unjudged documents reverse it?", "compare.command"),
+        "gate": ("Fail a build if a change makes search worse.", "gate.command"),
+        "stability": ("See how values change when judgments are removed.", "stability.command"),
+        "report": ("Write a report: one HTML page with everything.", "report.command"),
+        "plot": ("Draw a chart of runs for a paper or a talk.", "plot.command"),
+    },
+    "Judge": {
+        "pool": ("Collect the first documents of runs for judging.", "pool.command"),
+        "judge": ("Open the page on which people judge documents.", "judge.command"),
+        "agreement": ("See how well assessors agree beyond chance.", "agreement.command"),
+    },
+    "Live systems": {
+        "demo": ("See cranfield work on built-in data.", "project.demo"),
+        "init": ("Write a cranfield.toml for a collection.", "project.init"),
+        "test": ("Test the systems of cranfield.toml against the accepted result.", "project.test"),
+        "accept": ("Make the last tested result the accepted one.", "project.accept"),
+        "run": ("Ask a live system all queries and write its run.", "run.command"),
+    },
+    "Files": {
+        "check": ("Find all errors in judgments and runs.", "files.check"),
+        "convert": ("Write judgments or a run in another format.", "files.convert"),
+        "completion": ("Print the completion script of a shell.", "files.completion"),
+    },
 }
-
-_CALLED = f"{__name__}.called"  # the command that was called, and its arguments
+COMMANDS = {name: summary for group in GROUPS.values() for name, (summary, _) in group.items()}
+HOMES = {name: home for group in GROUPS.values() for name, (_, home) in group.items()}
 
 
 class Commands(click.Group):
-    """The commands by name, as `cranfield.cli.NAME:command`."""
+    """The commands by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which people need them."""
+        """In the order of `--help`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        # The module of this name is a program of its own, without click.
-        module = import_module(f"cranfield.cli.{'as_trec_eval' if cmd_name == 'trec_eval' else cmd_name}")
-        command: click.Command = module.command
+        module, _, name = HOMES[cmd_name].partition(".")
+        command: click.Command = getattr(import_module(f"cranfield.cli.{module}"), name)
         return command
 
     def resolve_command(
@@ -67,28 +78,30 @@ class Commands(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             rest = in_full(rest, command.params)
-            ctx.meta[_CALLED] = command, tuple(rest)
         return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call a command; an error of its arguments says of which command they are, and names options, not Python."""
+        """Call a command; an error of its arguments says of which command they are."""
         try:
             return super().invoke(ctx)
-        except CranfieldError as error:
-            from cranfield.cli.wording import in_options
-
-            command, words = ctx.meta.get(_CALLED, (self, ()))
-            raise in_options(error, command.get_params(ctx), words) from error
         except click.UsageError as error:
             if error.ctx is None and ctx.invoked_subcommand:
                 name = ctx.invoked_subcommand
                 error.ctx = click.Context(self.get_command(ctx, name) or self, info_name=name, parent=ctx)
             raise
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, then the options of all of them."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """List the commands in groups, without importing them."""
+        width = max(map(len, COMMANDS))
+        for group, named in GROUPS.items():
+            with formatter.section(group):
+                for name, (summary, _) in named.items():
+                    write_row(formatter, name, summary, width)
 
 
 def in_full(words: Sequence[str], parameters: Iterable[click.Parameter]) -> list[str]:
@@ -99,7 +112,7 @@ def in_full(words: Sequence[str], parameters: Iterable[click.Parameter]) -> list
     >>> in_full(["-m", "AP", "-q", "-o", "-m", "--", "-m", "x"], import_module("cranfield.cli.evaluate").command.params)
     ['--measure', 'AP', '--per-query', '--output', '-m', '--', '-m', 'x']
     """
-    options = {name: each for each in parameters if isinstance(each, click.Option) for name in each.opts}
+    options = {name: option for option in parameters if isinstance(option, click.Option) for name in option.opts}
     full: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -124,7 +137,7 @@ def usage_message(error: click.ClickException) -> tuple[str, str]:
     if isinstance(error, click.NoSuchOption):
         fact = f"no such option '{error.option_name}'"
         own = context.command.get_params(context) if context else []
-        near = nearest(error.option_name, [name for each in own for name in each.opts if name.startswith("--")])
+        near = nearest(error.option_name, [name for option in own for name in option.opts if name.startswith("--")])
     elif isinstance(parameter, click.Parameter):
         known = list(map(str, parameter.type.choices)) if isinstance(parameter.type, click.Choice) else []
         place = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
@@ -150,7 +163,7 @@ def _wanted(kind: click.ParamType[Any]) -> str:
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from cranfield.ranks.scan.native import native
+        from cranfield.native import native
 
         output.say(f"cranfield {__version__} ({'native' if native else 'pure Python'} scan)")
         context.exit()
@@ -172,3 +185,16 @@ def program() -> None:
     Built-in examples to try: the judgments 'builtin' with the runs 'builtin:plain' and 'builtin:tuned', and the ten
     queries of 'builtin:ten' with 'builtin:keywords' and 'builtin:meaning'.
     """
+
+
+@click.command(
+    "trec_eval",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS] QRELS RUN")
+def trec_eval(arguments: tuple[str, ...]) -> int:
+    """Evaluate a RUN as trec_eval does, with its options and its output; -h lists them."""
+    from cranfield.cli.trec_eval import run  # a program of its own, without click
+
+    return run(arguments)

@@ -7,15 +7,20 @@ from typing import Any, NamedTuple
 
 import click
 
-from cranfield.read.streams import Stream
+from cranfield.cli.input_options import JudgmentOptions
+from cranfield.cli.options import option
+from cranfield.io.streams import Stream
 
-CORRECT_WITH = click.option(
-    "--correct-with",
-    "correct_with",
-    multiple=True,
-    metavar="WHO",
-    help="With a store: correct the model named by --assessor, by 'people' or these assessors, on sampled queries.",
-)
+
+class CorrectedOptions(JudgmentOptions):
+    """Judgments; those of a model in a store may be corrected."""
+
+    correct_with: tuple[str, ...] = option(
+        "--correct-with",
+        multiple=True,
+        metavar="WHO",
+        help="Correct the model named by --assessor, by 'people' or these assessors, on sampled queries.",
+    )
 
 
 class CorrectionOptions(NamedTuple):
@@ -48,6 +53,6 @@ class CorrectionOptions(NamedTuple):
 
 def refuse_beside(given: Mapping[str, Any]) -> None:
     """Refuse options that do not apply to corrected values: {option: whether it was given}."""
-    for option, value in given.items():
+    for name, value in given.items():
         if value:
-            raise click.UsageError(f"{option} cannot be used with --correct-with.")
+            raise click.UsageError(f"{name} cannot be used with --correct-with.")

@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.chunk_options import ChunkOptions, chunk_options
-from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
-from cranfield.cli.engine_options import EngineCommand, in_engine
-from cranfield.cli.known_queries import query_texts
-from cranfield.cli.measure_options import MeasureOptions, measure_options
-from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.correcting_options import CorrectedOptions, CorrectionOptions, refuse_beside
+from cranfield.cli.input_options import (
+    ChosenEngine,
+    DocumentOptions,
+    EngineCommand,
+    ReadingOptions,
+    query_texts,
+    reading_options,
+)
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import option
 from cranfield.cli.run_files import expanded, tag
-from cranfield.cli.view_options import view_options
-from cranfield.layout import joined
-from cranfield.read.formats import readable
+from cranfield.io.formats import readable
+from cranfield.words import joined
 
 if TYPE_CHECKING:
     from cranfield.evaluation.overview import Overview
+    from cranfield.show.view import View
 
 VALUES = ("tsv", "csv", "jsonl")  # formats that contain only rows of values
 DATA = (*VALUES, "json")
@@ -28,69 +33,114 @@ WITH_WORST = ("text", "json")
 MANY = 6  # from this many runs on, they are numbered, best first
 
 
-@click.command("evaluate", cls=EngineCommand)
-@click.argument("qrels")
-@options.runs
-@measure_options
-@click.option("-q", "--per-query", is_flag=True, help="Also print the value of every query.")
-@options.worst(0)
-@options.bounds
-@click.option(
-    "--unseen", type=click.IntRange(0), metavar="M", help="With --bounds: up to M relevant documents may be missing."
+class BoundOptions(options.OptionGroup, section="Unjudged documents"):
+    """How low and how high values could be."""
+
+    bounds: bool = options.BOUNDS
+    unseen: int | None = option(
+        "--unseen",
+        type=click.IntRange(0),
+        metavar="M",
+        help="With --bounds: up to M relevant documents may be missing.",
+    )
+    scale: str | None = option(
+        "--scale", metavar="GRADES", help="With --bounds: the grades that unjudged documents may have, such as 0,1,2,3."
+    )
+
+    def check(self) -> None:
+        """Refuse settings of bounds that are not wanted."""
+        if not self.bounds and (self.unseen is not None or self.scale is not None):
+            raise click.UsageError(f"--{'scale' if self.unseen is None else 'unseen'} needs --bounds.")
+
+    @property
+    def grades(self) -> tuple[float, ...] | None:
+        """The grades that unjudged documents may have."""
+        if self.scale is None:
+            return None
+        from cranfield.measures.completion import read_scale
+
+        return read_scale(self.scale.split(","))
+
+
+class QueryOptions(options.OptionGroup, section="Queries"):
+    """Which values of queries are shown, and how they are summed up."""
+
+    per_query: bool = option("-q", "--per-query", is_flag=True, help="Also print the value of every query.")
+    worst: int = options.worst(0)
+    collection: str | None = options.collection()
+    by: str | None = options.SEGMENTS
+    weights: str | None = options.file("--weights", help="How much each query counts: a file of query and weight.")
+
+    def read_beside(self) -> tuple[dict[str, float] | None, dict[str, str] | None]:
+        """The weights and segments of queries, from their files; without such files, nothing is imported."""
+        if self.weights is None and self.by is None:
+            return None, None
+        from cranfield.io.pairs import read_numbers, read_words
+
+        weights = read_numbers(self.weights, "weight") if self.weights else None
+        return weights, read_words(self.by, "segment") if self.by else None
+
+
+class NameOptions(options.OptionGroup, section="Input"):
+    """How runs are named."""
+
+    names: str = option(
+        "--names",
+        type=click.Choice(("file", "tag")),
+        default="file",
+        help="Name runs after their file, or by the tag in it [file].",
+    )
+
+
+class EvaluationOptions(
+    QueryOptions,
+    BoundOptions,
+    NameOptions,
+    options.PrintOptions,
+    section="Output",
+    formats=(*DATA, "markdown", "latex"),
+):
+    """What is shown of an evaluation, and how."""
+
+    sort: str | None = option(
+        "--sort",
+        metavar="MEASURE",
+        help="List the best run first, by this measure [with 6 runs or more: the first measure].",
+    )
+    verbose: bool = option(
+        "-v", "--verbose", is_flag=True, help="Also print the signature: everything that the values depend on."
+    )
+    save: str | None = options.file("--save", help="Save the evaluation of one run, to compare with later.")
+
+    @property
+    def signatures(self) -> bool:
+        """Whether a text has the signature; files always contain it."""
+        return self.verbose or self.file not in (None, "-")
+
+    @property
+    def signed(self) -> bool:
+        """Whether the signature is needed."""
+        return self.signatures or self.save is not None or self.form not in ("text", *VALUES)
+
+
+@options.command(
+    "evaluate",
+    cls=EngineCommand,
+    judgments=CorrectedOptions,
+    runs=options.RUNS,
+    measures=MeasureOptions,
+    shown=EvaluationOptions,
+    documents=DocumentOptions,
+    reading=reading_options(),
 )
-@click.option(
-    "--scale", metavar="GRADES", help="With --bounds: the grades that unjudged documents may have, such as 0,1,2,3."
-)
-@click.option(
-    "--sort",
-    metavar="MEASURE",
-    help="List the best run first, by this measure [with 6 runs or more: the first measure].",
-)
-@options.segments
-@click.option(
-    "--weights", type=options.FILE, metavar="FILE", help="How much each query counts: a file of query and weight."
-)
-@options.lengths
-@chunk_options()
-@click.option(
-    "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
-)
-@options.printed(*DATA, "markdown", "latex")
-@options.collection()
-@options.verbose
-@click.option(
-    "--names",
-    type=click.Choice(("file", "tag")),
-    default="file",
-    help="Name runs after their file, or by the tag in it [file].",
-)
-@reading_options()
-@view_options
-@CORRECT_WITH
 def command(
-    qrels: str,
+    judgments: CorrectedOptions,
     runs: tuple[str, ...],
-    per_query: bool,
-    worst: int,
-    bounds: bool,
-    unseen: int | None,
-    scale: str | None,
-    sort: str | None,
-    by: str | None,
-    weights: str | None,
-    lengths: str | None,
-    save: str | None,
-    form: str,
-    file: str | None,
-    collection: str | None,
-    verbose: bool,
-    names: str,
     measures: MeasureOptions,
+    shown: EvaluationOptions,
+    documents: DocumentOptions,
     reading: ReadingOptions,
-    engine: str | None,
-    engine_settings: dict[str, str],
-    correct_with: tuple[str, ...],
-    chunked: ChunkOptions,
+    engine: ChosenEngine,
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
 
@@ -101,30 +151,28 @@ def command(
     Example:
       cranfield evaluate builtin builtin:plain builtin:tuned --worst 3
     """
-    from cranfield.read.streams import Stream
+    from cranfield.io.streams import Stream
 
-    if names == "tag" and engine:
+    if shown.names == "tag" and engine.name:
         raise click.UsageError("--names tag needs TREC runs, which no --engine reads.")
-    if not bounds and (unseen is not None or scale is not None):
-        raise click.UsageError(f"--{'scale' if unseen is None else 'unseen'} needs --bounds.")
-    paths = expanded(runs) if engine is None else []
-    if save and len(paths or runs) > 1:
+    shown.check()
+    paths = expanded(runs) if engine.name is None else []
+    if shown.save and len(paths or runs) > 1:
         raise click.UsageError("--save takes one run.")
-    if correct_with:
-        beside = {"--per-query": per_query, "--worst": worst, "--bounds": bounds, "--by": by, "--weights": weights}
-        beside |= {"--engine": engine, "--names": names == "tag"}
+    qrels = judgments.source
+    if judgments.correct_with:
+        beside = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds, "--by": shown.by}
+        beside |= {"--weights": shown.weights, "--engine": engine.name, "--names": shown.names == "tag"}
         refuse_beside(beside)
-        _corrected(
-            CorrectionOptions.of(qrels, correct_with), paths, measures, reading, lengths, save, form, file, verbose
-        )
+        correction = CorrectionOptions.of(qrels, judgments.correct_with)
+        _corrected(correction, paths, measures, {**reading.arguments(), "lengths": documents.lengths}, shown)
         return
-    signed = verbose or save is not None or file not in (None, "-") or form not in ("text", *VALUES)
-    opened = [Stream(run, hashed=signed) for run in paths]
-    if signed:
-        from cranfield.read.hashing import hash_largest
-
-        hash_largest(paths)
-    judged, measured = chunked.measured(qrels, opened, paths)
+    if engine.name is not None:
+        qrels = judgments.qrels if judgments.view is None else qrels
+    elif isinstance(qrels, Stream):
+        qrels.hashed = shown.signed
+    opened = [Stream(run, hashed=shown.signed) for run in paths]
+    judged, measured = documents.measured(qrels, opened, paths)
     from cranfield.cli.progress import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
@@ -133,37 +181,37 @@ def command(
     from cranfield.show.view import View
 
     chosen = measures.chosen(DEFAULT_MEASURES)
-    grades = _read_grades(scale) if scale is not None else None
-    lazy = in_engine(runs, engine, reading.format, engine_settings) if engine else []
-    with shown_reading(f"evaluating in {engine}" if engine else "evaluating", opened):
+    grades = shown.grades
+    lazy = engine.opened(runs, reading.format)
+    with shown_reading(f"evaluating in {engine.name}" if engine.name else "evaluating", opened):
         results = evaluate_runs(
-            Stream(judged, hashed=signed) if isinstance(judged, str) and engine is None else judged,
-            named_runs(measured or lazy, name_of=tag if names == "tag" else None),
+            judged,
+            named_runs(measured or lazy, name_of=tag if shown.names == "tag" else None),
             chosen,
-            lengths=lengths,
-            engine=engine,
+            lengths=documents.lengths,
+            engine=engine.name,
             **reading.arguments(),
         )
     evaluations = list(results.values())
-    counted, parts = _read_beside(weights, by)
-    if save:
-        evaluations[0].save(save)
-    found = overview(
+    weights, segments = shown.read_beside()
+    if shown.save:
+        evaluations[0].save(shown.save)
+    values = overview(
         evaluations,
-        per_query=per_query,
-        worst=worst if form in WITH_WORST else 0,
-        bounds=bounds and form not in VALUES,
-        unseen=unseen or 0,
+        per_query=shown.per_query,
+        worst=shown.worst if shown.form in WITH_WORST else 0,
+        bounds=shown.bounds and shown.form not in VALUES,
+        unseen=shown.unseen or 0,
         scale=grades,
-        warnings=form not in VALUES,
-        weights=counted,
-        segments=parts,
+        warnings=shown.form not in VALUES,
+        weights=weights,
+        segments=segments,
     )
-    ranked = _ranked_by(found, sort, measures, form)
-    view = View(found if ranked is None else best_first(found, ranked), ranked)
-    texts = query_texts(qrels, collection) if worst or collection else {}
-    output.write(_lines(view, form, file, verbose=verbose, texts=texts), file, data=form in DATA)
-    if form == "text" and file is None and engine is None and judged is qrels:
+    ranked = _ranked_by(values, shown, measures)
+    view = View(values if ranked is None else best_first(values, ranked), ranked)
+    texts = query_texts(qrels, shown.collection) if shown.worst or shown.collection else {}
+    output.write(_lines(view, shown, texts), shown.file, data=shown.form in DATA)
+    if shown.form == "text" and shown.file is None and engine.name is None and judged is qrels:
         from cranfield.cli.judging_hints import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
@@ -176,12 +224,8 @@ def _corrected(
     correction: CorrectionOptions,
     runs: list[str],
     measures: MeasureOptions,
-    reading: ReadingOptions,
-    lengths: str | None,
-    save: str | None,
-    form: str,
-    file: str | None,
-    verbose: bool,
+    reading: dict[str, Any],
+    shown: EvaluationOptions,
 ) -> None:
     """Evaluate by a model's grades that people correct."""
     from cranfield.judging.correcting import evaluate_corrected
@@ -189,71 +233,47 @@ def _corrected(
     from cranfield.show.corrected_markup import corrected_latex, corrected_markdown
     from cranfield.show.corrected_text import corrected_data, corrected_text
 
-    found = evaluate_corrected(
-        correction.store,
-        runs,
-        measures.chosen(DEFAULT_MEASURES),
-        **correction.arguments(),
-        **reading.arguments(),
-        lengths=lengths,
-    )
-    if save:
-        found.save(save)
-    if form == "text":
-        signatures = verbose or file not in (None, "-")
-        output.write([corrected_text(found, output.width(file), output.paint(file), signatures=signatures)], file)
-    elif form in ("markdown", "latex"):
-        output.write([corrected_latex(found) if form == "latex" else corrected_markdown(found)], file)
+    chosen, file = measures.chosen(DEFAULT_MEASURES), shown.file
+    corrected = evaluate_corrected(correction.store, runs, chosen, **correction.arguments(), **reading)
+    if shown.save:
+        corrected.save(shown.save)
+    if shown.form == "text":
+        paint = output.paint(file)
+        output.write([corrected_text(corrected, output.width(file), paint, signatures=shown.signatures)], file)
+    elif shown.form in ("markdown", "latex"):
+        output.write([corrected_latex(corrected) if shown.form == "latex" else corrected_markdown(corrected)], file)
     else:
-        output.write(corrected_data(found, form), file, data=True)
+        output.write(corrected_data(corrected, shown.form), file, data=True)
 
 
-def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] | None, dict[str, str] | None]:
-    """The weights and segments of queries, from their files; without such files, nothing is imported."""
-    if weights is None and by is None:
-        return None, None
-    from cranfield.read.pairs import read_numbers, read_words
-
-    return read_numbers(weights, "weight") if weights else None, read_words(by, "segment") if by else None
-
-
-def _read_grades(scale: str) -> tuple[float, ...]:
-    from cranfield.measures.completion import read_scale
-
-    return read_scale(scale.split(","))
-
-
-def _ranked_by(found: Overview, sort: str | None, measures: MeasureOptions, form: str) -> str | None:
+def _ranked_by(values: Overview, shown: EvaluationOptions, measures: MeasureOptions) -> str | None:
     """The measure that ranks the runs: the one given with --sort, or the first if there are many runs."""
-    named = found.evaluations[0]
-    if sort is None:
-        return next(iter(named)) if len(found.evaluations) >= MANY and form == "text" else None
+    named = values.evaluations[0]
+    if shown.sort is None:
+        return next(iter(named)) if len(values.evaluations) >= MANY and shown.form == "text" else None
     from cranfield.measures import parse_measure
 
-    wanted = measures.with_all(parse_measure(sort))
+    wanted = measures.with_all(parse_measure(shown.sort))
     for name, measure in zip(named, named.measures, strict=True):
         if measure == wanted:
             return name
-    raise click.UsageError(f"--sort {sort}: the measures are {', '.join(named)}; add -m {sort}.")
+    raise click.UsageError(f"--sort {shown.sort}: the measures are {', '.join(named)}; add -m {shown.sort}.")
 
 
-def _lines(view: Any, form: str, file: str | None, *, verbose: bool, texts: Mapping[str, str]) -> Iterable[str]:
-    if form == "text":
+def _lines(view: View, shown: EvaluationOptions, texts: Mapping[str, str]) -> Iterable[str]:
+    if shown.form == "text":
         from cranfield.show.evaluation_text import table
 
-        # Files always contain the signature.
-        signatures = verbose or file not in (None, "-")
-        return [table(view, output.width(file), output.paint(file), signatures=signatures, texts=texts)]
-    if form in ("markdown", "latex"):
-        from cranfield.show import evaluation_markup
+        width, paint = output.width(shown.file), output.paint(shown.file)
+        return [table(view, width, paint, signatures=shown.signatures, texts=texts)]
+    from cranfield.show import evaluation_markup as markup
 
-        return [getattr(evaluation_markup, form)(view)]
-    from cranfield.show import evaluation_data
-
-    if form == "json":
-        return [evaluation_data.as_json(view)]
+    if shown.form in ("markdown", "latex"):
+        return [getattr(markup, shown.form)(view)]
+    if shown.form == "json":
+        return [markup.as_json(view)]
     return (
-        evaluation_data.json_lines(view)
-        if form == "jsonl"
-        else evaluation_data.separated(view, "," if form == "csv" else "\t")
+        markup.json_lines(view)
+        if shown.form == "jsonl"
+        else markup.separated(view, "," if shown.form == "csv" else "\t")
     )

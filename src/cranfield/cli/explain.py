@@ -1,36 +1,36 @@
-"""`cranfield explain`: one query, rank by rank."""
+"""`cranfield explain`: one query, rank by rank; and `cranfield measures`: the catalogue."""
 
 from __future__ import annotations
 
-import click
-
 from cranfield.cli import options, output
-from cranfield.cli.known_queries import query_texts
-from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
-from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, query_texts, reading_options
+from cranfield.cli.measure_options import ImportOptions, MeasureOptions
+from cranfield.cli.options import argument, option
 from cranfield.cli.run_files import only
-from cranfield.cli.view_options import view_options
 
 
-@click.command("explain")
-@click.argument("qrels")
-@click.argument("run")
-@click.argument("query")
-@measure_options
-@options.depth(10)
-@options.printed("json")
-@options.collection()
-@reading_options(id_check=False)
-@view_options
+class ExplanationOptions(options.JsonOptions):
+    """What is shown of a query, and how."""
+
+    k: int = options.depth(10)
+    collection: str | None = options.collection()
+
+
+@options.command(
+    "explain",
+    judgments=JudgmentOptions,
+    run=argument(),
+    query=argument(),
+    measures=MeasureOptions,
+    shown=ExplanationOptions,
+    reading=reading_options(id_check=False),
+)
 def command(
-    qrels: str,
+    judgments: JudgmentOptions,
     run: str,
     query: str,
-    k: int,
-    form: str,
-    file: str | None,
-    collection: str | None,
     measures: MeasureOptions,
+    shown: ExplanationOptions,
     reading: ReadingOptions,
 ) -> None:
     """Show how the values of a QUERY of a RUN are calculated, rank by rank.
@@ -41,15 +41,47 @@ def command(
     Example:
       cranfield explain builtin builtin:tuned q27 -m P -m nDCG -k 5
     """
-    from cranfield.evaluation.explaining import USUAL, Explanation, explain, explanation_text, without_cutoff
-    from cranfield.show.explanation import as_json
+    from cranfield.evaluation.explaining import USUAL, Explanation, explain, without_cutoff
+    from cranfield.show.explanation_text import explanation_json, explanation_text
 
-    import_measures(measures.imports)
-    chosen = map(measures.with_all, without_cutoff(measures.names or USUAL))
-    shown: Explanation = explain(qrels, only(run), query, chosen, k, **reading.arguments())
-    data = form == "json"
-    text = as_json(shown) if data else ""
+    measures.import_measures()
+    qrels, file = judgments.source, shown.file
+    chosen = map(measures.with_all, without_cutoff(measures.measures or USUAL))
+    explained: Explanation = explain(qrels, only(run), query, chosen, shown.k, **reading.arguments())
+    data = shown.form == "json"
+    text = explanation_json(explained) if data else ""
     if not data:
-        asked = query_texts(qrels, collection).get(query, "")
-        text = explanation_text(shown, output.width(file), output.paint(file), asked)
+        asked = query_texts(qrels, shown.collection).get(query, "")
+        text = explanation_text(explained, output.width(file), output.paint(file), asked)
     output.write([text], file, data=data)
+
+
+class CatalogueOptions(ImportOptions, section="Output"):
+    """How measures are listed."""
+
+    bibtex: bool = option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
+    file: str | None = options.written()
+
+
+@options.command("measures", names=argument(nargs=-1, metavar="[NAME]..."), shown=CatalogueOptions)
+def measures(names: tuple[str, ...], shown: CatalogueOptions) -> None:
+    """List all measures, or describe those named in full.
+
+    \b
+    Example:
+      cranfield measures nDCG
+    """
+    from cranfield.measures.references import bibtex
+    from cranfield.measures.syntax import find_definition
+    from cranfield.show.measure_text import measure_text, measures_text
+
+    shown.import_measures()
+    definitions = [find_definition(name) for name in names]
+    width, paint = output.width(shown.file), output.paint(shown.file)
+    if shown.bibtex:
+        text = bibtex([definition.name for definition in definitions] or None).rstrip("\n")
+    elif definitions:
+        text = "\n\n\n".join(measure_text(definition, width, paint) for definition in definitions)
+    else:
+        text = measures_text(width, paint)
+    output.write([text], shown.file)

@@ -10,57 +10,94 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.chunk_options import ChunkOptions, chunk_options
-from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
-from cranfield.cli.known_queries import query_texts
-from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
+from cranfield.cli.correcting_options import CorrectedOptions, CorrectionOptions, refuse_beside
+from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import argument, option
 from cranfield.cli.progress import shown_progress
-from cranfield.cli.reading_options import ReadingOptions, reading_options
-from cranfield.cli.run_files import only
-from cranfield.cli.view_options import view_options
+from cranfield.cli.run_files import only, opened
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.comparison.multiple_testing import of_p_values
 from cranfield.comparison.significance import TESTS
+from cranfield.io.formats.store import JudgmentView, names_store
+from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
-from cranfield.read.formats.store import JudgmentView, names_store
-from cranfield.read.streams import BUILT_IN_FILES
 
 if TYPE_CHECKING:
     from cranfield.comparison import GateResult
 
 
-@click.command("gate")
-@click.argument("qrels", required=False)
-@click.argument("baseline", required=False)
-@click.argument("candidate", required=False)
-@measure_options
-@click.option("--tolerance", type=float, help="A drop of up to this much passes [0].")
-@click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
-@click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
-@click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
-@click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@options.significance({name: TESTS[name] for name in GATE_TESTS}, of_p_values(), "holm", settings=True)
-@options.config(None)
-@options.lengths
-@chunk_options()
-@options.printed("json", "junit", "markdown")
-@options.collection()
-@click.option("--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop.")
-@reading_options()
-@view_options
-@CORRECT_WITH
+class GateTestOptions(
+    options.TestOptions,
+    tests={name: TESTS[name] for name in GATE_TESTS},
+    corrections=of_p_values(),
+    usual="holm",
+    from_file=True,
+):
+    """How a drop is tested."""
+
+
+class GateOptions(GateTestOptions, section="Verdict"):
+    """The runs, and when the gate fails; None if a file of settings may say it."""
+
+    baseline: str | None = argument(required=False)
+    candidate: str | None = argument(required=False)
+    tolerance: float | None = option(
+        "--tolerance", type=float, metavar="N", help="A drop of up to this much passes [0]."
+    )
+    minimum: tuple[str, ...] = option(
+        "--min", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not."
+    )
+    require_improvement: bool | None = option(
+        "--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better."
+    )
+    non_inferiority: float | None = option(
+        "--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out."
+    )
+    max_worse_queries: int | None = option(
+        "--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse."
+    )
+
+
+class GateFileOptions(options.OptionGroup, section="Input"):
+    """The file of settings."""
+
+    config: Path | None = options.config(None)
+    init: bool = option(
+        "--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop."
+    )
+
+
+class VerdictOptions(options.PrintOptions, formats=("json", "junit", "markdown")):
+    """How the verdict is shown."""
+
+    collection: str | None = options.collection()
+
+
+class GateJudgmentOptions(CorrectedOptions):
+    """Judgments, which a file of settings may name."""
+
+    qrels: str | None = argument(required=False)
+
+
+@options.command(
+    "gate",
+    judgments=GateJudgmentOptions,
+    given=GateOptions,
+    measures=MeasureOptions,
+    shown=VerdictOptions,
+    documents=DocumentOptions,
+    file=GateFileOptions,
+    reading=reading_options(),
+)
 def command(
-    config: Path | None,
-    form: str,
-    file: str | None,
-    collection: str | None,
-    init: bool,
-    minimum: tuple[str, ...],
+    judgments: GateJudgmentOptions,
+    given: GateOptions,
     measures: MeasureOptions,
+    shown: VerdictOptions,
+    documents: DocumentOptions,
+    file: GateFileOptions,
     reading: ReadingOptions,
-    correct_with: tuple[str, ...],
-    chunked: ChunkOptions,
-    **given: Any,
 ) -> int:
     """Fail if CANDIDATE is worse than BASELINE by more than the tolerance and by more than chance.
 
@@ -74,47 +111,49 @@ def command(
       cranfield gate builtin builtin:plain builtin:tuned --tolerance 0.01
       cranfield gate --init
     """
-    if init:
+    if file.init:
         _write_files()
         return 0
 
     from cranfield.comparison import gate
     from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
-    import_measures(measures.imports)
-    settings = _read_config(config) if config else {}
-    from_options = {**given, **reading.settings, "measures": measures.names or None, "rel": measures.rel}
+    measures.import_measures()
+    settings = _read_config(file.config) if file.config else {}
+    typed = {**vars(given), "minimum": None, "qrels": judgments.source, "lengths": documents.lengths}
+    from_options = {**typed, **reading.settings, "measures": measures.measures or None, "rel": measures.rel}
     settings |= {name: value for name, value in from_options.items() if value is not None}
     if measures.judged_only:
         settings["judged_only"] = True
-    if minimum:
-        settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, minimum))}
-    if config:
-        _check_files(config, {name: value for name, value in settings.items() if given.get(name) is None})
+    if given.minimum:
+        settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, given.minimum))}
+    if file.config:
+        _check_files(file.config, {name: value for name, value in settings.items() if typed.get(name) is None})
     lacking = [name.upper() for name in FILES if name not in settings]
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in FILES]
-    reading = reading._replace(settings={name: settings.pop(name) for name in _POLICY if name in settings})
+    qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
+    reading = reading.replaced(**{name: settings.pop(name) for name in _POLICY if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
-    if correct_with or people:
-        chosen = JudgmentView((model,)).of(qrels) if model and isinstance(qrels, str) else qrels
+    if judgments.correct_with or people:
+        chosen = JudgmentView((model,)).of(qrels.name) if model and qrels.view is None else qrels
         named = [people] if isinstance(people, str) else people
-        correction = CorrectionOptions.of(chosen, correct_with or tuple(named or ()))
+        correction = CorrectionOptions.of(chosen, judgments.correct_with or tuple(named or ()))
         result = _corrected(correction, list(map(only, runs)), settings, reading)
     else:
         paths = list(map(only, runs))
-        judged, measured = chunked.measured(qrels, paths, paths)
+        judged, measured = documents.measured(qrels, opened(paths), paths)
         with shown_progress("comparing"):
             result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
-    if form == "text":
-        known = query_texts(qrels, collection)
-        text = gate_text(result, width=output.width(file), paint=output.paint(file), texts=known)
-    elif form == "json":
+    if shown.form == "text":
+        known = query_texts(qrels, shown.collection)
+        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=known)
+    elif shown.form == "json":
         text = result.to_json()
     else:
-        text = gate_markdown(result) if form == "markdown" else gate_junit(result)
-    output.write([text], file, data=form == "json")
+        text = gate_markdown(result) if shown.form == "markdown" else gate_junit(result)
+    output.write([text], shown.file, data=shown.form == "json")
     return 0 if result.passed else 1
 
 
@@ -146,7 +185,7 @@ def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
         for name, value in settings.items()
         if isinstance(value, dict)
     }
-    return {**settings, **by_measure, "measures": [full(each) for each in settings.get("measures") or GATE_MEASURES]}
+    return {**settings, **by_measure, "measures": [full(name) for name in settings.get("measures") or GATE_MEASURES]}
 
 
 def _floor(text: str) -> tuple[str, float]:
@@ -185,7 +224,7 @@ FILES = {
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    from cranfield.read.settings import check_settings, read_toml
+    from cranfield.io.settings import check_settings, read_toml
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
@@ -209,10 +248,10 @@ def _check_files(config: Path, settings: dict[str, Any]) -> None:
 
 
 def _write_files() -> None:
-    from cranfield.read.target import make_folder, write_text
-    from cranfield.show.gate_files import CONFIG, CONFIG_NAME, JOB, JOB_NAME
+    from cranfield.io.target import make_folder, write_text
+    from cranfield.systems.project import GATE_NAME, JOB_NAME, gate_files
 
-    files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
+    files = {Path(name): content for name, content in gate_files().items()}
     for path in files:
         output.refuse_existing(path)
     for path, content in files.items():
@@ -220,7 +259,7 @@ def _write_files() -> None:
         write_text(path, content)
         output.say(f"wrote {path}")
     output.say("\nNext:")
-    output.say(f"  1. name your files in {CONFIG_NAME}")
+    output.say(f"  1. name your files in {GATE_NAME}")
     output.say(f"  2. in {JOB_NAME}, say where to install cranfield from")
     output.say("     and which command makes the run; keep the job that you need, or both")
-    output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {CONFIG_NAME}')}")
+    output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {GATE_NAME}')}")

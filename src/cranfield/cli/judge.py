@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cranfield.cli import options, order_options, output
-from cranfield.cli.judge_model import decide_with_model, judge_with_model
-from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
-from cranfield.cli.model_options import ModelOptions, model_options
-from cranfield.cli.reading_options import RUN_FORMAT
+from cranfield.cli import options, output, system_options
+from cranfield.cli.input_options import RunFormatOptions
+from cranfield.cli.judge_model import ModelOptions, decide_with_model, judge_with_model
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import argument, option
 from cranfield.cli.run_files import expanded
-from cranfield.judging.ordering import DECIDE, ORDERS, Order
-from cranfield.judging.ordering.order import FollowPlan
-from cranfield.layout import count
+from cranfield.judging.pool import DECIDE, ORDERS, FollowPlan, Order
+from cranfield.words import count
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.followed_order import Followed
+    from cranfield.judging.pool import Followed
     from cranfield.judging.store import Store
 
 
@@ -38,58 +37,84 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
             self.fail(f"'{value}' is not a grade and its name, such as '1=Relevant'.", param, ctx)
 
 
-@click.command("judge")
-@click.argument("store", required=False)
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option(
-    "--decide",
-    is_flag=True,
-    help="Judge until it is decided whether the other RUNs are better or worse than the first.",
+class JudgedRunOptions(RunFormatOptions):
+    """The project, and the format of runs."""
+
+    config: Path = options.config("cranfield.toml")
+
+
+class DecisionOptions(JudgedRunOptions, section="Comparison"):
+    """Which runs the judgments are to tell apart."""
+
+    decide: bool = option(
+        "--decide",
+        is_flag=True,
+        help="Judge until it is decided whether the other RUNs are better or worse than the first.",
+    )
+    all_pairs: bool = option(
+        "--all", is_flag=True, help="With --decide, compare every RUN with every other: decide their order."
+    )
+    order: str | None = system_options.order()
+    depth: int | None = system_options.depth(None, "10, or the cutoff of the measure")
+
+    def check(self, runs: tuple[str, ...]) -> Order | None:
+        """The order that is chosen; options that contradict each other are refused."""
+        if self.decide and self.order not in (None, DECIDE.name):
+            raise click.UsageError(f"--decide is the order {DECIDE.name}; give that or --order {self.order}.")
+        if not (self.decide or self.order) and (self.all_pairs or self.depth is not None):
+            raise click.UsageError("--all and --depth need --decide or --order.")
+        chosen = DECIDE if self.decide else ORDERS.get(self.order or "")
+        if (chosen is None) == bool(runs):
+            raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")
+        return chosen
+
+
+class JudgingPageOptions(options.OptionGroup, section="Page"):
+    """The page, who judges on it, and where it is."""
+
+    assessor: str | None = option(
+        "--me", metavar="NAME", help="Your name, under which grades are saved [your user name]."
+    )
+    scale: tuple[tuple[float, str, str], ...] = option(
+        "--grade",
+        type=GradeOption(),
+        multiple=True,
+        metavar="N=NAME",
+        help="A grade of your own; repeat it for each grade.",
+    )
+    host: str = option(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="The address to listen on; any other address requires a token [127.0.0.1].",
+    )
+    port: int | None = option(
+        "--port", type=click.IntRange(0, 65535), metavar="N", help="The port [8765, or a free one]."
+    )
+    names: tuple[str, ...] = option(
+        "--known-as", multiple=True, metavar="HOST", help="Another host name of this machine."
+    )
+    pictures: str | None = option(
+        "--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE]."
+    )
+    no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
+
+
+@options.command(
+    "judge",
+    store=argument(required=False),
+    runs=argument(nargs=-1, metavar="[RUN]..."),
+    decision=DecisionOptions,
+    measures=MeasureOptions,
+    page=JudgingPageOptions,
+    model=ModelOptions,
 )
-@click.option(
-    "--all", "all_pairs", is_flag=True, help="With --decide, compare every RUN with every other: decide their order."
-)
-@order_options.ORDER
-@order_options.depth(None, "10, or the cutoff of the measure")
-@RUN_FORMAT
-@measure_options
-@options.config("cranfield.toml")
-@click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are saved [your user name].")
-@click.option(
-    "--grade",
-    "scale",
-    type=GradeOption(),
-    multiple=True,
-    metavar="N=NAME",
-    help="A grade of your own; repeat it for each grade.",
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    help="The address to listen on; any other address requires a token [127.0.0.1].",
-)
-@click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
-@click.option("--known-as", "names", multiple=True, metavar="HOST", help="Another host name of this machine.")
-@click.option("--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE].")
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
-@model_options
 def command(
     store: str | None,
     runs: tuple[str, ...],
-    decide: bool,
-    all_pairs: bool,
-    order: str | None,
-    depth: int | None,
-    run_format: str | None,
+    decision: DecisionOptions,
     measures: MeasureOptions,
-    config: Path,
-    assessor: str | None,
-    scale: tuple[tuple[float, str, str], ...],
-    host: str,
-    port: int | None,
-    names: tuple[str, ...],
-    pictures: str | None,
-    no_browser: bool,
+    page: JudgingPageOptions,
     model: ModelOptions,
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
@@ -120,43 +145,39 @@ def command(
       cranfield judge judgments.db --assessor small --dry-run
     """
     from cranfield.evaluation.naming import named_runs
-    from cranfield.judging.page.serving import Listening, has_screen, is_shared, serve
+    from cranfield.judging.page import Listening, serve
+    from cranfield.judging.page.serving import has_screen, is_shared
     from cranfield.judging.store import open_store
 
-    if decide and order not in (None, DECIDE.name):
-        raise click.UsageError(f"--decide is the order {DECIDE.name}; give that or --order {order}.")
-    if not (decide or order) and (all_pairs or depth is not None):
-        raise click.UsageError("--all and --depth need --decide or --order.")
-    chosen = DECIDE if decide else ORDERS.get(order or "")
-    if (chosen is None) == bool(runs):
-        raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")
+    chosen = decision.check(runs)
     if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
     if model.model_assessors and chosen not in (None, DECIDE):
         raise click.UsageError(
-            f"--order {order} is for people; a model judges everything that waits, or with --decide only what matters."
+            f"--order {decision.order} is for people; "
+            "a model judges everything that waits, or with --decide only what matters."
         )
-    if model.model_assessors and assessor is not None:
+    if model.model_assessors and page.assessor is not None:
         raise click.UsageError("--me names a person and --assessor a model: give only one of them.")
-    shared = is_shared(host, names)
-    if shared and assessor is not None:
+    shared = is_shared(page.host, page.names)
+    if shared and page.assessor is not None:
         raise click.UsageError(
             "--me gives one name, but others can open this page: everyone enters their own name there."
         )
-    import_measures(measures.imports)  # a project may measure by them, too
-    measures = measures._replace(imports=())
-    where = store if store is not None else _pooled(config)
-    plan = FollowPlan(depth, all_pairs=all_pairs, format=run_format)
+    measures.import_measures()  # a project may measure by them, too
+    measures = measures.replaced(imports=())
+    where = store if store is not None else _pooled(decision.config)
+    plan = FollowPlan(decision.depth, all_pairs=decision.all_pairs, format=decision.format)
     with open_store(where) as opened:
-        if scale:
-            opened.set_scale(scale)
+        if page.scale:
+            opened.set_scale(page.scale)
         for name in model.model_assessors:
             if chosen is None:
-                judge_with_model(opened, name, model, config)
+                judge_with_model(opened, name, model, decision.config)
             else:
                 asked = _plan(DECIDE, measures, plan)
                 begin = DECIDE.beginning(opened, named_runs(expanded(runs)), asked)
-                decide_with_model(opened, name, model, config, begin)
+                decide_with_model(opened, name, model, decision.config, begin)
         if model.model_assessors:
             return
         followed = _followed(opened, chosen, runs, measures, plan) if chosen is not None else None
@@ -167,18 +188,18 @@ def command(
             for address in listening.addresses:
                 output.say(f"  {address}")
             sys.stdout.flush()  # also when output goes to a pipe
-            if has_screen() and not no_browser:
+            if has_screen() and not page.no_browser:
                 import webbrowser
 
                 webbrowser.open(listening.addresses[0])
 
         done = serve(
             opened,
-            assessor if assessor is not None else "" if shared else _user_name(),
-            host=host,
-            port=port,
-            names=names,
-            pictures=Path(pictures) if pictures else None,
+            page.assessor if page.assessor is not None else "" if shared else _user_name(),
+            host=page.host,
+            port=page.port,
+            names=page.names,
+            pictures=Path(page.pictures) if page.pictures else None,
             followed=followed,
             on_start=started,
         )
@@ -211,9 +232,9 @@ def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPla
 
 def _pooled(config: Path) -> str:
     """Pool what is to be judged in a project; returns the name of its store."""
-    from cranfield.cli.project_pool import pool_project
+    from cranfield.cli.pool_sources import pool_project
     from cranfield.errors import InputError
-    from cranfield.read.formats.store import STORE
+    from cranfield.io.formats.store import STORE
     from cranfield.systems.project import read_project
 
     if not config.is_file():

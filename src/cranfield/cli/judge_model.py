@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,22 +12,96 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import output
-from cranfield.cli.model_options import ModelOptions
+from cranfield.cli.options import OptionGroup, option
 from cranfield.cli.process import INTERRUPTED
+from cranfield.cli.system_options import jobs
 from cranfield.errors import InputError
-from cranfield.layout import count, wrapped
+from cranfield.judging.models.ask_model import CANARIES
+from cranfield.show.layout import wrapped
+from cranfield.words import count
 
 if TYPE_CHECKING:
-    from cranfield.judging.deciding.decision import Decision
-    from cranfield.judging.models.asking import ModelProgress
-    from cranfield.judging.models.assessor import ModelAssessor
+    from cranfield.judging.decide import Decision
+    from cranfield.judging.models import ModelAssessor, ModelProgress
     from cranfield.judging.models.session import Asking
     from cranfield.judging.store import Store
 
 
+class SettingOption(click.ParamType[tuple[str, Any]]):
+    """A setting of an assessor and its value, as TOML writes it: temperature=0.5."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """The name and the value; a value that is not TOML is text."""
+        name, equals, setting = str(value).partition("=")
+        if not equals or not name.strip():
+            self.fail(f"'{value}' is not a setting, such as 'temperature=0.5'.", param, ctx)
+        try:
+            return name.strip(), tomllib.loads(f"value = {setting}")["value"]
+        except (tomllib.TOMLDecodeError, KeyError):
+            return name.strip(), setting
+
+
+class ModelOptions(OptionGroup, section="Model"):
+    """Which model judges, how it is asked, and how much."""
+
+    model_assessors: tuple[str, ...] = option(
+        "--assessor",
+        multiple=True,
+        metavar="NAME",
+        help="The model to ask: a name in cranfield.toml, or package.module:name; may be repeated.",
+    )
+    settings: tuple[tuple[str, Any], ...] = option(
+        "--set",
+        type=SettingOption(),
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A setting of the model: url, model, key (an environment variable), prompt, samples, …",
+    )
+    jobs: int = jobs(4)
+    limit: int | None = option("--limit", type=click.IntRange(1), metavar="N", help="At most N requests.")
+    budget: int | None = option(
+        "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most TOKENS tokens on this assessor."
+    )
+    canaries: int = option(
+        "--canaries",
+        type=click.IntRange(0, 1000),
+        default=CANARIES,
+        metavar="N",
+        help=f"Add N decoy documents that only look relevant [{CANARIES}].",
+    )
+    check_order: int = option(
+        "--check-order",
+        type=click.IntRange(0, 100_000),
+        default=0,
+        metavar="N",
+        help="Ask which of two documents is better, for N pairs in both orders [0].",
+    )
+    again: bool = option(
+        "--again", is_flag=True, help="Ask again about documents for which the model's reply could not be read."
+    )
+    dry_run: bool = option("--dry-run", is_flag=True, help="Only print how many requests and tokens it would take.")
+    show_missing: bool = option(
+        "--show-missing", is_flag=True, help="List the documents that the model did not grade, and why."
+    )
+
+    @property
+    def named(self) -> list[str]:
+        """OptionGroup that were given although they only make sense with --assessor."""
+        given = {
+            "--set": self.settings,
+            "--limit": self.limit,
+            "--budget": self.budget,
+            "--check-order": self.check_order,
+        }
+        given |= {"--again": self.again, "--dry-run": self.dry_run, "--show-missing": self.show_missing}
+        return [name for name, value in given.items() if value]
+
+
 def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:
     """Ask a model about the waiting documents, and print the result."""
-    from cranfield.judging.models.report_text import estimate_lines, missing_lines, report_lines
+    from cranfield.show.judging_text import estimate_lines, missing_lines, report_lines
 
     assessor = chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
@@ -51,8 +126,8 @@ def decide_with_model(
     store: Store, name: str, options: ModelOptions, config: Path, make: Callable[[Any], Decision]
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
-    from cranfield.judging.models.deciding_by_model import decide_by_model, most_to_ask
-    from cranfield.judging.models.report_text import check_lines, most_lines, stopped_line
+    from cranfield.judging.models.session import decide_by_model, most_to_ask
+    from cranfield.show.judging_text import check_lines, most_lines, stopped_line
 
     if options.check_order or options.show_missing:
         raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")
@@ -88,8 +163,8 @@ def _asking(store: Store, assessor: ModelAssessor, options: ModelOptions) -> Ask
 
 def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAssessor:
     """The model that the command line names, or describes."""
-    from cranfield.judging.models.assessor import ModelAssessor
-    from cranfield.read.settings import read_toml
+    from cranfield.io.settings import read_toml
+    from cranfield.judging.models import ModelAssessor
     from cranfield.systems.python import load_object
 
     settings: dict[str, Any] = dict(options.settings)
@@ -119,8 +194,9 @@ def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAsse
 @contextmanager
 def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
     """Show the progress of the model on a terminal while the block runs."""
-    from cranfield.cli.progress import WorkProgress, shown_progress
-    from cranfield.judging.models.asking import ModelProgress
+    from cranfield.cli.progress import shown_progress
+    from cranfield.io.progress import WorkProgress
+    from cranfield.judging.models import ModelProgress
     from cranfield.judging.models.work import AskingEstimate
 
     class ShownProgress(ModelProgress):

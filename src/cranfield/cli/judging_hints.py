@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cranfield.cli import output
-from cranfield.layout import count, wrapped
-from cranfield.read.formats.store import STORE, names_store
-from cranfield.read.streams import BUILT_IN, BUILT_IN_FILES, stream_name
+from cranfield.io.formats.store import STORE, names_store
+from cranfield.io.streams import BUILT_IN, BUILT_IN_FILES, stream_name
+from cranfield.show.layout import wrapped
+from cranfield.words import count
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
@@ -31,11 +32,11 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
     from cranfield.systems.collection_files import folder_of_queries
 
     name: str = getattr(qrels, "name", qrels)
-    if name.startswith(BUILT_IN) or not (os.path.isfile(name) or names_store(name)):  # of which there are no texts
+    if name.startswith(BUILT_IN) or not (os.path.isfile(name) or names_store(qrels)):  # of which there are no texts
         return None
     if any(run == "-" or run.startswith(BUILT_IN) for run in runs):  # which cannot be read again
         return None
-    known = names_store(name)
+    known = names_store(qrels)
     words = ["cranfield", "pool", stream_name(name) if known else STORE, folder_of_queries(name) or QUERIES]
     words += runs if len(runs) <= MOST_NAMES else [RUNS]
     return words if known else [*words, "--qrels", name]

@@ -3,51 +3,53 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import click
-
-from cranfield.cli.options import FILE, collected
+from cranfield.cli.options import OptionGroup, file, option
 from cranfield.errors import InputError
 
 if TYPE_CHECKING:
     from cranfield.measures import Measure
 
-IMPORTS = click.option(
-    "--import",
-    "imports",
-    type=FILE,
-    multiple=True,
-    metavar="FILE",
-    help="A Python file that registers measures of your own.",
-)
+
+IMPORTS = file("--import", multiple=True, help="A Python file that registers measures of your own.")
 
 
-class MeasureOptions(NamedTuple):
+class ImportOptions(OptionGroup, section="Measures"):
+    """Users' own measures."""
+
+    imports: Sequence[str] = IMPORTS
+
+    def import_measures(self) -> None:
+        """Run the files, for the measures that they register."""
+        for path in self.imports:
+            _run_file(path)
+
+
+class MeasureOptions(ImportOptions):
     """The measures given, and the parameters set for all of them."""
 
-    names: Sequence[str] = ()
-    rel: float | None = None
-    judged_only: bool = False
-    imports: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, *, measures: Sequence[str], **others: Any) -> MeasureOptions:
-        """From the values of the options."""
-        return cls(measures, **others)
+    measures: Sequence[str] = option(
+        "-m", "--measure", multiple=True, metavar="MEASURE", help="A measure such as nDCG@10; may be repeated."
+    )
+    rel: float | None = option(
+        "--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."
+    )
+    judged_only: bool = option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings.")
+    imports: Sequence[str] = IMPORTS  # also here, as the last one
 
     @property
     def usual(self) -> bool:
         """Whether no option about measures was given."""
-        return not self.names and self.rel is None and not self.judged_only
+        return not self.measures and self.rel is None and not self.judged_only
 
     def chosen(self, default: Sequence[str]) -> tuple[Measure, ...]:
         """The measures given, or the command's default ones, with the parameters set for all of them."""
         from cranfield.measures import parse_measures
 
-        import_measures(self.imports)
-        return tuple(map(self.with_all, parse_measures(list(self.names or default))))
+        self.import_measures()
+        return tuple(map(self.with_all, parse_measures(list(self.measures or default))))
 
     def with_all(self, measure: Measure) -> Measure:
         """A measure with the parameters set for all measures, where it has them and does not set them itself."""
@@ -60,23 +62,6 @@ class MeasureOptions(NamedTuple):
                 if value is not None and name in measure.definition.kinds and name not in own
             }
         )
-
-
-# A command's function gets these as `measures: MeasureOptions`.
-measure_options = collected(
-    "measures",
-    MeasureOptions.of,
-    click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."),
-    click.option("--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."),
-    click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings."),
-    IMPORTS,
-)
-
-
-def import_measures(paths: Iterable[str]) -> None:
-    """Run users' Python files, for the measures that they register."""
-    for path in paths:
-        _run_file(path)
 
 
 def _run_file(path: str) -> None:

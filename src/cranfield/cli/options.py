@@ -1,56 +1,216 @@
-"""Options that several commands share."""
+"""Groups of options: a class declares them, a command gets an object of it, and the help shows them in sections.
+
+class Sizes(OptionGroup, section="Output"):
+    wide: bool = option("--wide", is_flag=True, help="Twice as wide.")
+
+@command("draw", sizes=Sizes)
+def command(sizes: Sizes) -> None: ...
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import click
 
-from cranfield.layout import joined
+from cranfield.errors import CranfieldError, OptionNames, in_words
+from cranfield.words import joined
 
 if TYPE_CHECKING:
     from cranfield.comparison.significance import Test
+
+HELP = "Help"
+# The sections of a command's help, in this order.
+SECTIONS = (
+    *("Measures", "Comparison", "Verdict", "Pool", "Model", "System", "Queries", "Unjudged documents", "Page", "Chart"),
+    *("Output", "Input", "Documents", "Judgments in a store", "Conventions", HELP),
+)
+WIDEST = 22  # columns of the names of options; longer ones have a line of their own
+
+
+class Declared(NamedTuple):
+    """An option or argument that a group declares as the value of an attribute."""
+
+    names: tuple[str, ...]
+    attributes: dict[str, Any]
+
+    def made(self, field: str, section: str) -> click.Parameter:
+        """The parameter of one command."""
+        if self.names:
+            return Option([*self.names, field], section=section, **self.attributes)
+        return click.Argument([field], **self.attributes)
+
+    @property
+    def default(self) -> Any:
+        given = self.attributes.get
+        return given(
+            "default", () if given("multiple") or given("nargs") == -1 else False if given("is_flag") else None
+        )
+
+
+def option(*names: str, **attributes: Any) -> Any:
+    """Declare an option in a group; click.Option describes the attributes.
+
+    parameter: what functions in Python call it, if that is not the name of the attribute
+    choices: its values; the help lists them
+    """
+    choices = attributes.pop("choices", None)
+    if choices is not None:
+        known = list(choices)
+        stem, bracket, usual = attributes["help"].partition(" [")
+        told = f"{stem.removesuffix('.')}: {joined(known, 'or')}{bracket}{usual}"
+        attributes |= {"type": click.Choice(known), "help": told if told.endswith(".") else f"{told}."}
+    return Declared(names, attributes)
+
+
+def argument(**attributes: Any) -> Any:
+    """Declare an argument, in a group or of a command; click.Argument describes the attributes."""
+    return Declared((), attributes)
+
+
+class Option(click.Option):
+    """An option that knows its section of the help, and its name in Python."""
+
+    def __init__(self, declared: list[str], *, section: str = HELP, parameter: str = "", **attributes: Any) -> None:
+        super().__init__(declared, **attributes)
+        self.section = section
+        self.parameter = parameter or self.name or ""
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Nothing: help texts say what values an option takes."""
+        return {}
+
+
+class OptionGroup:
+    """The values of a group of options; a subclass of groups has their options, then its own."""
+
+    section: ClassVar[str] = ""  # of the help
+    declared: ClassVar[Mapping[str, tuple[Declared, str]]] = {}  # with its section
+
+    def __init_subclass__(cls, *, section: str = "", **others: Any) -> None:
+        super().__init_subclass__(**others)
+        cls.section = section or cls.section
+        own = {name: (value, cls.section) for name, value in vars(cls).items() if isinstance(value, Declared)}
+        bases = [base.declared for base in cls.__bases__ if issubclass(base, OptionGroup)]
+        inherited = {name: value for base in bases for name, value in base.items() if name not in own}
+        cls.declared = {**inherited, **own}
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update({name: declared.default for name, (declared, _) in self.declared.items()} | values)
+
+    def replaced(self, **values: Any) -> Self:
+        """The same group with other values."""
+        return type(self)(**{**self.__dict__, **values})
+
+
+class Command(click.Command):
+    """A command whose help shows its options in sections."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command; an error names its options, not parameters of Python."""
+        try:
+            return super().invoke(ctx)
+        except CranfieldError as error:
+            fact, hint = in_words(error, CalledOptions(ctx))
+            if (fact, hint) == (error.fact, error.hint):
+                raise
+            raise CranfieldError(fact, hint=hint) from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All sections have columns of the same width."""
+        sections = in_sections(self, ctx)
+        names = [record[0] for section in sections.values() for record in section]
+        width = max((len(name) for name in names if len(name) <= WIDEST), default=WIDEST)
+        for title, records in sections.items():
+            with formatter.section(title):
+                for name, text in records:
+                    write_row(formatter, name, text, width)
+
+
+class CalledOptions(OptionNames):
+    """The options of the command that was called, in whose words errors are told."""
+
+    def __init__(self, ctx: click.Context) -> None:
+        self._ctx = ctx
+        own = [option for option in ctx.command.get_params(ctx) if isinstance(option, Option)]
+        self._options = {option.parameter: option for option in own}
+
+    def name(self, parameter: str, values: Sequence[Any]) -> str:
+        """The option for a parameter, with one of these values, or a list of them."""
+        option = self._options.get(parameter)
+        if option is None:
+            return ""
+        name = max(option.opts, key=len)
+        if option.is_flag or not values:
+            return name
+        if isinstance(values[0], list):
+            return " ".join(f"{name} {value}" for value in values[0])
+        return f"{name} {joined(map(str, values), 'or')}"
+
+    def fact(self, error: CranfieldError, said: str) -> str:
+        """A fact about an option and its value, if this is where the value comes from."""
+        option = self._options.get(error.parameter)
+        if option is None or not self._was_given(option, error.value):
+            return ""
+        name, value = max(option.opts, key=len), error.value
+        if option.is_flag:
+            return f"{name} {said}"
+        return f"{name}: {f'{value:g}' if isinstance(value, float) else repr(value)} {said}"
+
+    def _was_given(self, option: Option, value: Any) -> bool:
+        source = self._ctx.get_parameter_source(option.name or "")
+        values = self._ctx.params.get(option.name or "")
+        typed = source is click.core.ParameterSource.COMMANDLINE
+        return typed and (value in values if isinstance(values, tuple) else bool(value == values))
+
+
+def in_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+    """The names and texts of a command's options, by section."""
+    sections: dict[str, list[tuple[str, str]]] = {title: [] for title in SECTIONS}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if isinstance(parameter, click.Option) and record is not None:
+            sections[getattr(parameter, "section", HELP)].append(record)
+    return {title: records for title, records in sections.items() if records}
+
+
+def write_row(formatter: click.HelpFormatter, name: str, text: str, width: int) -> None:
+    """A name and its text, in two columns."""
+    lines = click.formatting.wrap_text(text, formatter.width - width - 2 - formatter.current_indent).splitlines()
+    if len(name) > width:
+        lines.insert(0, "")
+    for number, line in enumerate(lines):
+        first = "" if number else name
+        formatter.write(f"{'':{formatter.current_indent}}{first:{width}}  {line}".rstrip() + "\n")
+
+
+def command(
+    name: str, *, cls: type[Command] = Command, **parameters: type[OptionGroup] | Declared
+) -> Callable[..., click.Command]:
+    """A command with these parameters: an argument, or a group of options, of which it gets an object."""
+    groups = {parameter: group for parameter, group in parameters.items() if isinstance(group, type)}
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        def called(**values: Any) -> Any:
+            for parameter, group in groups.items():
+                values[parameter] = group(**{field: values.pop(field) for field in group.declared})
+            return function(**values)
+
+        made: list[click.Parameter] = []
+        for parameter, declared in parameters.items():
+            fields = {parameter: (declared, "")} if isinstance(declared, Declared) else declared.declared
+            made += [declared.made(field, section) for field, (declared, section) in fields.items()]
+        return cls(name, callback=functools.update_wrapper(called, function), params=made, help=function.__doc__)
+
+    return decorate
 
 
 def fill_help(command: click.Command, **texts: str) -> None:
     """Fill in the help of a command: words in capitals are replaced by what is declared elsewhere."""
     for word, text in texts.items():
         command.help = (command.help or "").replace(word, text)
-
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def all_of(*options: Decorator) -> Decorator:
-    """Several options at once, in this order."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
-
-
-def collected(parameter: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Several options that a command gets as one parameter: `make` is called with their values by name."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        names: list[str] = []
-
-        @functools.wraps(function)
-        def command(**values: Any) -> Any:
-            values[parameter] = make(**{name: values.pop(name) for name in names})
-            return function(**values)
-
-        others = len(getattr(function, "__click_params__", ()))
-        all_of(*options)(command)
-        names += [option.name for option in command.__click_params__[others:]]  # type: ignore[attr-defined]
-        return command
-
-    return decorate
 
 
 class FileName(click.ParamType[str]):
@@ -65,19 +225,48 @@ class FileName(click.ParamType[str]):
 
 FILE = FileName()
 
-runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-baseline = click.option("-b", "--baseline", metavar="RUN", help="Compare the other runs with this one.")
-bounds = click.option(
+
+def file(*names: str, help: str, **attributes: Any) -> Any:
+    """An option that takes the name of a file."""
+    return option(*names, type=FILE, metavar="FILE", help=help, **attributes)
+
+
+RUNS = argument(nargs=-1, required=True, metavar="RUN...")
+BASELINE = option("-b", "--baseline", metavar="RUN", help="Compare the other runs with this one.")
+BOUNDS = option(
     "--bounds", is_flag=True, help="Show how low and how high each value could be, given the unjudged documents."
 )
-segments = click.option("--by", type=FILE, metavar="FILE", help="Segments of the queries: a file of query and segment.")
-lengths = click.option(
-    "--lengths", type=FILE, metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length."
-)
-verbose = click.option(
-    "-v", "--verbose", is_flag=True, help="Also print the signature: everything that the values depend on."
-)
-force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+SEGMENTS = file("--by", parameter="segments", help="Segments of the queries: a file of query and segment.")
+FORCE = option("--force", is_flag=True, help="Overwrite an existing file.")
+SEED = option("--seed", type=int, default=0, metavar="N", help="The seed of the random draws [0].")
+
+
+def depth(default: int) -> Any:
+    """How deep into rankings a command goes."""
+    help_text = f"How many documents of a ranking [{default}]."
+    return option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
+
+
+def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Any:
+    """Where the texts of queries and documents are; `queries`: a file of queries alone will do."""
+    files = "a folder, a file of queries" if queries else "a folder"
+    told = f"Texts of queries and documents: {files}, builtin, or ir_datasets:ID [{usual}]."
+    return option("--collection", metavar="DIR", help=told)
+
+
+def worst(default: int) -> Any:
+    """How many of the worst queries a command shows."""
+    help_text = f"Show the N worst queries, and why they fail [{default}]."
+    return option("--worst", type=click.IntRange(0), default=default, metavar="N", help=help_text)
+
+
+def config(default: str | None) -> Any:
+    """The file of settings, and its default place."""
+    from pathlib import Path
+
+    help_text = f"A TOML file of settings [{default or 'none'}]."
+    return option("--config", type=click.Path(path_type=Path), default=default, metavar="FILE", help=help_text)
+
 
 # What commands print, and the extension of its files: the first for people, the others for programs and papers.
 PRINTED = {
@@ -92,19 +281,36 @@ PRINTED = {
 }
 
 
-def printed(*formats: str) -> Decorator:
+def written(*, required: bool = False) -> Any:
+    """The file to write; optional for commands that print by default."""
+    return file(
+        "-o", "--output", required=required, help=f"The file to write{'' if required else ' [standard output]'}."
+    )
+
+
+class PrintOptions(OptionGroup, section="Output"):
     """How to print a result, besides text for people, and where to."""
-    known = [name for name in PRINTED if name == "text" or name in formats]
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def command(form: str | None, file: str | None, **values: Any) -> Any:
-            return function(form=form or _form_of(file, known), file=file, **values)
+    form: str
+    file: str | None
 
-        help_text = "The output format [that of FILE's extension, or text]."
-        return all_of(click.option("--format", "form", type=click.Choice(known), help=help_text), written())(command)
+    def __init_subclass__(cls, *, formats: Sequence[str] = (), **others: Any) -> None:
+        if formats:
+            known = [name for name in PRINTED if name == "text" or name in formats]
+            told = "The output format [that of FILE's extension, or text]."
+            cls.form = option("--format", choices=known, metavar="FORMAT", help=told)
+            cls.file = written()
+        super().__init_subclass__(**others)
 
-    return decorate
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if self.form is None:
+            declared, _ = self.declared["form"]
+            self.form = _form_of(self.file, list(declared.attributes["type"].choices))
+
+
+class JsonOptions(PrintOptions, formats=("json",)):
+    """For commands that print text or JSON."""
 
 
 def _form_of(file: str | None, known: list[str]) -> str:
@@ -115,69 +321,41 @@ def _form_of(file: str | None, known: list[str]) -> str:
     return form
 
 
-def written(*, required: bool = False) -> Decorator:
-    """The file to write; optional for commands that print by default."""
-    help_text = "The file to write" + ("." if required else " [standard output].")
-    return click.option("-o", "--output", "file", type=FILE, metavar="FILE", required=required, help=help_text)
+class TestOptions(OptionGroup, section="Comparison"):
+    """How differences are tested. Where a file may set this (`from_file`), options that were not given are None."""
 
+    test: str
+    correction: str | None
+    alpha: float
+    permutations: int
+    seed: int
 
-def depth(default: int) -> Decorator:
-    """How deep into rankings a command goes."""
-    help_text = f"How many documents of a ranking [{default}]."
-    return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
+    def __init_subclass__(
+        cls,
+        *,
+        tests: Mapping[str, Test] | None = None,
+        corrections: Iterable[str] = (),
+        usual: str = "",
+        from_file: bool = False,
+        draws: bool = True,
+        **others: Any,
+    ) -> None:
+        def default(value: Any) -> Any:
+            return None if from_file else value
 
-
-def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Decorator:
-    """Where the texts of queries and documents are; `queries`: a file of queries alone will do."""
-    files = "a folder, a file of queries" if queries else "a folder"
-    told = f"Texts of queries and documents: {files}, builtin, or ir_datasets:ID [{usual}]."
-    return click.option("--collection", metavar="DIR", help=told)
-
-
-def worst(default: int) -> Decorator:
-    """How many of the worst queries a command shows."""
-    help_text = f"Show the N worst queries, and why they fail [{default}]."
-    return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=help_text)
-
-
-def seed(default: int | None = 0) -> Decorator:
-    """The seed of random draws; None where a file of settings may set it."""
-    return click.option("--seed", type=int, default=default, help="The seed of the random draws [0].")
-
-
-def config(default: str | None) -> Decorator:
-    """The file of settings, and its default place."""
-    help_text = f"A TOML file of settings [{default or 'none'}]."
-    from pathlib import Path
-
-    return click.option("--config", type=click.Path(path_type=Path), default=default, help=help_text)
-
-
-def how_tested(
-    tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool = False
-) -> Decorator:
-    """How differences are tested; with `settings`, a file may set this, so options that were not given are None."""
-
-    def usual(value: Any) -> Any:
-        return None if settings else value
-
-    assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
-    told, known = f"The significance test: {joined(tests, 'or')} [t].{assumed}", list(corrections)
-    corrected = f"Correct p-values for several tests: {joined(known, 'or')} [{correction}]."
-    return all_of(
-        click.option("--test", type=click.Choice(list(tests)), default=usual("t"), metavar="TEST", help=told),
-        click.option("--correction", type=click.Choice(known), metavar="NAME", help=corrected),
-        click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
-    )
-
-
-def significance(
-    tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool = False
-) -> Decorator:
-    """How differences are tested, and how many random draws that takes."""
-    draws = None if settings else 10_000
-    return all_of(
-        how_tested(tests, corrections, correction, settings=settings),
-        click.option("--permutations", type=int, default=draws, help="How many random draws a test makes [10000]."),
-        seed(None if settings else 0),
-    )
+        if tests:
+            assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
+            told = f"The significance test: {joined(tests, 'or')} [t].{assumed}"
+            cls.test = option("--test", type=click.Choice(list(tests)), default=default("t"), metavar="TEST", help=told)
+            told = f"Correct p-values for several tests [{usual}]."
+            cls.correction = option("--correction", choices=corrections, metavar="NAME", help=told)
+            cls.alpha = option(
+                "--alpha", type=float, default=default(0.05), metavar="P", help="The level of significance [0.05]."
+            )
+        if tests and draws:
+            told = "How many random draws a test makes [10000]."
+            cls.permutations = option("--permutations", type=int, default=default(10_000), metavar="N", help=told)
+            cls.seed = option(
+                "--seed", type=int, default=default(0), metavar="N", help="The seed of the random draws [0]."
+            )
+        super().__init_subclass__(**others)

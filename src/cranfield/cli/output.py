@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from cranfield.errors import OutputError
-from cranfield.layout import BAD, CLOSE, DIM, END, GOOD, HINT, STRONG, WIDTH, Paint, visible
+from cranfield.show.layout import BAD, CLOSE, DIM, END, GOOD, HINT, STRONG, WIDTH, Paint
+from cranfield.words import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +106,7 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
             else:
                 sys.stdout.write(line + "\n")
         return
-    from cranfield.read.target import write_text
+    from cranfield.io.target import write_text
 
     write_text(file, (line + "\n" for line in lines), force=True)
 
@@ -144,3 +145,21 @@ def refuse_existing(path: Path) -> None:
     """Raise an error if the file to write already exists."""
     if os.path.lexists(path):
         raise OutputError(str(path), "this file already exists and was not changed.", hint="move it away first")
+
+
+LONGEST = 500  # letters
+_PASSWORD = r"(://[^/\s:@]*:)[^@\s/]+(?=@)|(\b(?:password|passwd|token|key|secret)=)[^\s&']+"
+
+
+def command_line(arguments: Sequence[str] | None = None) -> str:
+    """The command line without passwords, because its output is shared; a long one is cut off.
+
+    >>> command_line(["report", "postgresql://me:s3cret@host/db", "my run.txt"])
+    "cranfield report postgresql://me:***@host/db 'my run.txt'"
+    """
+    import shlex
+
+    called = visible(shlex.join(["cranfield", *(sys.argv[1:] if arguments is None else arguments)]))
+    hidden = re.sub(_PASSWORD, lambda match: f"{match[1] or match[2]}***", called, flags=re.IGNORECASE)
+    shown = hidden if len(hidden) <= LONGEST else f"{hidden[:LONGEST].rstrip()} …"
+    return shown.encode(errors="replace").decode()

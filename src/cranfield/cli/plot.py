@@ -7,52 +7,59 @@ from typing import Any
 import click
 
 from cranfield.cli import options, system_options
-from cranfield.cli.chunk_options import ChunkOptions, chunk_options
-from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import argument, option
 from cranfield.cli.progress import shown_progress
-from cranfield.cli.reading_options import ReadingOptions, reading_options
-from cranfield.cli.run_files import expanded
-from cranfield.cli.view_options import view_options
-from cranfield.layout import joined
+from cranfield.cli.run_files import expanded, opened
 from cranfield.show.charts import CHARTS
 from cranfield.show.pictures import FORMATS
+from cranfield.words import joined
 
 
-@click.command("plot")
-@click.argument("kind", type=click.Choice(list(CHARTS)))
-@click.argument("qrels", required=False)
-@click.argument("runs", nargs=-1, metavar="[RUN...]")
-@measure_options
-@options.written(required=True)
-@click.option(
-    "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
+class ChartOptions(options.OptionGroup, section="Chart"):
+    """Which chart, and what it looks like."""
+
+    kind: str = argument(type=click.Choice(list(CHARTS)))
+    file: str = options.written(required=True)
+    columns: int | None = option(
+        "--columns",
+        type=click.IntRange(1, 2),
+        metavar="1|2",
+        help="As wide as one column of a two-column paper, or both.",
+    )
+    highlight: tuple[str, ...] = option(
+        "--highlight",
+        multiple=True,
+        metavar="RUN",
+        help="Show this run in colour, beside the best, and the others in grey; may be repeated.",
+    )
+    dark: bool = option("--dark", is_flag=True, help="Colours for a dark page or slide.")
+    query_ids: tuple[str, ...] = system_options.QUERY_IDS
+    no_title: bool = option("--no-title", is_flag=True, help="Leave out the title, for a figure with a caption.")
+
+
+class PlotJudgmentOptions(JudgmentOptions):
+    """Judgments, which charts of measures alone do not need."""
+
+    qrels: str | None = argument(required=False)
+
+
+@options.command(
+    "plot",
+    chart=ChartOptions,
+    judgments=PlotJudgmentOptions,
+    runs=argument(nargs=-1, metavar="[RUN...]"),
+    measures=MeasureOptions,
+    documents=DocumentOptions,
+    reading=reading_options(),
 )
-@click.option(
-    "--highlight",
-    multiple=True,
-    metavar="RUN",
-    help="Show this run in colour, beside the best, and the others in grey; may be repeated.",
-)
-@click.option("--dark", is_flag=True, help="Colours for a dark page or slide.")
-@system_options.QUERY_IDS
-@click.option("--no-title", is_flag=True, help="Leave out the title, for a figure with a caption.")
-@options.lengths
-@chunk_options()
-@reading_options()
-@view_options
 def command(
-    kind: str,
-    qrels: str | None,
+    chart: ChartOptions,
+    judgments: PlotJudgmentOptions,
     runs: tuple[str, ...],
     measures: MeasureOptions,
-    file: str,
-    columns: int | None,
-    highlight: tuple[str, ...],
-    dark: bool,
-    query_ids: tuple[str, ...],
-    no_title: bool,
-    lengths: str | None,
-    chunked: ChunkOptions,
+    documents: DocumentOptions,
     reading: ReadingOptions,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: a file that ends in PICTURES.
@@ -70,29 +77,28 @@ def command(
       cranfield plot difference builtin builtin:plain builtin:tuned \\
         -m nDCG@5 --columns 1 -o figure.pdf
     """
-    from cranfield.files.chart_files import save_chart
-    from cranfield.report.plotting import draw_chart
+    from cranfield.report.plotting import draw_chart, save_chart
 
-    if len(query_ids) > 1:
+    if len(chart.query_ids) > 1:
         raise click.UsageError("give one --query, or none for all queries.")
-    own: dict[str, Any] = {"query": query_ids[0]} if query_ids else {}
-    if highlight:
-        own["highlight"] = highlight
-    if lengths is not None:
-        if CHARTS[kind].of == "stability":
-            raise click.UsageError(f"--lengths cannot be used with {kind}.")
-        own["lengths"] = lengths
+    own: dict[str, Any] = {"query": chart.query_ids[0]} if chart.query_ids else {}
+    if chart.highlight:
+        own["highlight"] = chart.highlight
+    if documents.lengths is not None:
+        if CHARTS[chart.kind].of == "stability":
+            raise click.UsageError(f"--lengths cannot be used with {chart.kind}.")
+        own["lengths"] = documents.lengths
     paths = expanded(runs)
-    judged, measured = chunked.measured(qrels, paths, paths)
+    judged, measured = documents.measured(judgments.source, opened(paths), paths)
     with shown_progress("drawing"):
-        chosen = measures.chosen(CHARTS[kind].usual)
-        spec = draw_chart(kind, judged, measured, chosen, **own, **reading.arguments())
-        save_chart(spec, file, columns=columns, title=not no_title, dark=dark)
+        chosen = measures.chosen(CHARTS[chart.kind].usual)
+        spec = draw_chart(chart.kind, judged, measured, chosen, **own, **reading.arguments())
+        save_chart(spec, chart.file, columns=chart.columns, title=not chart.no_title, dark=chart.dark)
 
 
 _WIDEST = max(map(len, CHARTS))
 options.fill_help(
     command,
     CHARTS="\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items()),
-    PICTURES=joined((f".{each}" for each in FORMATS), "or"),
+    PICTURES=joined((f".{name}" for name in FORMATS), "or"),
 )

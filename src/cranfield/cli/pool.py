@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cranfield.cli import options, order_options, output, system_options
+from cranfield.cli import options, output, system_options
+from cranfield.cli.input_options import FormatOptions
+from cranfield.cli.options import argument, option
 from cranfield.cli.pool_sources import asked, documents_of, failures, named
-from cranfield.cli.reading_options import QRELS_FORMAT, RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
-from cranfield.judging.ordering import ORDERS
-from cranfield.judging.pool_choice import PoolPlan
-from cranfield.read.source import run_name
-from cranfield.read.streams import stream_name
+from cranfield.io.source import run_name
+from cranfield.io.streams import stream_name
+from cranfield.judging.pool import ORDERS
+from cranfield.judging.pool.choice import PoolPlan
 from cranfield.systems.opening import short_names
 
 if TYPE_CHECKING:
@@ -40,75 +41,87 @@ class ShareOfAll(click.ParamType[float]):
         return number if 0 <= number <= 1 else self.fail(f"'{value}' is not a share such as 10%.", param, ctx)
 
 
-@click.command("pool")
-@click.argument("store")
-@click.argument("queries", required=False)
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--system", "systems", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated.")
-@order_options.depth(10, "10")
-@system_options.QUERY_IDS
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Take at most N documents for each query, the first in the order.",
+class PoolOptions(options.OptionGroup, section="Pool"):
+    """Which documents are pooled."""
+
+    depth: int = system_options.depth(10, "10")
+    query_ids: tuple[str, ...] = system_options.QUERY_IDS
+    limit: int | None = option(
+        "--limit",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Take at most N documents for each query, the first in the order.",
+    )
+    order: str | None = system_options.order()
+    sample: int | None = option(
+        "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries; models judge all queries."
+    )
+    sample_below: int = option(
+        "--sample-below",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Also take N random documents for each query from below the depth.",
+    )
+    sample_depth: int = option(
+        "--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep --sample-below goes [100]."
+    )
+    overlap: float = option(
+        "--overlap",
+        type=ShareOfAll(),
+        default="0",
+        metavar="SHARE",
+        help="The share of documents that two assessors judge, such as 10%.",
+    )
+    seed: int = options.SEED
+
+    def arguments(self) -> dict[str, Any]:
+        """The settings of a pool, by the names that `pool` gives them."""
+        wanted = ("sample_below", "sample_depth", "limit", "order", "overlap", "seed")
+        return {name: getattr(self, name) for name in wanted} | {"sample": self.sample or 0}
+
+
+class AskedOptions(system_options.AskingOptions, section="System"):
+    """The live systems to pool from."""
+
+    systems: tuple[str, ...] = option(
+        "--system", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated."
+    )
+
+
+class PoolInputOptions(FormatOptions):
+    """Judgments that are there already."""
+
+    qrels: str | None = option(
+        "--qrels", metavar="QRELS", help="Judgments to import into the store first: a file or a collection."
+    )
+
+
+class SheetOptions(options.OptionGroup, section="Output"):
+    """The sheet to fill in."""
+
+    sheet: str | None = options.file("--sheet", help="Also write the waiting documents as a CSV sheet to fill in.")
+    force: bool = options.FORCE
+
+
+@options.command(
+    "pool",
+    store=argument(),
+    queries=argument(required=False),
+    runs=argument(nargs=-1, metavar="[RUN]..."),
+    pooling=PoolOptions,
+    asking=AskedOptions,
+    reading=PoolInputOptions,
+    written=SheetOptions,
 )
-@order_options.ORDER
-@click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries; models judge all queries."
-)
-@click.option(
-    "--sample-below",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="Also take N random documents for each query from below the depth.",
-)
-@click.option(
-    "--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep --sample-below goes [100]."
-)
-@click.option(
-    "--overlap",
-    type=ShareOfAll(),
-    default="0",
-    metavar="SHARE",
-    help="The share of documents that two assessors judge, such as 10%.",
-)
-@click.option("--qrels", metavar="QRELS", help="Judgments to import into the store first: a file or a collection.")
-@system_options.corpus()
-@system_options.JOBS
-@system_options.TIMEOUT
-@system_options.COLLAPSE
-@RUN_FORMAT
-@QRELS_FORMAT
-@options.seed()
-@click.option(
-    "--sheet", type=options.FILE, metavar="FILE", help="Also write the waiting documents as a CSV sheet to fill in."
-)
-@options.force
 def command(
     store: str,
     queries: str | None,
     runs: tuple[str, ...],
-    systems: tuple[str, ...],
-    depth: int,
-    query_ids: tuple[str, ...],
-    limit: int | None,
-    order: str | None,
-    sample: int | None,
-    sample_below: int,
-    sample_depth: int,
-    overlap: float,
-    qrels: str | None,
-    corpus: str | None,
-    jobs: int,
-    timeout: float | None,
-    collapse: str | None,
-    run_format: str | None,
-    qrels_format: str | None,
-    seed: int,
-    sheet: str | None,
-    force: bool,
+    pooling: PoolOptions,
+    asking: AskedOptions,
+    reading: PoolInputOptions,
+    written: SheetOptions,
 ) -> int:
     """Collect the first documents of all RUNs in STORE for judging, except those already judged.
 
@@ -137,54 +150,48 @@ def command(
         --depth 50 --order mm-ns --limit 10
       cranfield pool judgments.db builtin --system sqlite --sample 20 --seed 7
     """
+    sheet = written.sheet
     if queries is None and sheet is None:
         raise click.UsageError(
             "Missing argument 'QUERIES'; without it, --sheet writes the documents that already wait."
         )
-    if queries is not None and not (runs or systems):
+    if queries is not None and not (runs or asking.systems):
         raise click.UsageError("there is nothing to pool; give a RUN or a --system.")
-    if qrels_format is not None and qrels is None:
+    if reading.qrels_format is not None and reading.qrels is None:
         raise click.UsageError("--qrels-format needs --qrels.")
-    PoolPlan(depth, sample_below, sample_depth, limit, overlap, seed, sample or 0, order).check()
+    PoolPlan(pooling.depth, **pooling.arguments()).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
     if queries is not None:
-        from cranfield.judging.pool_text import pool_lines
-        from cranfield.judging.pooling import chosen_queries, pool
+        from cranfield.judging.pool import pool
+        from cranfield.judging.pool.returned import chosen_queries
+        from cranfield.show.judging_text import pool_lines
 
-        described, collection = _opened(queries, corpus)
-        wanted = chosen_queries(query_ids or list(described), list(described), queries)
+        described, collection = _opened(queries, asking.corpus)
+        wanted = chosen_queries(pooling.query_ids or list(described), list(described), queries)
         texts = {query: described[query]["text"] for query in wanted}
-        deepest = max(depth, sample_depth if sample_below else 1)
-        answers = [
-            asked(system, collection, texts, deepest, timeout=timeout, collapse=collapse, jobs=jobs)
-            for system in systems
-        ]
-        if qrels is not None:
-            say(_import_judgments(qrels, store, qrels_format))
-        found = pool(
+        deepest = max(pooling.depth, pooling.sample_depth if pooling.sample_below else 1)
+        how: dict[str, Any] = {"timeout": asking.timeout, "collapse": asking.collapse, "jobs": asking.jobs}
+        answers = [asked(system, collection, texts, deepest, **how) for system in asking.systems]
+        if reading.qrels is not None:
+            say(_import_judgments(reading.qrels, store, reading.qrels_format))
+        pooled = pool(
             store,
             described,
             named(expanded(runs), answers),
-            depth,
+            pooling.depth,
             documents=documents_of(answers, collection),
             query_ids=wanted,
-            sample=sample or 0,
-            sample_below=sample_below,
-            sample_depth=sample_depth,
-            limit=limit,
-            order=order,
-            overlap=overlap,
-            seed=seed,
-            format=run_format,
+            format=reading.format,
+            **pooling.arguments(),
         )
-        for line in (*pool_lines(found, output.width()), *failures(answers)):
+        for line in (*pool_lines(pooled, output.width()), *failures(answers)):
             say(line)
-        if not os.path.isfile(queries) and collection and collection.qrels is not None and not found.judged:
+        if not os.path.isfile(queries) and collection and collection.qrels is not None and not pooled.judged:
             say(f"  the judgments of {queries} are not in it; --qrels {queries} imports them")
         failed = any(answer.failed for answer in answers)
     if sheet is not None:
-        for line in _save_sheet(store, sheet, force):
+        for line in _save_sheet(store, sheet, written.force):
             say(line)
     judge = shlex.join(["cranfield", "judge", stream_name(store)])
     say(f"Next: {output.paint(err=sheet == '-').hint(judge)}")
@@ -203,7 +210,7 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
 
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):
-        return {query: each._asdict() for query, each in read_query_texts(queries).items()}, collection
+        return {query: text._asdict() for query, text in read_query_texts(queries).items()}, collection
     asked = open_collection(queries)
     narratives = asked.narratives
     described = {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in asked.queries.items()}
@@ -212,7 +219,7 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
 
 def _import_judgments(qrels: str, store: str, format: str | None) -> str:
     """Import judgments from a file or a collection; returns what was imported."""
-    from cranfield.judging.importing import import_file
+    from cranfield.judging.store import import_file
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
 
     held: Any = qrels
@@ -224,9 +231,8 @@ def _import_judgments(qrels: str, store: str, format: str | None) -> str:
 
 
 def _save_sheet(store: str, sheet: str, force: bool) -> Iterator[str]:
-    from cranfield.judging.pool_text import sheet_lines
-    from cranfield.judging.sheets import save_sheet
-    from cranfield.judging.store import open_store
+    from cranfield.judging.store import open_store, save_sheet
+    from cranfield.show.judging_text import sheet_lines
 
     with open_store(store, read_only=True) as opened:
         written = save_sheet(opened, sheet, force=force)

@@ -1,17 +1,24 @@
-"""The sources of a pool: runs in files, answers of live systems, and texts of documents."""
+"""The sources of a pool: runs in files, answers of live systems, texts of documents, and all of a project."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cranfield.cli import output
-from cranfield.layout import count, wrapped
+from cranfield.show.layout import wrapped
+from cranfield.words import count
 
 if TYPE_CHECKING:
+    from cranfield.systems.asking import FirstAnswers
     from cranfield.systems.collapse import Collapse
     from cranfield.systems.collection import Collection
-    from cranfield.systems.first_answers import FirstAnswers
+    from cranfield.systems.project import Project
+
+
+DEPTH = 10
+EARLIER = "collection"  # the assessor of the judgments that a collection came with
 
 
 def asked(
@@ -26,9 +33,9 @@ def asked(
     **asking: Any,
 ) -> FirstAnswers:
     """The first documents of a live system; `asking` is how it is asked."""
-    from cranfield.cli.asking_progress import shown_asking
+    from cranfield.cli.progress import shown_asking
+    from cranfield.systems.asking import first_answers
     from cranfield.systems.collapse import collapse_by
-    from cranfield.systems.first_answers import first_answers
     from cranfield.systems.opening import open_system
 
     opened = open_system(system, collection, name=name, timeout=timeout)
@@ -65,3 +72,66 @@ def failures(answers: Sequence[FirstAnswers]) -> Iterator[str]:
             query, error = next(iter(answer.failed.items()))
             failed = count(len(answer.failed), "query failed", "queries failed")
             yield from wrapped(f"{answer.system}: {failed}; {query}: {error}", "  ", width=output.width())
+
+
+def pool_project(project: Project) -> str:
+    """Pool the first documents of all systems; returns the name of the store.
+
+    Runs recorded by the last test are used if the collection has the texts; other queries are asked now.
+    """
+    from cranfield.judging.pool import pool
+    from cranfield.judging.store import open_store
+    from cranfield.show.judging_text import pool_lines
+
+    collection = project.open_collection()
+    store = project.judged_in
+    if project.store is None and collection.qrels is not None:
+        from cranfield.judging.store import import_file
+
+        output.say(str(import_file(collection.qrels, store, EARLIER)))
+    runs: dict[str, Any] = {}
+    answers: list[FirstAnswers] = []
+    for name, settings in project.systems.items():
+        runs[name], answer = _first_of(project, collection, name, settings)
+        answers += [answer] if answer else []
+    narratives = collection.narratives
+    described = {
+        query: {"text": text, "narrative": narratives.get(query, "")} for query, text in collection.queries.items()
+    }
+    pooled = pool(store, described, runs, DEPTH, documents=documents_of(answers, collection))
+    if project.scale is not None:
+        with open_store(store) as opened:
+            opened.set_scale(project.scale)
+    for line in (*pool_lines(pooled, output.width()), *failures(answers)):
+        output.say(line)
+    return store
+
+
+def _first_of(
+    project: Project, collection: Collection, name: str, settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], FirstAnswers | None]:
+    """The first documents of a system by query, and its answers to the queries that were asked now."""
+    from cranfield.io.source import open_source
+    from cranfield.ranks.first_documents import first_documents
+    from cranfield.ranks.policy import Policy
+
+    recorded = project.recorded_run(name)
+    known: dict[str, Any] = {}
+    if collection.corpus is not None and os.path.isfile(recorded):
+        wanted: dict[str, dict[str, float]] = {query: {} for query in collection.queries}
+        known.update(first_documents(open_source(recorded, "run"), wanted, DEPTH, Policy()))
+    missing = {query: text for query, text in collection.queries.items() if query not in known}
+    if not missing:
+        return known, None
+    timeout = None if "timeout" in settings else project.timeout
+    answer = asked(
+        dict(settings),
+        collection,
+        missing,
+        DEPTH,
+        timeout=timeout,
+        collapse=project.collapse,
+        name=name,
+        **project.asking,
+    )
+    return {**known, **answer.rankings}, answer

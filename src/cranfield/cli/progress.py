@@ -1,73 +1,18 @@
-"""Progress of long work: one line on standard error, on a terminal only, shown after a second, removed at the end."""
+"""Progress of commands: one line on standard error, on a terminal only, shown after a second, removed at the end."""
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from cranfield.cli import output
-from cranfield.layout import WIDTH, columns, cut, padded, visible
+from cranfield.io.progress import StatusLine, WorkProgress
 
 if TYPE_CHECKING:
-    from cranfield.read.streams import Stream
-
-PATIENCE = 1.0  # seconds before anything is shown
-EVERY = 0.1  # seconds between updates
-BAR = 20  # columns
-
-
-class WorkProgress:
-    """The work under way, how much of it is done, and how long the rest will take.
-
-    total: how much there is, in items or bytes; 0 if unknown
-    """
-
-    def __init__(self, what: str, total: int = 0, *, unit: str = "") -> None:
-        self.what, self.total, self.unit = visible(what), total, unit
-        self.done, self.failed, self.before = 0, 0, 0
-        self.began = time.monotonic()
-
-    def advance(self, size: int = 1, *, failed: bool = False) -> None:
-        """Count this much more as done."""
-        self.done += size
-        self.failed += failed
-
-    def line(self, seconds: float) -> str:
-        """The line after this many seconds.
-
-        >>> reading = WorkProgress("reading", 4_000_000_000, unit="bytes")
-        >>> reading.done = 1_000_000_000
-        >>> reading.line(2)
-        'reading  ━━━━━───────────────  1.0 of 4.0 GB, 0.5 GB/s, 6 s left'
-        >>> asking = WorkProgress("tuned", 60)
-        >>> asking.done, asking.failed = 30, 2
-        >>> asking.line(3)
-        'tuned  ━━━━━━━━━━──────────  30 of 60, 10/s, 2 failed, 3 s left'
-        >>> WorkProgress("comparing 63 runs").line(12)
-        'comparing 63 runs  12 s'
-        """
-        if not self.total or self.done >= self.total:
-            return f"{self.what}  {seconds:.0f} s"
-        filled = round(BAR * min(self.done / self.total, 1))
-        rate = (self.done - self.before) / max(seconds, 1e-9)
-        if self.unit == "bytes":
-            size, name = (1e9, "GB") if self.total >= 1e9 else (1e6, "MB")
-            parts = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
-        else:
-            parts = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
-        parts.append(f"{self.failed} failed" if self.failed else "")
-        parts.append(f"{(self.total - self.done) / rate:.0f} s left" if rate else "")
-        return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, parts))}"
-
-    def begin(self, done: int, total: int) -> None:
-        """Set how much there is, and how much of it was done before."""
-        self.done = self.before = done
-        self.total, self.began = total, time.monotonic()
+    from cranfield.io.streams import Stream
+    from cranfield.systems.asking import Silent
 
 
 @contextmanager
@@ -77,7 +22,7 @@ def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[Wor
     if not sys.stderr.isatty():
         yield progress
         return
-    line = _StatusLine(progress)
+    line = StatusLine(progress)
     with output.interrupted_by(line.clear):
         line.start()
         try:
@@ -95,47 +40,17 @@ def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[WorkProgress
         yield progress
 
 
-class _StatusLine:
-    """The last line of the terminal, written over and over by a thread of its own."""
+@contextmanager
+def shown_asking(name: str) -> Iterator[Silent]:
+    """Show how many queries a system has answered."""
+    from cranfield.systems.asking import Answer, Silent
 
-    def __init__(self, progress: WorkProgress) -> None:
-        self._progress = progress
-        self._width = 0
-        self._ended, self._writing = Event(), Lock()
-        self._thread = Thread(target=self._draw, daemon=True)
+    class AskingProgress(Silent):
+        def start(self, done: int, queries: int) -> None:
+            shown.begin(done, queries)
 
-    def start(self) -> None:
-        """Wait, then draw."""
-        self._thread.start()
+        def answer(self, answer: Answer) -> None:
+            shown.advance(failed=answer.ranking is None)
 
-    def end(self) -> None:
-        """Stop drawing, and take the line away."""
-        self._ended.set()
-        self._thread.join()
-        self.clear()
-
-    def clear(self) -> None:
-        """Take the line away, until it is drawn again."""
-        with self._writing:
-            if self._width:
-                sys.stderr.write(f"\r{' ' * self._width}\r")
-                sys.stderr.flush()
-                self._width = 0
-
-    def _draw(self) -> None:
-        waited = PATIENCE
-        while not self._ended.wait(waited):
-            waited = EVERY
-            text = cut(self._progress.line(time.monotonic() - self._progress.began), _window() - 1)
-            with self._writing:
-                sys.stderr.write(f"\r{padded(text, self._width)}")
-                sys.stderr.flush()
-                self._width = columns(text)
-
-
-def _window() -> int:
-    """The columns of the terminal that standard error goes to."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH
-    except OSError:
-        return WIDTH
+    with shown_progress(name) as shown:
+        yield AskingProgress()

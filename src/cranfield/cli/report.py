@@ -2,65 +2,77 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.chunk_options import ChunkOptions, chunk_options
-from cranfield.cli.command_line import command_line
-from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import option
 from cranfield.cli.progress import shown_progress
-from cranfield.cli.reading_options import ReadingOptions, reading_options
-from cranfield.cli.run_files import expanded, with_baseline
-from cranfield.cli.view_options import view_options
+from cranfield.cli.run_files import expanded, opened, with_baseline
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
-from cranfield.layout import wrapped
+from cranfield.show.layout import wrapped
 
 
-@click.command("report")
-@click.argument("qrels")
-@options.runs
-@measure_options
-@options.written(required=True)
-@click.option("--title", help="The title of the page [the runs that are compared, and the measure].")
-@options.baseline
-@options.how_tested(TESTS, CORRECTIONS, "max-t, or bonferroni")
-@options.collection("builtin if QRELS is", queries=False)
-@options.segments
-@options.bounds
-@click.option(
-    "--queries", type=click.IntRange(0), default=1000, metavar="N", help="How many queries to show rankings for [1000]."
+class ReportTestOptions(
+    options.TestOptions, tests=TESTS, corrections=CORRECTIONS, usual="max-t, or bonferroni", draws=False
+):
+    """Which runs are compared, and how."""
+
+    baseline: str | None = options.BASELINE
+
+
+class ReportPageOptions(options.OptionGroup, section="Page"):
+    """What the page shows."""
+
+    file: str = options.written(required=True)
+    title: str | None = option(
+        "--title", metavar="TEXT", help="The title of the page [the runs that are compared, and the measure]."
+    )
+    collection: str | None = options.collection("builtin if QRELS is", queries=False)
+    segments: str | None = options.SEGMENTS
+    bounds: bool = options.BOUNDS
+    queries: int = option(
+        "--queries",
+        type=click.IntRange(0),
+        default=1000,
+        metavar="N",
+        help="How many queries to show rankings for [1000].",
+    )
+    k: int = options.depth(10)
+    no_charts: bool = option("--no-charts", is_flag=True, help="Leave out the charts, which take 0.9 MB.")
+    removal: bool | None = option(
+        "--removal/--no-removal",
+        default=None,
+        help="Also chart the measures as judgments are removed [if that is quick].",
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        """The settings of the page, by the names that the report gives them."""
+        wanted = ("title", "collection", "segments", "bounds", "queries", "k", "removal")
+        return {name: getattr(self, name) for name in wanted} | {"charts": not self.no_charts}
+
+
+@options.command(
+    "report",
+    judgments=JudgmentOptions,
+    runs=options.RUNS,
+    measures=MeasureOptions,
+    comparison=ReportTestOptions,
+    page=ReportPageOptions,
+    documents=DocumentOptions,
+    reading=reading_options(),
 )
-@options.depth(10)
-@click.option("--no-charts", is_flag=True, help="Leave out the charts, which take 0.9 MB.")
-@click.option(
-    "--removal/--no-removal",
-    default=None,
-    help="Also chart the measures as judgments are removed [if that is quick].",
-)
-@options.lengths
-@chunk_options()
-@reading_options()
-@view_options
 def command(
-    qrels: str,
+    judgments: JudgmentOptions,
     runs: tuple[str, ...],
     measures: MeasureOptions,
-    file: str,
-    title: str | None,
-    baseline: str | None,
-    collection: str | None,
-    by: str | None,
-    bounds: bool,
-    queries: int,
-    k: int,
-    no_charts: bool,
-    removal: bool | None,
-    lengths: str | None,
-    test: str,
-    correction: str | None,
-    alpha: float,
-    chunked: ChunkOptions,
+    comparison: ReportTestOptions,
+    page: ReportPageOptions,
+    documents: DocumentOptions,
     reading: ReadingOptions,
 ) -> None:
     """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
@@ -78,33 +90,26 @@ def command(
 
     chosen = measures.chosen(DEFAULT_MEASURES)
     paths, base = expanded(runs), None
-    if baseline is not None:
-        paths, base = with_baseline(paths, baseline)
-    judged, measured = chunked.measured(qrels, paths, paths)
+    if comparison.baseline is not None:
+        paths, base = with_baseline(paths, comparison.baseline)
+    judged, measured = documents.measured(judgments.source, opened(paths), paths)
     with shown_progress("writing the report"):
         named = readable_runs(measured)
         written = write_report(
             judged,
             named,
-            file,
+            page.file,
             None if measures.usual else chosen,  # a saved evaluation says which measures there are
-            title=title,
             baseline=None if base is None else list(named)[base],
-            command=command_line(),
-            collection=collection,
-            segments=by,
-            bounds=bounds,
-            queries=queries,
-            k=k,
-            charts=not no_charts,
-            removal=removal,
-            lengths=lengths,
-            test=test,
-            correction=correction,
-            alpha=alpha,
+            command=output.command_line(),
+            lengths=documents.lengths,
+            test=comparison.test,
+            correction=comparison.correction,
+            alpha=comparison.alpha,
+            **page.arguments(),
             **reading.arguments(),
         )
-    printed = file == "-"  # then the page is on standard output, and nothing else
+    printed = page.file == "-"  # then the page is on standard output, and nothing else
     output.say(f"{written.path}: {written.size / 1e6:.1f} MB", err=printed)
     for note in written.left_out:
         for line in wrapped(note, "  ", width=output.width(), break_words=False):

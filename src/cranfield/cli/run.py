@@ -4,44 +4,40 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options, output, system_options
-from cranfield.layout import joined
-from cranfield.read.formats import FORMATS, writable
+from cranfield.cli import options, output
+from cranfield.cli.options import argument, option
+from cranfield.cli.system_options import AskingOptions
+from cranfield.io.formats import FORMATS, writable
 from cranfield.systems.opening import short_names
+from cranfield.words import joined
 
 
-@click.command("run")
-@click.argument("system")
-@click.argument("queries")
-@options.depth(100)
-@options.written(required=True)
-@system_options.JOBS
-@system_options.TIMEOUT
-@click.option("--retries", type=click.IntRange(0), default=3, help="How often to try a failed query again [3].")
-@click.option(
-    "--give-up",
-    type=click.IntRange(0),
-    default=10,
-    help="Stop after N failures in a row; 0 never stops [10].",
-)
-@click.option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
-@options.force
-@system_options.COLLAPSE
-@system_options.corpus()
-def command(
-    system: str,
-    queries: str,
-    k: int,
-    file: str,
-    jobs: int,
-    timeout: float | None,
-    retries: int,
-    give_up: int,
-    resume: bool,
-    force: bool,
-    collapse: str | None,
-    corpus: str | None,
-) -> None:
+class RunOptions(AskingOptions, section="System"):
+    """How a system is asked all queries."""
+
+    k: int = options.depth(100)
+    retries: int = option(
+        "--retries", type=click.IntRange(0), default=3, metavar="N", help="How often to try a failed query again [3]."
+    )
+    give_up: int = option(
+        "--give-up",
+        type=click.IntRange(0),
+        default=10,
+        metavar="N",
+        help="Stop after N failures in a row; 0 never stops [10].",
+    )
+
+
+class WrittenOptions(options.OptionGroup, section="Output"):
+    """The run to write."""
+
+    file: str = options.written(required=True)
+    resume: bool = option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
+    force: bool = options.FORCE
+
+
+@options.command("run", system=argument(), queries=argument(), asking=RunOptions, written=WrittenOptions)
+def command(system: str, queries: str, asking: RunOptions, written: WrittenOptions) -> None:
     """Ask SYSTEM all QUERIES and write its answers as a run, in the format of its name: EXTENSIONS; otherwise trec.
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
@@ -54,15 +50,16 @@ def command(
     import os
     from functools import partial
 
-    from cranfield.cli.asking_progress import shown_asking
+    from cranfield.cli.progress import shown_asking
     from cranfield.systems.collapse import collapse_by
     from cranfield.systems.collection import open_collection
     from cranfield.systems.opening import open_system
     from cranfield.systems.query_files import read_queries
     from cranfield.systems.recording import record
 
+    file = written.file
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
-    collection = open_collection(corpus) if corpus else None
+    collection = open_collection(asking.corpus) if asking.corpus else None
     if os.path.isfile(queries):
         texts = read_queries(queries)
     else:
@@ -70,31 +67,31 @@ def command(
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
             say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
-    opened = open_system(system, collection, timeout=timeout)
-    to_document = collapse_by(collapse) if collapse else None
+    opened = open_system(system, collection, timeout=asking.timeout)
     known = collection.ids if collection and collection.corpus else None
+    to_document = collapse_by(asking.collapse) if asking.collapse else None
     try:
         with shown_asking(opened.name) as progress:
             recorded = record(
                 opened,
                 texts,
                 file,
-                k,
-                resume=resume,
-                force=force,
+                asking.k,
+                resume=written.resume,
+                force=written.force,
                 on_start=progress.start,
                 on_answer=progress.answer,
-                jobs=jobs,
-                retries=retries,
-                give_up=give_up,
+                jobs=asking.jobs,
+                retries=asking.retries,
+                give_up=asking.give_up,
                 to_document=to_document,
                 known=known,
-                conditions={"collapse": collapse or ""},
+                conditions={"collapse": asking.collapse or ""},
             )
     finally:
         opened.close()
 
-    from cranfield.systems.text.recorded import recorded_lines
+    from cranfield.show.systems_text import recorded_lines
 
     for line in recorded_lines(recorded, output.width(), output.paint()):
         say(line)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
+from cranfield.io.streams import Stream
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.result import Evaluation
 
 
 def expanded(runs: Sequence[str]) -> list[str]:
@@ -53,6 +57,14 @@ def scan_plain_files(arguments: Sequence[str]) -> None:
     scan_ahead(qrels, runs)
 
 
+def opened(paths: Sequence[str], *, hashed: bool = True) -> list[Stream | Evaluation]:
+    """Each run opened once: a saved evaluation, or a stream of which only the beginning was read."""
+    from cranfield.evaluation.saving import is_saved, load
+
+    streams = [Stream(path, hashed=hashed) for path in paths]
+    return [load(stream) if is_saved(stream) else stream for stream in streams]
+
+
 def only(run: str) -> str:
     """The file for a name, or for a pattern or folder of one file."""
     found = expanded([run])
@@ -64,7 +76,7 @@ def only(run: str) -> str:
 def with_baseline(runs: list[str], baseline: str) -> tuple[list[str], int]:
     """The runs and the place of the baseline: one of them, by its file or its name, or another file, which is added."""
     from cranfield.evaluation.naming import named_runs, require_name
-    from cranfield.read.streams import BUILT_IN_FILES
+    from cranfield.io.streams import BUILT_IN_FILES
 
     names = list(named_runs(runs))
     path = baseline if baseline in (*runs, *names) else only(baseline)
@@ -78,8 +90,8 @@ def with_baseline(runs: list[str], baseline: str) -> tuple[list[str], int]:
 
 def tag(run: Any) -> str:
     """The tag on the lines of a TREC run."""
-    from cranfield.read.line_layout import TREC_RUN
-    from cranfield.read.text import last_fields
+    from cranfield.io.line_layout import TREC_RUN
+    from cranfield.io.text import last_fields
 
     run = getattr(run, "run", run)  # of a run with its chunks
     fields = last_fields(run, TREC_RUN)

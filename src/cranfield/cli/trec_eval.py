@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
 
 from cranfield.cli import output
-from cranfield.errors import CranfieldError, DuplicateError, InputError, MeasureError
+from cranfield.errors import CranfieldError, DuplicateError, InputError, MeasureError, OptionNames, in_words
 from cranfield.version import __version__
 
 NAME = "cranfield-trec_eval"
@@ -118,7 +118,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(code: int, error: CranfieldError) -> int:
-    output.say(f"{NAME}: {error}", err=True)
+    fact, hint = in_words(error, OptionNames())  # trec_eval has none of the options that hints name
+    output.say(f"{NAME}: {fact}" + (f"\nHint: {hint}" if hint else ""), err=True)
     return code
 
 
@@ -202,15 +203,14 @@ def _evaluate(options: TrecEvalOptions) -> None:
     if options.files[0] == "-":
         raise End(2, "judgments cannot be read from standard input.\nHint: only the run may be -")
 
-    from cranfield.read.streams import Stream
+    from cranfield.io.streams import Stream
 
     run = Stream(options.files[1], hashed=False)
 
     from cranfield.measures.trec_eval_names import lines, requested, unfit
     from cranfield.trec_eval import reading
-    from cranfield.trec_eval.output import PrintedColumns
+    from cranfield.trec_eval.output import PrintedColumns, read_zscores
     from cranfield.trec_eval.values import select, with_dummies
-    from cranfield.trec_eval.zscores import read_zscores
 
     old = options.version == 9
     judgments = reading.read_judgments(options.files[0], options.qrels_format)
@@ -249,8 +249,8 @@ def _write(lines: Iterable[str]) -> None:
 
 
 def _help(words: Sequence[str]) -> str:
-    from cranfield.layout import wrapped
     from cranfield.measures.trec_eval_names import requested
+    from cranfield.show.layout import wrapped
     from cranfield.trec_eval.differences import DIFFERENCES
     from cranfield.trec_eval.output import about
 

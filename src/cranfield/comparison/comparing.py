@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
+
+import numpy as np
 
 from cranfield.comparison.conclusions import Comparison, Inputs
 from cranfield.comparison.differences import Difference
@@ -14,17 +16,18 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import PairFindings, check_margin, margin_tests
 from cranfield.comparison.pairing import judged_beside, paired
 from cranfield.comparison.significance import TESTS, Settings
-from cranfield.comparison.unjudged import Reaches
+from cranfield.comparison.unjudged import Reaches, documents_wanted
 from cranfield.engines.sources import is_lazy
-from cranfield.errors import ComparisonError, choice_hint
-from cranfield.evaluation.evaluating import Options, evaluate_runs
+from cranfield.errors import ComparisonError, choice_hint, given
+from cranfield.evaluation.evaluating import Options, read_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.streams import Stream
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.passages import PassageJudgments
-from cranfield.read.streams import Stream
+from cranfield.ranks.run import NOTHING, Wants
 
 USUAL_MEASURES = ("nDCG@10",)
 FAMILIES = ("measure", "all")
@@ -85,7 +88,8 @@ def compare(
         base = next(iter(named))
     qrels = spooled(qrels)
     named = {name: spooled(run) for name, run in named.items()}
-    evaluations = evaluated(qrels, named, wanted, **options)
+    needed = shared_documents(wanted, lengths=options.get("lengths") is not None) if bounds else None
+    evaluations = evaluated(qrels, named, wanted, needed, **options)
     found = compare_evaluations(
         evaluations,
         wanted,
@@ -118,15 +122,29 @@ def _is(run: Any, baseline: Any) -> bool:
     return run is baseline
 
 
+def shared_documents(measures: Sequence[Measure], *, lengths: bool = False) -> Callable[[Judgments], Wants]:
+    """What bounds need of each run besides the ranks: its documents as numbers, to find those that two runs share."""
+
+    def wants(judgments: Judgments) -> Wants:
+        judged = np.diff(judgments.first)
+        return Wants(codes=documents_wanted(measures, judgments.grades, judged, lengths=lengths))
+
+    return wants
+
+
 def evaluated(
-    qrels: Any, runs: Mapping[str, Any], measures: Sequence[Measure], **options: Unpack[Options]
+    qrels: Any,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    wants: Callable[[Judgments], Wants] | None = None,
+    **options: Unpack[Options],
 ) -> list[Evaluation]:
     """Evaluate the runs that are not evaluations yet. Judgments are read once; Judged is added for every measure."""
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
     # Judged needs ranks, which judgments with groups may not have.
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
     every = dict.fromkeys((*measures, *(map(judged_beside, measures) if ordinary else ())))
-    found = evaluate_runs(qrels, new, tuple(every), **options) if new else {}
+    found = read_runs(qrels, new, tuple(every), wants or (lambda _: NOTHING), **options) if new else {}
     return [run.renamed(name) if isinstance(run, Evaluation) else found[name] for name, run in runs.items()]
 
 
@@ -168,7 +186,7 @@ def compare_evaluations(
     pairs = compared_pairs(values.runs, baseline)
     settings = Settings(alpha, permutations, seed)
     families = [wanted] if family == "all" else [[measure] for measure in wanted]
-    reaches = Reaches(evaluations, pairs, values.query_ids) if bounds else None
+    reaches = Reaches(evaluations, pairs, values.query_ids, wanted) if bounds else None
     differences: list[Difference] = []
     for each in families:
         tested = family_outcomes(values, each, pairs, test, correction, settings)
@@ -231,12 +249,17 @@ def check_testing(
     ):
         if value not in choices:
             raise ComparisonError(
-                f"{name}='{value}' does not exist.", hint=choice_hint(f"{name} may be", choices, value)
+                "does not exist.",
+                parameter=name,
+                value=value,
+                hint=choice_hint(f"{given(name)} may be", choices, value),
             )
     if not 0 < alpha < 1:
-        raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
+        raise ComparisonError(
+            "is not a level of significance.", parameter="alpha", value=alpha, hint="it lies between 0 and 1"
+        )
     if permutations < 1:
-        raise ComparisonError(f"permutations={permutations} is too few.", hint="use 1,000 or more")
+        raise ComparisonError("is too few.", parameter="permutations", value=permutations, hint="use 1,000 or more")
     check_margin(margin)
     if correction == MAX_T and not TESTS[test].studentised:
         able = ", ".join(name for name, each in TESTS.items() if each.studentised)

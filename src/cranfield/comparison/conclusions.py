@@ -14,17 +14,16 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
+from cranfield.drawing import as_html, plotted
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.charting import plotted
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure
+from cranfield.words import listed
 
 LETTERED = 12  # runs that letters can mark
 
 if TYPE_CHECKING:
-    from cranfield.show.charts.drawing import Spec
+    from cranfield.show.charts.parts import Spec
 
 
 class Inputs(NamedTuple):
@@ -297,7 +296,7 @@ class Comparison:
         return plotted(kind or usual, [by_run[run] for run in first], measure, **options)
 
     def _repr_html_(self) -> str:
-        return notebook_html("comparison_html", self)
+        return as_html("comparison", self)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

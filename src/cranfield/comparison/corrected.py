@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison.corrected_means import CorrectedColumns, corrected_columns
+from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, choice_hint
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.scope import Scope
@@ -148,7 +148,7 @@ class CorrectedEvaluation:
         return f"<CorrectedEvaluation of {', '.join(self.runs)}: {self.basis.model} corrected on {sample}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("corrected_html", self)
+        return as_html("corrected", self)
 
     def renamed(self, run: str) -> CorrectedEvaluation:
         """The same evaluation of one run under another name.
@@ -256,7 +256,9 @@ def corrected_evaluation(
 ) -> CorrectedEvaluation:
     """Correct the means of runs: each was evaluated by the model's grades of all queries and by people's of some."""
     if not 0 < alpha < 1:
-        raise ComparisonError(f"alpha={alpha} is not a level of an interval.", hint="it lies between 0 and 1")
+        raise ComparisonError(
+            "is not a level of an interval.", parameter="alpha", value=alpha, hint="it lies between 0 and 1"
+        )
     for measure in measures:
         if measure.definition.aggregate != "mean":
             fact = (

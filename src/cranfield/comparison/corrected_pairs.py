@@ -26,8 +26,8 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, of_p_values
 from cranfield.comparison.pair_findings import check_margin, movements, within_margin
 from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
+from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, choice_hint
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.measures import Measure, known_measure
 
 CORRECTED_MEAN = "corrected mean"
@@ -87,7 +87,7 @@ class CorrectedComparison:
         return f"<CorrectedComparison: {self.evaluation!r}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("corrected_comparison_html", self)
+        return as_html("corrected_comparison", self)
 
     def __str__(self) -> str:
         return "\n".join(each.difference.sentence for each in self.differences)
@@ -134,7 +134,9 @@ def corrected_comparison(
         raise ComparisonError("compare needs at least two runs.")
     if correction not in of_p_values():
         raise ComparisonError(
-            f"correction='{correction}' cannot be used for corrected values.",
+            "cannot be used for corrected values.",
+            parameter="correction",
+            value=correction,
             hint=choice_hint("it may be", of_p_values(), correction),
         )
     check_margin(margin)

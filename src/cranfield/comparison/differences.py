@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
-from cranfield.evaluation.notebook_display import notebook_html
+from cranfield.drawing import as_html
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -108,7 +108,7 @@ class Difference:
         return self.sentence
 
     def _repr_html_(self) -> str:
-        return notebook_html("difference_html", self)
+        return as_html("difference", self)
 
     @property
     def could_reverse(self) -> bool | None:

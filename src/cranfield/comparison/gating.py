@@ -20,16 +20,16 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, of_p_values
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
-from cranfield.errors import ComparisonError, choice_hint
+from cranfield.drawing import as_html
+from cranfield.errors import ComparisonError, choice_hint, either, given
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
+from cranfield.words import count
 
 GATE_MEASURES = ("nDCG@10",)
 GATE_TESTS = tuple(name for name, test in TESTS.items() if not test.all_at_once)  # those with a one-sided p-value
@@ -69,7 +69,7 @@ class GateResult:
         return "\n".join((self._said, *checks))
 
     def _repr_html_(self) -> str:
-        return notebook_html("gate_html", self)
+        return as_html("gate", self)
 
     @property
     def _said(self) -> str:
@@ -157,7 +157,7 @@ def gate(
     check_settings(alpha, correction, max_worse_queries)
     if test not in GATE_TESTS:
         raise ComparisonError(
-            f"test='{test}' cannot be used by a gate.", hint=choice_hint("it may be", GATE_TESTS, test)
+            "cannot be used by a gate.", parameter="test", value=test, hint=choice_hint("it may be", GATE_TESTS, test)
         )
     wanted = parse_measures(measures)
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
@@ -212,20 +212,25 @@ def gate(
 def check_settings(alpha: float, correction: str, max_worse_queries: int | None) -> None:
     """Refuse settings that mean nothing to a gate."""
     if not 0 < alpha < 0.5:
-        raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
+        raise ComparisonError(
+            "is not a level of a one-sided test.", parameter="alpha", value=alpha, hint="it lies between 0 and 0.5"
+        )
     if correction not in of_p_values():  # max-t is for several pairs of runs, and a gate has one
         raise ComparisonError(
-            f"correction='{correction}' does not exist.", hint=choice_hint("it may be", of_p_values(), correction)
+            "does not exist.",
+            parameter="correction",
+            value=correction,
+            hint=choice_hint("it may be", of_p_values(), correction),
         )
     if max_worse_queries is not None and max_worse_queries < 0:
-        raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")
+        raise ComparisonError("is not a number of queries.", parameter="max_worse_queries", value=max_worse_queries)
 
 
 def _opened(run: Any) -> Any:
     if is_saved_corrected(run):
         raise ComparisonError(
             f"{run}: its values come from a model, corrected by people.",
-            hint="compare it with others of this kind: gate_corrected, or cranfield gate … --correct-with people",
+            hint=f"compare it with others of this kind: {either('gate_corrected', given('correct_with', 'people'))}",
         )
     return Evaluation.load(run) if saved.is_saved(run) else run
 
@@ -247,7 +252,7 @@ def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
         raise ComparisonError(
             f"the queries of {after.run} differ from those of {before.run}: {len(gone)} missing, {len(new)} new "
             f"({listed}{', …' if len(gone or new) > 5 else ''}).",
-            hint="with Policy(missing='zero'), a query that is missing from the run counts 0 instead",
+            hint=f"with {given('missing', 'zero')}, a query that is missing from the run counts 0 instead",
         )
 
 

@@ -10,11 +10,11 @@ from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.layout import count
+from cranfield.io.mappings import finite, id_text
+from cranfield.io.source import open_source
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.whole_rankings import scores_of
-from cranfield.read.mappings import finite, id_text
-from cranfield.read.source import open_source
+from cranfield.words import count
 
 
 class Overlap(NamedTuple):
@@ -57,7 +57,9 @@ def rbo(
     1.0
     """
     if not 0 < p < 1:
-        raise InputError("rank-biased overlap", f"p={p} is not a probability.", hint="p lies between 0 and 1")
+        raise InputError(
+            "rank-biased overlap", "is not a probability.", parameter="p", value=p, hint="p lies between 0 and 1"
+        )
     return _overlap(_groups(one, "the first list"), _groups(other, "the second list"), p)
 
 

@@ -25,7 +25,10 @@ def check_margin(margin: float | None) -> None:
     """Refuse a margin of non-inferiority and equivalence that is none."""
     if margin is not None and not 0 < margin < float("inf"):
         raise ComparisonError(
-            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
+            "is not a margin.",
+            parameter="margin",
+            value=margin,
+            hint="for instance 0.01, to test whether a run is within 0.01",
         )
 
 

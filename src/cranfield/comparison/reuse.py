@@ -12,10 +12,10 @@ import numpy as np
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.comparison.significance import SAME
+from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
-from cranfield.evaluation.notebook_display import notebook_html
-from cranfield.layout import count, listed
+from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
@@ -23,7 +23,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tables.removing import without
-from cranfield.read.pairs import read_words
+from cranfield.words import count, listed
 
 USUAL_MEASURES = ("nDCG@10", "AP")
 
@@ -93,7 +93,7 @@ class Reusability:
         return f"<Reusability of {judged}: {runs} left out in turn, by {listed(self.measures)}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("reusability_html", self)
+        return as_html("reusability", self)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
@@ -155,7 +155,9 @@ def reusability(
     policy = policy or Policy()
     wanted = averaged_measures(measures)
     if pool_depth is not None and pool_depth < 1:
-        raise ComparisonError(f"pool_depth={pool_depth} is not a number of documents.", hint="it is 1 or more")
+        raise ComparisonError(
+            "is not a number of documents.", parameter="pool_depth", value=pool_depth, hint="it is 1 or more"
+        )
     judgments = Judgments.read(qrels, qrels_format)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     names, scanned = tuple(tables), list(tables.values())

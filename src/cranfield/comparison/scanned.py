@@ -12,12 +12,11 @@ from cranfield.evaluation.naming import named_runs
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import SourceIds, check_overlap
+from cranfield.ranks.overlap import check_overlap
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.run import open_run
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.source import open_source
 
 
 def averaged_measures(measures: Measures) -> Sequence[Measure]:
@@ -39,11 +38,11 @@ def scanned_runs(
     def scanned(run: Any) -> JudgedRanks:
         if isinstance(run, JudgedRanks):
             return run
-        source = open_source(run, "run", format)
-        found, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
-        table = rank_scanned(judgments, found, policy, source.name)
-        check_overlap(judgments, found, ids, in_memory=not source.stream, refuse=check_ids)
-        refuse_missing(table, policy, source.name)
+        opened = open_run(run, format)
+        reading = opened.read(judgments, policy)
+        table = reading.ranks()
+        check_overlap(judgments, reading.scanned, reading, in_memory=not opened.stream, refuse=check_ids)
+        refuse_missing(table, policy, opened.place)
         return table
 
     if not named:

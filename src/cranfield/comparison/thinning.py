@@ -14,10 +14,9 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
+from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.contributions import mean_of
-from cranfield.evaluation.notebook_display import notebook_html
-from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.columns import Flags, Numbers
@@ -26,6 +25,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tables.removing import without
+from cranfield.words import count, listed
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
 USUAL_MEASURES = ("nDCG@10", "AP", "Bpref")
@@ -79,7 +79,7 @@ class Stability:
         return f"<Stability of {listed(self.measures)}: {runs}, {queries}, {count(self.repeats, 'repeat')}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("stability_html", self)
+        return as_html("stability", self)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
@@ -143,7 +143,7 @@ def stability(
     policy = policy or Policy()
     wanted = averaged_measures(measures)
     if repeats < 1:
-        raise ComparisonError(f"repeats={repeats} is too few.", hint="20 or more show the spread")
+        raise ComparisonError("is too few.", parameter="repeats", value=repeats, hint="20 or more show the spread")
     for fraction in fractions:
         if not 0 <= fraction < 1:
             raise ComparisonError(

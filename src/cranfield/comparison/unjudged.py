@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.joint.counted import SHARES, Firsts, Shared, Shares, Sums
 from cranfield.comparison.joint.enumeration import Apart, Others
 from cranfield.comparison.joint.gains import Gains
-from cranfield.comparison.joint.holes import Holes
-from cranfield.comparison.joint.method import Ends, Method
+from cranfield.comparison.joint.holes import Holes, Part
+from cranfield.comparison.joint.method import SHARES, Ends, Firsts, Method, Shared, Shares, Sums
 from cranfield.comparison.joint.precisions import Precisions
 from cranfield.comparison.joint.stopping import Stopping
 from cranfield.comparison.significance import SAME
-from cranfield.errors import CranfieldError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.measures.completion import SUMS, cutoff_of, default_scale
+from cranfield.measures.completion import SUMS, Scale, cutoff_of, scale_of
+from cranfield.native import CORES
+from cranfield.ranks.codes import Codes
 from cranfield.ranks.columns import Flags, Integers, Numbers
-from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.run import EVERYTHING
 from cranfield.ranks.scan.parallel import in_parallel
 
 BUDGET = 20_000_000  # for the bounds of one measure: a second or two
@@ -73,28 +73,63 @@ class Reach(NamedTuple):
         return {name: end if isfinite(end) else None for name, end in self._asdict().items()}
 
 
+def documents_wanted(measures: Sequence[Measure], grades: Numbers, judged: Integers, *, lengths: bool) -> int:
+    """How many documents of each ranking must be known, so that two runs can be bounded together.
+
+    Documents beneath a cutoff only count: each may be one that should have been found. Some measures need to know how
+    many different ones two runs have, and so all documents. For others a few make all the difference, and any longer
+    ranking has these: `Method.enough` says how many. Of the documents known, some may be judged, and as many as the
+    cutoff may be above it in the one run, and in the other.
+
+    grades: of all judgments; judged: how many documents of each query are judged
+    lengths: whether the lengths of documents are known
+    """
+    depth = 0
+    for asked in measures:
+        if estimates_unjudged(asked) or measures_text(asked):
+            continue
+        measure = asked.replace(judged_only=False)  # in a completion, every document is judged
+        cutoff, enough = cutoff_of(measure), _kind(measure, scale_of(measure, grades), lengths).enough(measure)
+        if cutoff is None or enough is None:
+            return EVERYTHING
+        depth = max(depth, cutoff if not enough else 2 * cutoff + enough + int(judged.max(initial=0)))
+    return depth
+
+
+def _kind(measure: Measure, scale: Scale, lengths: bool) -> type[Method]:
+    kind = METHODS.get(measure.definition.name, Others)
+    return kind if kind.suits(measure, scale, lengths) else Others
+
+
 class Reaches:
     """The reach of every difference between some runs, by one measure or another.
 
     Both runs of a pair are judged alike, so they are bounded together. This takes the documents of their rankings,
-    which are read again. Where that is not possible, as in an engine, each is bounded by itself, and the reach is wider
-    than the truth. Where not even the ranks are known, as of a saved evaluation, there is none.
+    which are read again if they were not wanted before. Where that is not possible, as in an engine, each is bounded by
+    itself, and the reach is wider than the truth. Where not even the ranks are known, as of a saved evaluation, there
+    is none.
 
     pairs: which runs are compared, (baseline, run) by their places
     query_ids: the queries whose mean is compared
+    measures: those that will be asked for; without them, any may be
     """
 
     def __init__(
-        self, evaluations: Sequence[Evaluation], pairs: Sequence[tuple[int, int]], query_ids: Sequence[str]
+        self,
+        evaluations: Sequence[Evaluation],
+        pairs: Sequence[tuple[int, int]],
+        query_ids: Sequence[str],
+        measures: Sequence[Measure] | None = None,
     ) -> None:
         self._evaluations = evaluations
         self._pairs = list(pairs)
         self._query_ids = tuple(query_ids)
-        self._tables = {at: each._ranked().ranks for at, each in enumerate(evaluations) if each._has_ranks}
+        self._tables = {at: run._ranked().ranks for at, run in enumerate(evaluations) if run._has_ranks}
         unjudged = any(table.n_unjudged().any() for table in self._tables.values())
-        read = in_parallel(lambda at: (at, _codes(evaluations[at])), self._tables, CORES) if unjudged else ()
-        codes = dict(read)
-        self._read = [at for at, known in codes.items() if known is not None]
+        depth = EVERYTHING if measures is None else self._wanted(measures)
+        read = in_parallel(lambda at: (at, _codes(evaluations[at], depth)), self._tables, CORES) if unjudged else ()
+        codes = {at: its_codes for at, its_codes in read if its_codes is not None}
+        self._read = list(codes)
         self._together = [at for at, pair in enumerate(pairs) if set(pair) <= set(self._read)]
         self._holes: Holes | None = None
         if self._together:
@@ -102,69 +137,80 @@ class Reaches:
             number = {run: at for at, run in enumerate(self._read)}
             self._holes = Holes(
                 [self._tables[run] for run in self._read],
-                [known for known in codes.values() if known is not None],
+                [*codes.values()],
                 np.array([place[query] for query in query_ids], dtype=np.int64),
                 [(number[run], number[baseline]) for baseline, run in (self._pairs[at] for at in self._together)],
             )
 
+    def _wanted(self, measures: Sequence[Measure]) -> int:
+        """How many documents of each ranking the measures need."""
+        if not self._tables:
+            return 0
+        table = next(iter(self._tables.values()))
+        judged, lengths = np.diff(table.judged_first), table.lengths is not None
+        return documents_wanted(measures, table.judged_grades, judged, lengths=lengths)
+
     def of(self, measure: Measure) -> list[Reach | None]:
         """The reach of the mean of run - baseline for each pair; None where it is not known."""
-        found: list[Reach | None] = [None] * len(self._pairs)
-        if all(each.policy.complete for each in self._evaluations):
+        reaches: list[Reach | None] = [None] * len(self._pairs)
+        if all(run.policy.complete for run in self._evaluations):
             return [*self._fixed(measure)]
         if estimates_unjudged(measure) or measures_text(measure):
-            return found
+            return reaches
         apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
         if self._holes is not None:
             ends = self._joint(measure, self._holes)
             for at, reach in zip(self._together, _means(*ends), strict=True):
-                found[at] = reach
-            apart = [at for at in apart if found[at] is None]
+                reaches[at] = reach
+            apart = [at for at in apart if reaches[at] is None]
         if apart:
             low, high = self._separate(measure, [*self._tables], self._unjudged_elsewhere())
             number = {run: at for at, run in enumerate(self._tables)}
             one, other = np.array([[number[run] for run in self._pairs[at]] for at in apart]).T
             fixed = low == high
-            reaches = _means(low[other] - high[one], high[other] - low[one], fixed[one] & fixed[other])
-            for at, reach in zip(apart, reaches, strict=True):
-                found[at] = reach
-        return found
+            alone = _means(low[other] - high[one], high[other] - low[one], fixed[one] & fixed[other])
+            for at, reach in zip(apart, alone, strict=True):
+                reaches[at] = reach
+        return reaches
 
     def _fixed(self, measure: Measure) -> list[Reach]:
         """Complete judgments leave nothing open."""
-        values = [each.by_query(measure) for each in self._evaluations]
-        columns = np.array([[each[query] for query in self._query_ids] for each in values])
+        values = [run.by_query(measure) for run in self._evaluations]
+        columns = np.array([[by_query[query] for query in self._query_ids] for by_query in values])
         one, other = np.array(self._pairs).T
         known = columns[other] - columns[one]
         return _means(known, known, np.ones(known.shape, dtype=np.bool_))
 
     def _joint(self, measure: Measure, holes: Holes) -> Ends:
         """The bounds of each pair that is bounded together, on each query."""
+        within = self._wanted([measure])
         method = self._method(measure, holes)
+
+        def work(part: Part) -> list[tuple[slice, Integers, Ends]]:
+            return [(pairs, part.places, method.ends(rows)) for pairs, rows in holes.rows(part, within)]
+
         shape = len(self._together), len(self._query_ids)
         ends = Ends(np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.bool_))
-        parts = holes.each(method.depths()[holes.queries])
-        for part, found in in_parallel(lambda part: (part, method.ends(part.rows())), parts, CORES):
-            for whole, some in zip(ends, found, strict=True):
-                whole[part.pairs, part.queries] = some.reshape(-1, len(part.queries))
+        for results in in_parallel(work, holes.parts(method.depths(holes), within), CORES):
+            for pairs, places, some in results:
+                for whole, column in zip(ends, some, strict=True):
+                    whole[pairs, places] = column.reshape(-1, len(places))
         return ends
 
     def _method(self, asked: Measure, holes: Holes) -> Method:
         measure = asked.replace(judged_only=False)  # in a completion, every document is judged
         tables = [self._tables[run] for run in self._read]
-        scale = default_scale(measure, tables[0])
+        scale = scale_of(measure, tables[0].judged_grades)
         work = BUDGET // max(len(self._together) * len(self._query_ids), 1)
-        kind = METHODS.get(measure.definition.name, Others)
-        if not kind.suits(measure, tables, scale):
-            kind = Others
+        kind = _kind(measure, scale, tables[0].lengths is not None)
         if not issubclass(kind, Others):
             return kind(measure, tables, scale, work)
         shape = len(tables), len(tables[0])
-        low, high, unjudged = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
-        unjudged[:, holes.queries] = holes.digests(cutoff_of(measure))
+        low, high, digest = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        digest[:, holes.queries] = holes.digests(cutoff_of(measure))
         unseen = [dict(zip(self._query_ids, counts, strict=True)) for counts in holes.lacking().tolist()]
         low[:, holes.queries], high[:, holes.queries] = self._separate(asked, self._read, unseen)
-        return kind(measure, tables, scale, work, Apart(unjudged, low, high))
+        return kind(measure, tables, scale, work, Apart(digest, low, high))
 
     def _unjudged_elsewhere(self) -> list[dict[str, int]]:
         """For each run and query, how many unjudged documents another run has at most."""
@@ -181,23 +227,20 @@ class Reaches:
         self, measure: Measure, runs: Sequence[int], unseen: Sequence[Mapping[str, int]]
     ) -> tuple[Numbers, Numbers]:
         """For each run and query the lowest and highest value, whatever documents of the other runs turn out to be."""
-        found = np.empty((2, len(runs), len(self._query_ids)))
-        budget = BUDGET // len(runs)
-        for row, (run, more) in enumerate(zip(runs, unseen, strict=True)):
-            by_query = self._evaluations[run].bounds(measure, budget=budget, unseen=more).by_query
-            found[:, row] = np.array([by_query[query] for query in self._query_ids]).reshape(-1, 2).T
-        return found[0], found[1]
+
+        def ends(run_and_unseen: tuple[int, Mapping[str, int]]) -> Numbers:
+            run, more = run_and_unseen
+            by_query = self._evaluations[run].bounds(measure, budget=BUDGET // len(runs), unseen=more).by_query
+            return np.array([by_query[query] for query in self._query_ids]).reshape(-1, 2)
+
+        low, high = np.stack([*in_parallel(ends, zip(runs, unseen, strict=True), CORES)]).transpose(2, 0, 1)
+        return low, high
 
 
-def _codes(evaluation: Evaluation) -> list[Integers] | None:
-    """The documents of a run; None where they cannot be read again, such as from a file that is gone."""
-    documents = evaluation._evidence.documents
-    if evaluation.ranks is None or documents is None:
-        return None
-    try:
-        return documents.codes(evaluation.ranks)
-    except CranfieldError:
-        return None
+def _codes(evaluation: Evaluation, depth: int) -> Codes | None:
+    """The first documents of a run; None where they are not known, such as of a file that is gone."""
+    reading = evaluation._evidence.reading
+    return None if evaluation.ranks is None or reading is None else reading.codes(evaluation.ranks, depth)
 
 
 def _means(low: Numbers, high: Numbers, exact: Flags) -> list[Reach]:
@@ -206,4 +249,4 @@ def _means(low: Numbers, high: Numbers, exact: Flags) -> list[Reach]:
     for end in (low, high):
         mean = np.where(np.abs(end) < SAME, 0.0, end).mean(axis=1)
         ends.append(np.where(np.abs(mean) < SAME, 0.0, mean).tolist())
-    return [Reach(*each) for each in zip(*ends, np.all(exact, axis=1).tolist(), strict=True)]
+    return [Reach(*row) for row in zip(*ends, np.all(exact, axis=1).tolist(), strict=True)]

@@ -9,11 +9,10 @@ from typing import Any
 from cranfield.engines import libraries
 from cranfield.engines.protocol import Engine
 from cranfield.engines.registry import engine_of
-from cranfield.errors import DuplicateError, InputError, PolicyError
-from cranfield.layout import joined
+from cranfield.errors import DuplicateError, InputError, PolicyError, any_of, given
+from cranfield.io.column_names import Role, find_columns, wanted
 from cranfield.ranks.policy import Policy, settings_of
 from cranfield.ranks.reading_judgments import duplicate_message
-from cranfield.read.column_names import Role, find_columns, wanted
 
 EXAMPLES = 3
 _NEED_ORDER = {"ties": ("file",), "duplicates": ("first", "last")}  # policies that depend on the order of the rows
@@ -37,10 +36,12 @@ class EngineRows:
         for name, refused in _NEED_ORDER.items():
             value = getattr(self.policy, name)
             if value in refused:
-                others = (repr(each) for each in settings_of()[name].choices if each not in refused)
+                others = (choice for choice in settings_of()[name].choices if choice not in refused)
                 raise PolicyError(
-                    f"{name}='{value}' cannot be used here: the rows of a lazy frame have no order.",
-                    hint=f"{name} may be {joined(others, 'or')}",
+                    "cannot be used here: the rows of a lazy frame have no order.",
+                    parameter=name,
+                    value=value,
+                    hint=f"use {given(name, *others)}",
                 )
 
     @cached_property
@@ -234,5 +235,5 @@ class EngineRows:
         raise DuplicateError(
             self.source,
             f"document '{document}' appears {times} in the ranking of query '{query}'{also}.",
-            hint="keep one, or choose the highest score with duplicates='best'",
+            hint=any_of("keep one", f"choose the highest score with {given('duplicates', 'best')}"),
         )

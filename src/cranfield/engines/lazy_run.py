@@ -58,7 +58,7 @@ class LazyRun:
         return self.run.engine
 
     @property
-    def name(self) -> str:
+    def place(self) -> str:
         """The name of the run in errors."""
         return self.run.source
 

@@ -10,7 +10,7 @@ from typing import Any
 from cranfield.engines.protocol import briefly
 from cranfield.engines.registry import engine_named
 from cranfield.errors import CranfieldError, InputError
-from cranfield.read.formats.parquet import Parquet
+from cranfield.io.formats.parquet import Parquet
 
 
 def open_parquet(

@@ -10,7 +10,7 @@ from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark
 from cranfield.errors import InputError, choice_hint
-from cranfield.layout import joined
+from cranfield.words import joined
 
 ENGINES: dict[str, type[Engine]] = {}
 _ANY = ("narwhals", "LazyFrame")  # the class that wraps frames of all engines

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.io.formats.parquet import Parquet
 from cranfield.ranks.judgments import Judgments
-from cranfield.read.formats.parquet import Parquet
 
 _NO_FRAMES = ("builtins", "pathlib", "cranfield")  # where paths, dicts and our own classes come from
 
@@ -41,7 +41,7 @@ def stays_in_engine(run: Any, engine: str | None) -> bool:
     return engine is not None or isinstance(run, Lazy) or is_lazy(run)
 
 
-def open_run(
+def open_lazily(
     run: Any, engine: str | None = None, format: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Lazy:
     """A lazy frame, or the Parquet files of a path with an engine to read them.
@@ -52,12 +52,16 @@ def open_run(
         return run
     if is_lazy(run):
         if engine is not None:
-            raise InputError("the run", f"engine='{engine}' is for files; a {type(run).__name__} has its own.")
+            raise InputError(
+                "the run", f"is for files; a {type(run).__name__} has its own.", parameter="engine", value=engine
+            )
         return Lazy("the run", run)
     if not isinstance(run, str | os.PathLike):
         raise InputError(
             "the run",
-            f"engine='{engine}' needs the path of Parquet files, not a {type(run).__name__}.",
+            f"needs the path of Parquet files, not a {type(run).__name__}.",
+            parameter="engine",
+            value=engine,
             hint="leave out the engine for data in memory",
         )
     if format not in (None, Parquet.name):

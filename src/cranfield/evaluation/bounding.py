@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, given
 from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
@@ -52,19 +52,25 @@ def evaluation_bounds(
 
 def _unseen(evaluation: Evaluation, ranked: RankedEvidence, unseen: int | Mapping[str, int]) -> Integers:
     """How many unseen documents each query of the ranks may have."""
-    given = dict.fromkeys(evaluation.query_ids, unseen) if not isinstance(unseen, Mapping) else unseen
-    known, evaluated = {str(query): count for query, count in given.items()}, set(evaluation.query_ids)
+    by_query = dict.fromkeys(evaluation.query_ids, unseen) if not isinstance(unseen, Mapping) else unseen
+    known, evaluated = {str(query): count for query, count in by_query.items()}, set(evaluation.query_ids)
     for query, count in known.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
             raise InputError(
-                evaluation.run, f"unseen={count!r} is not a number of documents.", hint="it is a whole number from 0"
+                evaluation.run,
+                "is not a number of documents.",
+                parameter="unseen",
+                value=count,
+                hint="it is a whole number from 0",
             )
         if query not in evaluated:
             raise InputError(evaluation.run, f"query '{query}' was not evaluated.")
         if count and evaluation.policy.complete:
             raise InputError(
                 evaluation.run,
-                f"unseen={count} contradicts complete judgments, which include every relevant document.",
-                hint="leave out one of them: unseen (--unseen), or complete=True (--complete)",
+                "contradicts complete judgments, which include every relevant document.",
+                parameter="unseen",
+                value=count,
+                hint=f"leave out one of them: {given('unseen')} or {given('complete', True)}",
             )
     return np.array([known.get(query, 0) for query in ranked.ranks.query_ids], dtype=np.int64)

@@ -70,7 +70,7 @@ class ValuesByQuery(Summary):
         wanted = self._find(measure)
         its_weights = None
         if weights is not None:
-            from cranfield.read.pairs import read_numbers
+            from cranfield.io.pairs import read_numbers
 
             known = read_numbers(weights, "weight")
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])

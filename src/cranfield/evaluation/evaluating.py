@@ -7,36 +7,35 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from cranfield.engines.sources import Lazy, is_lazy, open_run, stays_in_engine
-from cranfield.errors import InputError, MeasureError
+from cranfield.drawing import as_html, plotted
+from cranfield.engines.sources import Lazy, is_lazy, open_lazily, stays_in_engine
+from cranfield.errors import InputError, MeasureError, either, given
 from cranfield.evaluation.from_ranks import digest_of, evaluation_of, refuse_missing
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import named_runs
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import count, listed
+from cranfield.io.source import run_name
+from cranfield.io.streams import Stream
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
+from cranfield.native import CORES
 from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.chunk_runs import ChunkRun, are_of_passages, passages_for
-from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap
+from cranfield.ranks.overlap import RunIds, check_overlap
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.ranking import rank_scanned
+from cranfield.ranks.run import EVERYTHING, NOTHING, Reading, Run, Wants, open_run
 from cranfield.ranks.scan.ahead import is_scanning
-from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
-from cranfield.read.shapes import Source
-from cranfield.read.source import open_source, run_name
-from cranfield.read.streams import Stream
+from cranfield.words import count, listed
 
 if TYPE_CHECKING:
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.passages import PassageJudgments
-    from cranfield.show.charts.drawing import Spec
+    from cranfield.show.charts.parts import Spec
 
 
 class Options(TypedDict, total=False):
@@ -87,7 +86,6 @@ def evaluate(
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
     """
-    policy = policy or Policy()
     wanted = parse_measures(measures)
     if isinstance(run, ChunkRun) or are_of_passages(qrels):
         from cranfield.evaluation.chunked import evaluate_chunks
@@ -96,40 +94,54 @@ def evaluate(
             raise InputError(
                 "the run", "runs of chunks cannot be evaluated with lengths, an engine or a format of judgments."
             )
-        return evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
+        return evaluate_chunks(qrels, run, wanted, policy or Policy(), name=name, format=format, check_ids=check_ids)
     read = read_judgments(qrels, qrels_format, wanted, engine)
+    opened = open_lazily(run, engine, format) if stays_in_engine(run, engine) else open_run(run, format)
+    return evaluate_run(read, opened, wanted, policy or Policy(), name=name, lengths=lengths, check_ids=check_ids)
+
+
+def evaluate_run(
+    read: Judgments | GroupedJudgments,
+    run: Run | Lazy,
+    wanted: Sequence[Measure],
+    policy: Policy,
+    *,
+    name: str | None = None,
+    lengths: Any = None,
+    check_ids: bool = True,
+    wants: Wants = NOTHING,
+) -> Evaluation:
+    """The evaluation of a run that is open; wants: what its reading must answer besides the ranks."""
     judgments = read if isinstance(read, Judgments) else read.flat
-    if stays_in_engine(run, engine):
+    reading: Reading | None = None
+    if isinstance(run, Lazy):
         from cranfield.engines.lazy_run import LazyRun
 
-        source: Source | Lazy = (lazy := open_run(run, engine, format))
-        ids: RunIds = (lazy_run := LazyRun.of(lazy, judgments, policy))
-        scanned, documents = lazy_run.scanned, None
+        if lengths is not None:
+            raise InputError(run.name, _LENGTHS, hint=_EAGER)
+        ids: RunIds = (lazy_run := LazyRun.of(run, judgments, policy))
+        place, scanned, in_memory = run.name, lazy_run.scanned, False
     else:
-        source = (eager := open_source(run, "run", format))
-        ids = SourceIds(eager, judgments, policy)
-        scanned = scan_source(eager, judgments, policy)
-        documents = Documents.of(run, eager, format, judgments, policy)
-    judged = rank_scanned(judgments, scanned, policy, source.name)
-    warnings = check_overlap(judgments, scanned, ids, in_memory=not (engine or source.stream), refuse=check_ids)
+        every = Wants(first=EVERYTHING, held=True) if lengths is not None else NOTHING
+        ids = reading = run.read(judgments, policy, wants | every)
+        place, scanned, in_memory = run.place, reading.scanned, run.stream is None
+    judged = rank_scanned(judgments, scanned, policy, place)
+    warnings = check_overlap(judgments, scanned, ids, in_memory=in_memory, refuse=check_ids)
     orders: TieOrders | None = TieOrders(judgments, scanned, policy)
-    if lengths is not None:
-        if isinstance(source, Lazy):
-            raise InputError(source.name, _LENGTHS, hint=_EAGER)
+    if lengths is not None and reading is not None:
         from cranfield.ranks.whole_rankings import with_lengths
 
-        judged = with_lengths(judged, judgments, source, policy, lengths)
+        judged = with_lengths(judged, reading.first(judgments.query_ids, EVERYTHING), lengths, place)
         orders = None  # another order of ties changes the lengths above a document
-    refuse_missing(judged, policy, source.name)
-    stream = source.stream
+    refuse_missing(judged, policy, place)
     return evaluation_of(
-        name or run_name(source.name),
+        name or run_name(place),
         wanted,
         judged,
         policy,
-        InputHashes(partial(getattr, judgments, "sha256"), _run_hash(stream) if stream else partial(digest_of, judged)),
+        InputHashes(partial(getattr, judgments, "sha256"), (reading and reading.sha256) or partial(digest_of, judged)),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
-        documents=documents,
+        reading=reading and reading.without_counts(),
         warnings=warnings,
         doubts=tuple(filter(None, [chosen_warning(judgments)])),
         orders=orders,
@@ -155,7 +167,7 @@ class Evaluations(dict[str, Evaluation]):
         return "\n\n".join(map(str, self.values()))
 
     def _repr_html_(self) -> str:
-        return notebook_html("evaluations_html", list(self.values()))
+        return as_html("evaluations", list(self.values()))
 
     def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
         """A chart of these runs.
@@ -169,8 +181,6 @@ class Evaluations(dict[str, Evaluation]):
         >>> evaluate_runs({"1": {"a": 1}, "2": {"b": 1}}, {"one": {"1": ["a"], "2": ["b"]}}, "RR").plot()
         <chart: RR of the queries>
         """
-        from cranfield.evaluation.charting import plotted
-
         return plotted(kind, list(self.values()), measure, **options)
 
 
@@ -191,15 +201,43 @@ def evaluate_runs(
     >>> {name: result["RR"] for name, result in results.items()}
     {'good': 1.0, 'bad': 0.5}
     """
+    return read_runs(qrels, runs, measures, lambda _: NOTHING, **options)
+
+
+def read_runs(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures,
+    wants: Callable[[Judgments], Wants],
+    **options: Unpack[Options],
+) -> Evaluations:
+    """Evaluate several runs, each read once for all that is wanted: the one place with threads.
+
+    wants: what the readings must answer besides the ranks, given the judgments
+    """
     measures = parse_measures(measures)
-    engine = options.get("engine")
-    opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
+    engine, format, policy = options.get("engine"), options.get("format"), options.get("policy") or Policy()
+    opened = partial(open_lazily, engine=engine, format=format) if engine is not None else None
     named = named_runs(runs, opened=opened)
-    judgments = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
+    judgments: Any = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
+
+    grades = judgments if isinstance(judgments, Judgments) else getattr(judgments, "flat", None)
+    asked = NOTHING if grades is None else wants(grades)
 
     def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
         name, run = named_run
-        return name, evaluate(judgments, run, measures, name=name, **options)
+        if are_of_passages(judgments) or stays_in_engine(run, engine):
+            return name, evaluate(judgments, run, measures, name=name, **options)
+        return name, evaluate_run(
+            judgments,
+            open_run(run, format),
+            measures,
+            policy,
+            name=name,
+            lengths=options.get("lengths"),
+            check_ids=options.get("check_ids", True),
+            wants=asked,
+        )
 
     # An engine has threads of its own.
     return Evaluations(in_parallel(one, named.items(), threads_for(named.values()) if engine is None else 1))
@@ -207,7 +245,7 @@ def evaluate_runs(
 
 def threads_for(runs: Collection[Any]) -> int:
     """How many runs to read at a time: few files are split into blocks, and so are files that are already scanned."""
-    files = all(isinstance(run, str | os.PathLike | Stream) for run in runs)
+    files = all(isinstance(run, str | os.PathLike | Stream | Run) for run in runs)
     return CORES if files and len(runs) >= 2 * CORES and not is_scanning() else 1
 
 
@@ -263,7 +301,8 @@ def _refuse_passages(wanted: Sequence[Measure]) -> None:
     if named:
         raise MeasureError(
             f"{named} is measured on passages of documents.",
-            hint="give PassageJudgments, and the run with its chunks: ChunkRun(run, chunks); for commands --chunks",
+            hint="give judgments of passages, and the run with its chunks: "
+            + either("ChunkRun(run, chunks)", given("chunks")),
         )
 
 
@@ -312,7 +351,3 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
 
 _LENGTHS = "lengths need all documents of every ranking, but these stay in the engine."
 _EAGER = "collect the run, or leave out the engine, to evaluate it in memory"
-
-
-def _run_hash(stream: Stream) -> str | Callable[[], str]:
-    return stream.sha256 if stream.hashed else stream.hash_again

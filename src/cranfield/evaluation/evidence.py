@@ -11,8 +11,8 @@ from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
-from cranfield.ranks.documents import Documents
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.packed import PackedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
@@ -26,17 +26,15 @@ class RankedEvidence:
 
     packed: the ranks; those of many runs would otherwise take most of the memory
     kept: the queries of the ranks that are averaged over
-    documents: where the documents of the run can be read again; None for a run that stayed in an engine
+    reading: answers for documents of the run; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
     """
 
-    def __init__(
-        self, ranks: JudgedRanks, policy: Policy, documents: Documents | None, orders: TieOrders | None
-    ) -> None:
+    def __init__(self, ranks: JudgedRanks, policy: Policy, reading: Reading | None, orders: TieOrders | None) -> None:
         """policy: says whether queries that the run lacks are averaged over."""
         self.packed = PackedRanks(ranks)
         self.kept: Flags = ~ranks.missing if policy.missing == "skip" else np.ones(len(ranks), dtype=np.bool_)
-        self.documents = documents
+        self.reading = reading
         self.orders = orders
         self._facts: dict[Scope, FactColumns] = {}
         self._ranges: dict[Measure, TieRange | None] = {}
@@ -72,7 +70,7 @@ class RankedEvidence:
 class SavedEvidence:
     """The facts of a saved evaluation, which no longer has ranks."""
 
-    ranks = documents = None
+    ranks = reading = None
     has_ties = False
 
     def __init__(self, facts: Mapping[Scope, FactColumns]) -> None:

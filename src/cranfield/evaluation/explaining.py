@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.drawing import as_html, as_text
 from cranfield.errors import InputError, nearest
-from cranfield.evaluation.notebook_display import notebook_html
-from cranfield.layout import UNPAINTED, Paint, aligned, columns, count, fitted, listed, shortened, visible, wrapped
+from cranfield.io.source import open_source
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import GainMap
@@ -21,7 +21,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.whole_rankings import rankings_of
-from cranfield.read.source import open_source
+from cranfield.words import count, listed
 
 
 class Position(NamedTuple):
@@ -56,92 +56,13 @@ class Explanation(NamedTuple):
         return f"<Explanation of {ranking}: {count(len(self.positions), 'rank')} by {listed(self.measures)}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("explanation_html", self)
+        return as_html("explanation", self)
 
     def __str__(self) -> str:
-        return "\n".join([_title(self), *aligned(_rows(self), left=(DOCUMENT,)), *_gain_note(self), _ideal(self)])
+        return as_text("explanation_text.explanation_text", self)
 
 
 USUAL = "P R nDCG"
-HEAD = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2")
-DOCUMENT = HEAD.index("document")
-# Columns to leave out on a narrow terminal, in this order: they follow from the grade and the rank.
-SPARE = ("log2(i+1)", "gain/log2", "gain")
-NARROW = 12  # columns that a document has at least
-
-
-def explanation_text(explanation: Explanation, width: int, paint: Paint = UNPAINTED, text: str = "") -> str:
-    """The same in lines that fit: long ids are cut short, and columns that follow from others are left out.
-
-    text: that of the query, where it is known.
-
-    If that is not enough, nothing is left out, and some columns are printed below the others.
-    """
-    rows = _rows(explanation)
-    for left_out in range(len(SPARE) + 1):
-        kept = [at for at, name in enumerate(rows[0]) if name not in SPARE[:left_out]]
-        fewer = [[row[at] for at in kept] for row in rows]
-        room = width - _others(fewer)
-        if room >= NARROW:
-            rows = [[shortened(cell, room) if at == DOCUMENT else cell for at, cell in enumerate(row)] for row in fewer]
-            break
-
-    def tint(row: int, column: int, cell: str) -> str:
-        place = explanation.positions[row - 1]
-        if row and rows[0][column] in ("document", "grade"):
-            return paint.dim(cell) if place.grade is None else paint.good(cell) if place.gain > 0 else cell
-        return cell
-
-    lines = fitted(rows, width, paint.strong, repeated=DOCUMENT + 1, left=(DOCUMENT,), tint=tint)
-    notes = _gain_note(explanation) if "gain" in rows[0] else []
-    below = [paint.dim(line) for note in (*notes, _ideal(explanation)) for line in wrapped(note, hang=2, width=width)]
-    title = _title(explanation)
-    asked = f"{title}: {text}" if text else title
-    return "\n".join([*wrapped(asked, hang=2, width=width), *lines, *below])
-
-
-def _rows(explanation: Explanation) -> list[list[str]]:
-    """The table, a row for each position: every cell is a text, and none is aligned yet."""
-    return [[*HEAD, *explanation.measures], *(_row(place, explanation.measures) for place in explanation.positions)]
-
-
-def _row(place: Position, measures: tuple[str, ...]) -> list[str]:
-    return [
-        str(place.rank),
-        place.doc_id,
-        "-" if place.grade is None else f"{place.grade:g}",
-        f"{place.gain:g}",
-        f"{place.discount:.4f}",
-        f"{place.gain / place.discount:.4f}",
-        *(f"{place.values[name]:.4f}" for name in measures),
-    ]
-
-
-def _others(rows: list[list[str]]) -> int:
-    """The width of all columns except the documents."""
-    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
-    return sum(widths) - widths[DOCUMENT] + 2 * (len(widths) - 1)
-
-
-def _title(explanation: Explanation) -> str:
-    title = f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
-    return title if explanation.positions else f"{title}: nothing retrieved"
-
-
-def _gain_note(explanation: Explanation) -> list[str]:
-    """Whose gain the table shows, where the measures differ in it."""
-    gains = explanation.gains
-    if len(set(gains.values())) < 2:
-        return []
-    first, *more = gains
-    others = ", ".join(name for name in more if gains[name] != gains[first])
-    return [f"gain: {gains[first]}, as in {first}; not that of {others}"]
-
-
-def _ideal(explanation: Explanation) -> str:
-    best = explanation.ideal[: len(explanation.positions) or 10]
-    listed = ", ".join(f"{visible(document)} ({grade:g})" for document, grade in best)
-    return f"ideal order: {listed}"
 
 
 def explain(

@@ -12,14 +12,14 @@ from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.hashes import InputHashes, column_digest
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
-from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
-from cranfield.ranks.documents import Documents
 from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
+from cranfield.words import count
 
 
 def evaluate_ranks(judged: JudgedRanks, measures: Measures, policy: Policy, name: str) -> Evaluation:
@@ -40,7 +40,7 @@ def evaluation_of(
     inputs: InputHashes,
     tables: Mapping[str, Any] | None = None,
     *,
-    documents: Documents | None = None,
+    reading: Reading | None = None,
     warnings: Sequence[str] = (),
     doubts: Sequence[str] = (),
     orders: TieOrders | None = None,
@@ -53,7 +53,7 @@ def evaluation_of(
     warnings: about ids of the run and of the judgments
     doubts: about the judgments
     """
-    evidence = RankedEvidence(judged, policy, documents, orders)
+    evidence = RankedEvidence(judged, policy, reading, orders)
     kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
     query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
     return Evaluation(

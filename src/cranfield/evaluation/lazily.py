@@ -18,14 +18,14 @@ from cranfield.engines.judged_rows import JudgedRows
 from cranfield.engines.lazy_run import collected
 from cranfield.engines.measuring import Measuring
 from cranfield.engines.registry import engine_of, frames_taken, readers
-from cranfield.engines.sources import Lazy, open_judgments, open_run, stays_in_engine
+from cranfield.engines.sources import Lazy, open_judgments, open_lazily, stays_in_engine
 from cranfield.engines.totals import Totals
-from cranfield.errors import InputError
+from cranfield.errors import InputError, given
 from cranfield.evaluation.from_ranks import missing_error
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
-from cranfield.layout import joined
+from cranfield.io.source import run_name
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.chosen_warning import chosen_warning
@@ -35,7 +35,6 @@ from cranfield.ranks.overlap import (
 )
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.source import run_name
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -113,7 +112,7 @@ def evaluate_lazily(
     policy, wanted = policy or Policy(), tuple(parse_measures(measures))
     if not stays_in_engine(run, engine):
         raise _not_in_an_engine(run)
-    opened = open_run(run, engine, format)
+    opened = open_lazily(run, engine, format)
     for measure in wanted:
         require_ranks(measure)
         # Errors about measures come before the work, not from its tasks.
@@ -127,11 +126,11 @@ def evaluate_lazily(
 
 
 def _not_in_an_engine(run: Any) -> InputError:
-    names = joined((f"'{engine.name}'" for engine in readers()), "or")
+    names = (engine.name for engine in readers())
     return InputError(
         "the run",
         f"evaluate_lazily needs a run in an engine, not a {type(run).__name__}.",
-        hint=f"give {frames_taken()}; or the path of Parquet files and engine={names}",
+        hint=f"give {frames_taken()}; or the path of Parquet files and {given('engine', *names)}",
     )
 
 

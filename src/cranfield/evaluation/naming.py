@@ -9,9 +9,9 @@ from typing import Any
 from cranfield.engines.sources import Lazy
 from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.summary import Summary
+from cranfield.io.source import run_name
+from cranfield.io.streams import Stream, stream_name
 from cranfield.ranks.chunk_runs import ChunkRun
-from cranfield.read.source import run_name
-from cranfield.read.streams import Stream, stream_name
 
 UNNAMED = "the run"
 

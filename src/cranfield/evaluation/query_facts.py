@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.notebook_display import notebook_html
-from cranfield.layout import count
+from cranfield.drawing import as_html
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.words import count
 
 
 class QueryFacts(NamedTuple):
@@ -86,7 +86,7 @@ class QueryList(list[QueryFacts]):
         return "\n".join(map(repr, self)) or "<no query>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("queries_html", self)
+        return as_html("queries", self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

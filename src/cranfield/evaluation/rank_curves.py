@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from cranfield.errors import CranfieldError
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
-from cranfield.measures.curve import Curve, precision_recall_curve
-from cranfield.measures.recall_levels import interpolated
+from cranfield.measures.recall_levels import Curve, interpolated, precision_recall_curve
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cranfield.drawing import plotted
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
@@ -22,7 +23,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import FactColumns, QueryList
-    from cranfield.show.charts.drawing import Spec
+    from cranfield.show.charts.parts import Spec
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -318,6 +319,4 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, "RR").plot()
         <chart: RR of the queries>
         """
-        from cranfield.evaluation.charting import plotted
-
         return plotted(kind, [self], measure, **options)

@@ -19,12 +19,12 @@ from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts
+from cranfield.io.formats.json import parse_json
+from cranfield.io.streams import Stream
+from cranfield.io.target import write_text
 from cranfield.measures import parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.policy import Policy
-from cranfield.read.formats.json import parse_json
-from cranfield.read.streams import Stream
-from cranfield.read.target import write_text
 
 FORMAT = "cranfield evaluation"
 EDITION = 2
@@ -50,9 +50,9 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def load(path: str | os.PathLike[str]) -> Evaluation:
+def load(path: str | os.PathLike[str] | Stream) -> Evaluation:
     """Read a saved evaluation; an error where it is not one, or a broken one."""
-    return evaluation_from(read(path), path)
+    return evaluation_from(read(path), path.name if isinstance(path, Stream) else path)
 
 
 def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) -> Evaluation:
@@ -114,15 +114,18 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def is_saved(path: Any, format: str = FORMAT) -> bool:
-    """Whether a path is that of a saved evaluation, by how the file begins."""
-    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+    """Whether a path or a stream is that of a saved evaluation, by how the file begins."""
+    if not isinstance(path, str | os.PathLike | Stream):
         return False
-    return f'"format": "{format}"'.encode() in Stream(path).head(100)
+    stream = path if isinstance(path, Stream) else Stream(path)
+    if stream.address is None or not os.path.isfile(stream.address):
+        return False
+    return f'"format": "{format}"'.encode() in stream.head(100)
 
 
-def read(path: str | os.PathLike[str], format: str = FORMAT) -> dict[str, Any]:
+def read(path: str | os.PathLike[str] | Stream, format: str = FORMAT) -> dict[str, Any]:
     """The content of a saved file, as it was saved."""
-    stream = Stream(path)
+    stream = path if isinstance(path, Stream) else Stream(path)
     content = parse_json(stream.content(), stream.name, hint=HINT)
     if not isinstance(content, dict) or content.get("format") != format:
         raise InputError(stream.name, "this is not a saved evaluation.", hint=HINT)

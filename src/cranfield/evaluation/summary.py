@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cranfield.drawing import as_html
 from cranfield.errors import MeasureError
 from cranfield.evaluation.hashes import InputHashes
-from cranfield.evaluation.notebook_display import notebook_html
 from cranfield.evaluation.values import Counts
-from cranfield.layout import count, listed
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.registry import Definition
 from cranfield.measures.scope import rels_of
 from cranfield.ranks.policy import Policy
 from cranfield.version import __version__
+from cranfield.words import count, listed
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, kw_only=True)
@@ -180,7 +180,7 @@ class Summary(Mapping[str, float]):
         return f"<{type(self).__name__} of {self.run}: {means}; {count(self.counts.queries, 'query', 'queries')}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html("summary_html", self)
+        return as_html("summary", self)
 
 
 def _count_0(queries: int) -> str:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.scope import last_rank, without_relevant
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.words import count
 
 BUDGET = 200_000_000  # documents of completions tried for the bounds of a measure, shared out over the queries
 LARGE = 1e290  # values up to here can be added up, however many queries there are

@@ -16,10 +16,10 @@ from cranfield.comparison.gating import GATE_MEASURES, GateResult, by_role
 from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs
-from cranfield.judging.sampled_views import PEOPLE, SampledViews, sampled_views
-from cranfield.judging.store import Store, open_store
+from cranfield.io.mappings import id_text
+from cranfield.judging.pool.sampled_views import PEOPLE, SampledViews, sampled_views
+from cranfield.judging.store.store import Store, open_store
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
-from cranfield.read.mappings import id_text
 
 
 def evaluate_corrected(

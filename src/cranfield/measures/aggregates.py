@@ -27,7 +27,6 @@ def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *
 
 
 def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:
-    """The error for finite values that are too large to add up."""
     what = {"geometric": "geometric mean"}.get(how, how)
     return MeasureError(
         f"the {what} of {of} over {queries} queries is not a finite number: its values are too large to add up.",

@@ -44,7 +44,6 @@ def multiple_of_relevant(relevant: Numbers | Integers, multiple: float) -> Numbe
 
 
 def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
-    """The weighted harmonic mean of F."""
     weight = float(f"{beta**2:.15g}")  # exactly 0.5 for β = √0.5
     return ratio((1 + weight) * precision * recall, weight * precision + recall)
 
@@ -83,7 +82,6 @@ def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2,
 
 
 def all_ranks(cutoff: int) -> Integers:
-    """The ranks down to a cutoff, for measures that compare with a ranking of that length."""
     if cutoff > DEEPEST:
         raise OverflowError(f"a sum over {cutoff:,} ranks is too long; at most {DEEPEST:,} can be added up")
     return np.arange(1, cutoff + 1)
@@ -101,5 +99,4 @@ def highest(judged: JudgedRanks, max_grade: MaxGrade) -> npt.NDArray[Any] | floa
 
 
 def scaled_gain(judged: JudgedRanks, max_grade: MaxGrade) -> Numbers:
-    """Grades as gains between 0 and 1."""
     return np.asarray(np.clip(judged.grade / highest(judged, max_grade), 0, 1))

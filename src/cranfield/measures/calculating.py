@@ -40,7 +40,6 @@ def calculated(measure: Measure, table: Any) -> Numbers:
 
 
 def unchecked_values(measure: Measure, judged: Any) -> Any:
-    """The result of a measure's function, unchecked."""
     parameters = dict(measure.parameters)
     if parameters.pop("judged_only", False):
         judged = judged.condensed
@@ -60,7 +59,6 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
 
 
 def _failed(measure: Measure, error: BaseException) -> MeasureError:
-    """The error of a measure of the user, with the line of its function."""
     from traceback import walk_tb
 
     code = getattr(measure.definition.function, "__code__", None)
@@ -79,7 +77,6 @@ def _whose(table: Any, place: int) -> str:
 
 
 def _cause(measure: Measure, table: Any, place: int, value: float) -> tuple[str, str]:
-    """Why a value is not finite, and what to do about it."""
     chosen = {**measure.definition.defaults, **dict(measure.parameters)}
     largest = float(np.abs(_grades(table, place)).max(initial=0.0))
     if chosen.get("gain") == "exponential" and largest >= POWER:
@@ -100,7 +97,6 @@ def _size(parameter: Any) -> float:
 
 
 def _grades(table: Any, place: int) -> Numbers:
-    """The judged grades of a query, if the table has them."""
     first, grades = getattr(table, "judged_first", None), getattr(table, "judged_grades", None)
     if first is None or grades is None:
         return np.zeros(0)

@@ -20,7 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, combinations_with_replacement, product
+from functools import lru_cache
+from itertools import chain, combinations_with_replacement, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,8 @@ from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-AT_ONCE = 1_000_000  # ... and how many of them are in one table
+AT_ONCE = 1_000_000  # documents of completions in one table
+TOGETHER = 1 << 16  # documents of rankings that are filled at a time
 
 Scale = tuple[float, ...]
 
@@ -74,43 +76,71 @@ def bounds(
     if is_sum(measure):
         least, most = (measure(replace(judged, **filled_rankings(judged, grade))) for grade in (grades[-1], grades[0]))
         return QueryBounds(least, most, exact)
-    holes = judged.retrieved - judged.sum(judged.judged)
-    open_queries = np.flatnonzero((holes > 0) | (more > 0)).tolist()
+    size = _Sizes.of(measure, judged, more)
+    open_queries = np.flatnonzero((size.holes > 0) | (size.beneath > 0)).tolist()
     cells = budget // max(len(open_queries), 1)
     waiting: list[tuple[int, JudgedRanks]] = []
-    size = 0
+    documents = 0
     for query in open_queries:
-        completions = _completions(measure, _one(judged, query), int(more[query]), grades, cells)
-        if completions is None:
+        if size.of_completions(query, measure, len(grades)) > cells:
             low[query], high[query] = range_of(measure)
             exact[query] = False
             continue
+        completions = _completions(measure, _one(judged, query), int(more[query]), grades)
         waiting.append((query, completions))
-        size += len(completions.rank) + len(completions.judged_grades)
-        if size > AT_ONCE:
+        documents += len(completions.rank) + len(completions.judged_grades)
+        if documents > AT_ONCE:
             _try(measure, waiting, low, high)
-            waiting, size = [], 0
+            waiting, documents = [], 0
     _try(measure, waiting, low, high)
-    if _is_monotone(measure) and not exact.all():
-        rankings = [filled_rankings(judged, grade) for grade in (grades[-1], grades[0])]
-        judgments = [filled_judgments(judged, grade, more) for grade in (grades[-1], grades[0])]
-        least, most = (measure(replace(judged, **rankings[at], **judgments[1 - at])) for at in (0, 1))
-        # A query without relevant documents has 0, but a completion may have some.
-        most = np.where(most == 0, high, most)
-        low, high = np.where(exact, low, np.maximum(low, least)), np.where(exact, high, np.minimum(high, most))
-        worst, best = (measure(replace(judged, **rankings[at], **judgments[at])) for at in (0, 1))
-        exact |= (more == 0) & (worst == low) & (best == high)
+    if _is_monotone(measure):
+        ends = (grades[-1], grades[0])
+        for queries in _blocks(judged.retrieved + more, ~exact):
+            some = judged._between(queries.start, queries.stop)
+            its = low[queries], high[queries], exact[queries]
+            for whole, part in zip((low, high, exact), _filled(measure, some, more[queries], ends, *its), strict=True):
+                whole[queries] = part
     return QueryBounds(low, high, exact)
+
+
+def _filled(
+    measure: Measure, judged: JudgedRanks, unseen: Integers, ends: tuple[float, float], *known: Any
+) -> tuple[Numbers, Numbers, Flags]:
+    """The bounds of a monotone measure, of queries with too many completions; others keep those that are known.
+
+    ends: the grades that are worth least and most
+    """
+    low, high, exact = known
+    rankings = [filled_rankings(judged, grade) for grade in ends]
+    judgments = [filled_judgments(judged, grade, unseen) for grade in ends]
+    least, most = (measure(replace(judged, **rankings[at], **judgments[1 - at])) for at in (0, 1))
+    # A query without relevant documents has 0, but a completion may have some.
+    most = np.where(most == 0, high, most)
+    low, high = np.where(exact, low, np.maximum(low, least)), np.where(exact, high, np.minimum(high, most))
+    if not exact[unseen == 0].all():
+        worst, best = (measure(replace(judged, **rankings[at], **judgments[at])) for at in (0, 1))
+        exact = exact | ((unseen == 0) & (worst == low) & (best == high))
+    return low, high, exact
+
+
+def _blocks(documents: Integers, wanted: Flags) -> Iterator[slice]:
+    """Stretches of queries with about TOGETHER documents that contain one that is wanted."""
+    first = np.flatnonzero(np.diff(np.cumsum(documents) // TOGETHER, prepend=-1)).tolist()
+    return (slice(*ends) for ends in pairwise([*first, len(documents)]) if wanted[slice(*ends)].any())
 
 
 def default_scale(measure: Measure, judged: JudgedRanks) -> Scale:
     """The grades that occur in the judgments, and at least 0, 1 and the one that counts as relevant."""
-    known = np.unique(judged.judged_grades[judged.judged_grades >= 0]).tolist()
+    return scale_of(measure, judged.judged_grades)
+
+
+def scale_of(measure: Measure, grades: Numbers) -> Scale:
+    """The same for the grades of all judgments."""
+    known = np.unique(grades[grades >= 0]).tolist()
     return tuple(sorted({0.0, 1.0, float(_chosen(measure).get("rel", 1)), *known}))
 
 
 def read_scale(scale: Iterable[Any]) -> Scale:
-    """Grades as sorted numbers; an error if they are not valid."""
     if isinstance(scale, str | bytes) or not isinstance(scale, Iterable):
         raise InputError("the scale", f"{scale!r:.60} is not a list of grades.", hint="for instance [0, 1, 2, 3]")
     grades = set()
@@ -145,11 +175,11 @@ def is_sum(measure: Measure) -> bool:
 
 
 def cutoff_of(measure: Measure) -> int | None:
-    """The deepest rank that a measure looks at."""
     cutoff = _chosen(measure).get("cutoff")
     return None if cutoff is REQUIRED else cutoff
 
 
+@lru_cache(4096)
 def looks_at_judgments(measure: Measure) -> bool:
     """Whether a measure looks at judged documents outside the ranking; found by trying a table without them."""
     table = JudgedRanks.of_grades([1, 0, None, 2], [1])
@@ -162,13 +192,11 @@ def looks_at_judgments(measure: Measure) -> bool:
 
 
 def has_losses(measure: Measure) -> bool:
-    """Whether some grade is worth less than nothing."""
     gain = _chosen(measure).get("gain")
     return isinstance(gain, GainMap) and any(its_gain < 0 for _, its_gain in gain.pairs)
 
 
 def range_of(measure: Measure) -> tuple[float, float]:
-    """The range of a measure with its parameters."""
     if has_losses(measure):
         return -math.inf, math.inf
     low, high = measure.definition.range
@@ -209,31 +237,58 @@ def _one(judged: JudgedRanks, query: int) -> _Query:
     )
 
 
-def _completions(
-    measure: Measure, query: _Query, unseen: int, grades: Sequence[float], cells: int
-) -> JudgedRanks | None:
-    """The table of all completions worth trying, each as a query of its own; None: there are too many."""
-    cutoff, levels = cutoff_of(measure), len(grades)
+class _Sizes(NamedTuple):
+    """For each query, what the number of its completions depends on.
+
+    depth: how many documents a measure looks at; holes: how many of them are unjudged
+    beneath: how many unjudged documents there are besides; judged: how many are judged
+    """
+
+    depth: Integers
+    holes: Integers
+    beneath: Integers
+    judged: Integers
+
+    @classmethod
+    def of(cls, measure: Measure, judged: JudgedRanks, unseen: Integers) -> _Sizes:
+        cutoff = cutoff_of(measure)
+        depth = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+        holes = depth - judged.sum(judged.judged & judged.within(cutoff)).astype(np.int64)
+        every = judged.retrieved - judged.sum(judged.judged).astype(np.int64)
+        return cls(depth, holes, every - holes + unseen, judged.n_judged().astype(np.int64))
+
+    def of_completions(self, query: int, measure: Measure, levels: int) -> int:
+        """How many documents all completions of a query have that are worth trying."""
+        depth, holes, beneath, judged = (int(column[query]) for column in self)
+        rankings, kinds = _number_of_orders(measure, holes, levels), _number_beneath(measure, beneath, levels)
+        return rankings * kinds * (depth + judged + holes + beneath)
+
+
+def _completions(measure: Measure, query: _Query, unseen: int, grades: Sequence[float]) -> JudgedRanks:
+    """The table of all completions worth trying, each as a query of its own."""
+    cutoff = cutoff_of(measure)
     depth = query.retrieved if cutoff is None else min(cutoff, query.retrieved)
     within = query.rank <= depth
     top = np.full(depth, np.nan)
     top[query.rank[within] - 1] = query.grade[within]
     unjudged = np.isnan(top)
     holes = int(unjudged.sum())
-    rewards_order = measure.definition.rewards_order
-    rankings = 2 * math.comb(holes + levels - 1, holes) if rewards_order else levels**holes
+    rankings = _number_of_orders(measure, holes, len(grades))
     beneath = query.retrieved - depth - int((~within).sum()) + unseen
-    beneaths, kinds = _beneath(measure, beneath, grades)
-    if rankings * kinds * (depth + len(query.judged) + holes + beneath) > cells:
-        return None
-    tried = matrix(_orders(grades, holes, rewards_order), rankings, holes)
+    kinds = _number_beneath(measure, beneath, len(grades))
+    tried = matrix(_orders(grades, holes, measure.definition.rewards_order), rankings, holes)
     filled = np.tile(top, (rankings, 1))
     filled[:, unjudged] = tried
-    hidden = matrix(beneaths, kinds, beneath)
+    hidden = matrix(_beneath(measure, beneath, grades), kinds, beneath)
     every = np.repeat(np.arange(rankings), kinds)  # each ranking with each way to judge the documents beneath
     judged = np.hstack([np.tile(query.judged, (len(every), 1)), tried[every], np.tile(hidden, (rankings, 1))])
     # Judged documents below the cutoff are not rows of this table: no measure with a cutoff looks at them there.
     return complete_table(filled[every], judged, query.retrieved, query.lengths)
+
+
+@lru_cache(4096)
+def _number_of_orders(measure: Measure, holes: int, levels: int) -> int:
+    return 2 * math.comb(holes + levels - 1, holes) if measure.definition.rewards_order else levels**holes
 
 
 def _orders(grades: Sequence[float], holes: int, rewards_order: bool) -> Iterator[tuple[float, ...]]:
@@ -244,19 +299,36 @@ def _orders(grades: Sequence[float], holes: int, rewards_order: bool) -> Iterato
     return chain(falling, (each[::-1] for each in falling))
 
 
-def _beneath(measure: Measure, count: int, grades: Sequence[float]) -> tuple[Iterable[tuple[float, ...]], int]:
-    """The grades of documents that lie beneath the ranking, in all ways that could make a difference, and how many."""
+def _beneath(measure: Measure, count: int, grades: Sequence[float]) -> Iterable[tuple[float, ...]]:
+    """The grades of documents that lie beneath the ranking, in all ways that could make a difference."""
     if not count or not looks_at_judgments(measure):
-        return [(grades[-1],) * count], 1
-    if _is_monotone(measure) or measure.definition.name in _OF_JUDGMENTS:
-        return [(grade,) * count for grade in (grades[-1], grades[0])], 2
-    if _chosen(measure).get("max_grade") == "query":  # only the highest of them makes a difference
-        return [(grade,) * count for grade in grades], len(grades)
-    return combinations_with_replacement(grades, count), math.comb(count + len(grades) - 1, count)
+        return [(grades[-1],) * count]
+    if _only_ends_matter(measure):
+        return [(grade,) * count for grade in (grades[-1], grades[0])]
+    if _only_highest_matters(measure):
+        return [(grade,) * count for grade in grades]
+    return combinations_with_replacement(grades, count)
+
+
+@lru_cache(4096)
+def _number_beneath(measure: Measure, count: int, levels: int) -> int:
+    """How many ways `_beneath` finds."""
+    if not count or not looks_at_judgments(measure):
+        return 1
+    if _only_ends_matter(measure):
+        return 2
+    return levels if _only_highest_matters(measure) else math.comb(count + levels - 1, count)
+
+
+def _only_ends_matter(measure: Measure) -> bool:
+    return _is_monotone(measure) or measure.definition.name in _OF_JUDGMENTS
+
+
+def _only_highest_matters(measure: Measure) -> bool:
+    return bool(_chosen(measure).get("max_grade") == "query")
 
 
 def _try(measure: Measure, tried: list[tuple[int, JudgedRanks]], low: Numbers, high: Numbers) -> None:
-    """Lower and raise the bounds of the queries whose completions these are."""
     if not tried:
         return
     tables = [table for _, table in tried]

@@ -22,13 +22,12 @@ FAMILIES = (
     "diversity",
     "groups",
     "preferences",
-    "text",
+    "passage_text",
 )
 _USUAL = ("precision", "gain")  # the most frequent measures
 
 
 def families() -> list[ModuleType]:
-    """All families, in the order of the documentation."""
     return [_family(name) for name in FAMILIES]
 
 
@@ -43,10 +42,8 @@ def _family(name: str) -> ModuleType:
 
 
 def comes_with_us(function: object) -> bool:
-    """Whether a function is one of cranfield's own."""
     return module_of(function).partition(".")[0] == __name__.partition(".")[0]
 
 
 def module_of(function: object) -> str:
-    """The name of the module that a function is from."""
     return getattr(function, "__module__", None) or "<unknown>"

@@ -37,8 +37,6 @@ class ParameterKind(NamedTuple):
 
 
 def whole(low: int, high: int = MOST) -> ParameterKind:
-    """A whole number."""
-
     def read(value: Any) -> int:
         if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
             raise ValueError
@@ -71,8 +69,6 @@ def number(low: float, high: float = math.inf, *, open_low: bool = False, open_h
 
 
 def choice(words: Mapping[str, str]) -> ParameterKind:
-    """One of several words, each with its meaning."""
-
     def read(value: Any) -> str:
         if value not in words:
             raise ValueError
@@ -82,7 +78,6 @@ def choice(words: Mapping[str, str]) -> ParameterKind:
 
 
 def number_or(word: str, kind: ParameterKind) -> ParameterKind:
-    """A number, or one word instead."""
     return ParameterKind(f"{kind.allowed}, or {word}", lambda value: word if value == word else kind.read(value))
 
 
@@ -134,7 +129,6 @@ def _read_flag(value: Any) -> bool:
 
 
 def shortened(value: Any) -> str:
-    """A value as an error shows it."""
     try:
         text = str(value)
     except ValueError:  # Python refuses to write whole numbers of thousands of digits

@@ -282,7 +282,6 @@ def _documentation(function: Function) -> str:
 
 
 def _check_names(names: tuple[str, ...], function: Function) -> None:
-    """Refuse a user's measure with the name of a built-in one."""
     if comes_with_us(function):
         return
     for name in names:
@@ -338,7 +337,6 @@ def catalogue() -> dict[str, Definition]:
 
 
 def spellings() -> list[str]:
-    """Every name and alias, for suggestions."""
     return sorted({name for each in catalogue().values() for name in (each.name, *each.aliases)})
 
 

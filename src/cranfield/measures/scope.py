@@ -40,7 +40,6 @@ class Scope(NamedTuple):
     @classmethod
     @lru_cache(maxsize=256)  # needed again and again for every measure
     def of(cls, measure: Measure) -> Scope:
-        """The scope of a measure."""
         chosen = chosen_parameters(measure)
         # With a max_grade, RBP takes its gains from the grades and not from rel.
         graded = chosen.get("max_grade") is not None
@@ -58,7 +57,6 @@ class Scope(NamedTuple):
         return self.multiple is None and not self.judged_only
 
     def relevant(self, grades: Numbers) -> Flags:
-        """Which of these grades make a document relevant."""
         return reaches(grades, self.rel) if self.rel is not None else gains(grades, self.gain) > 0
 
     def best_first(self, judged: Mapping[str, float]) -> list[str]:
@@ -90,7 +88,6 @@ class Scope(NamedTuple):
 
 
 def chosen_parameters(measure: Measure) -> dict[str, Any]:
-    """All parameters of a measure, chosen or default."""
     known = {name: value for name, value in measure.definition.defaults.items() if value is not REQUIRED}
     return {**known, **dict(measure.parameters)}
 

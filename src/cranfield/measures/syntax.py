@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from cranfield.errors import MeasureError, slips
-from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
+from cranfield.errors import MeasureError, either, slips
+from cranfield.measures.other_tools import RAG_NAMES, near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
-from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.measures.registry import Definition, Measure, find, plain, registered, spellings
 
 # name, (parameters), @cutoff
@@ -162,7 +161,6 @@ def _parsed(text: str, _registered: int) -> Measure:
 
 
 def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
-    """A name from tools for retrieval-augmented generation as one of our measures."""
     cut = None if plain(name) in RAG_NAMES else _CUTOFF.fullmatch(name)
     known = RAG_NAMES.get(plain(cut[1] if cut else name))
     if known is None:
@@ -229,9 +227,12 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
     return {_OTHER_NAMES.get(name, name): value}
 
 
+_LISTED = either("cranfield.catalogue()", "'cranfield measures'") + " lists them"
+
+
 def _suggestion(name: str, at: str | None) -> str:
     if len(name) > GUESSED:
-        return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
+        return _LISTED
     if theirs := near(name, at):
         return theirs
     # A typo, or two in a long word. Words that only share an ending mean something else.
@@ -241,7 +242,7 @@ def _suggestion(name: str, at: str | None) -> str:
     close = [(slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= allowed]
     if close and min(close)[0] <= allowed:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
-    return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
+    return _LISTED
 
 
 def _meant(word: str, at: str | None) -> str:

@@ -241,7 +241,6 @@ def _measure(name: str, fixed: Mapping[str, Any], at: float | None = None, **par
 
 
 def definition_of(name: str) -> tuple[Definition, Mapping[str, Any]]:
-    """Our measure of a name that trec_eval uses, and the parameters it fixes."""
     found = find(name) or find(name.removesuffix("_cut"))
     if found is None:
         raise MeasureError(f"trec_eval's measure {name} does not exist here.")
@@ -256,7 +255,6 @@ def whole_part(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """A decimal number; anything else is an error."""
     if not re.fullmatch(rf"\s*{_NUMBER}(?:[eE][+-]?\d+)?", text):
         raise MeasureError(f"'{shortened(text)}' is not a number.")
     if not math.isfinite(read := float(text)):
@@ -273,7 +271,6 @@ def _distinct(name: str, numbers: Iterable[float]) -> list[float]:
 
 
 def _pairs(name: str, parameters: str) -> dict[str, Any]:
-    """The parameters p and gain of pairs such as p=0.5 or 1=3."""
     chosen: dict[str, Any] = {}
     gain: dict[str, float] = {}
     for pair in parameters.split(","):

@@ -91,11 +91,14 @@ def filled_judgments(judged: JudgedRanks, grade: float, unseen: Integers) -> dic
     """
     known = judged.judged_grades >= 0
     added = (judged.retrieved - judged.sum(judged.judged)).astype(np.int64) + unseen
-    query = np.concatenate([np.repeat(np.arange(len(judged)), added), judged.judged_query[known]])
-    everything = np.concatenate([np.full(added.sum(), grade), judged.judged_grades[known]])
-    order = np.lexsort((-everything, query))
-    first = offsets(np.bincount(query, minlength=len(judged)))
-    return {"all_judged": JudgedGrades(everything[order], first, order)}
+    query, grades = judged.judged_query[known], judged.judged_grades[known]
+    judged_first = offsets(np.bincount(query, minlength=len(judged)))
+    first = judged_first + offsets(added)
+    everything = np.full(first[-1], grade)
+    # The judged grades fall already; those below this one come after all that are added.
+    place = np.arange(len(grades)) + (first - judged_first)[query] + np.where(grades < grade, added[query], 0)
+    everything[place] = grades
+    return {"all_judged": JudgedGrades(everything, first, np.arange(len(everything)))}
 
 
 def single_documents(depth: int, grade: float) -> JudgedRanks:

@@ -1,99 +1,192 @@
-"""The documents of rankings, best first, of a run that the scan has read before, for showing or numbering them."""
+"""The first documents of rankings, for showing them: kept while a file is read, or read from their place in it.
+
+Which queries are shown turns out when all runs are measured. Of a plain file, the places of its queries are kept until
+then; of what cannot be read at a place (a compressed file, a pipe, one whose queries are scattered) the first ids.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from typing import TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.ranks.codes import codes_of
+from cranfield.io.shapes import Source, Text
+from cranfield.io.text import Block, blocks, located
+from cranfield.native import CORES, native, native_layout
+from cranfield.ranks.codes import TIE_ORDERS
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan import text as scan
-from cranfield.ranks.scan.native import CORES, native, native_layout
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.ties import ordered
-from cranfield.ranks.whole_rankings import rankings_of
-from cranfield.read.shapes import Source, Text
-from cranfield.read.text import Block, blocks, located
+from cranfield.ranks.whole_rankings import rankings_of, scores_of, without_duplicates
 
 Grades = Mapping[str, Mapping[str, float]]
-Ranked = TypeVar("Ranked")
-Kept = Callable[[list[str]], Ranked]
-Compiled = Callable[..., list[tuple[str, Ranked]] | None]
+SHORTEST = 0.8  # of the length of a query's first line: its other lines are hardly ever shorter on average
 
-_TIES = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan numbers them; others need the grades
+
+class Place(NamedTuple):
+    """Where the lines of a query are in its file."""
+
+    offset: int
+    size: int
+    documents: int
+
+
+class FirstDocuments:
+    """The first n documents of the queries of `grades`, as a scan passes their lines."""
+
+    def __init__(self, source: Text, grades: Grades, n: int, policy: Policy, *, by_place: bool) -> None:
+        self.n = min(n, policy.depth or n)
+        self._source, self._grades, self._policy = source, grades, policy
+        self._by_place = by_place
+        self._ids: dict[str, list[str]] = {}
+        self._places: dict[str, Place] = {}
+        self._rankings = BlockRankings(grades, self.n, policy)
+
+    def scattered(self) -> None:
+        """The lines come again, grouped by query, from other files."""
+        self._by_place = False
+        self._ids.clear()
+        self._places.clear()
+
+    def of_block(self, block: Block, queries: Sequence[bytes], retrieved: Integers) -> Callable[[], None]:
+        """What to keep of a block with these queries and numbers of documents; called, the result keeps it."""
+        if not self._by_place:
+            ids = self._rankings(block)
+            return lambda: self._ids.update(ids)
+        sizes = retrieved.tolist()
+        data, starts = bytes(block.data), [0] * len(queries)
+        ends = [len(data)] * len(queries)
+        if block.layout.query == 0:
+            starts = _starts(data, queries, sizes)
+            ends = [*starts[1:], len(data)]
+        names = [query.decode() for query in queries]
+        places = {
+            query: Place(block.offset + start, end - start, size)
+            for query, start, end, size in zip(names, starts, ends, sizes, strict=True)
+            if query in self._grades
+        }
+        return lambda: self._places.update(places)
+
+    def of(self, queries: Collection[str], n: int) -> dict[str, list[str]]:
+        """The first n documents, at most as many as were wanted, of the queries that the run has."""
+        stream, layout = self._source.stream, self._source.layout._replace(header=False)
+        shown: dict[str, list[str]] = {}
+        for query in queries:
+            place = self._places.get(query)
+            if place is None:
+                if query in self._ids:
+                    shown[query] = self._ids[query][:n]
+                continue
+            block = Block(stream, layout, place.offset, stream.part(place.offset, place.size))
+            everything = dict(BlockRankings({query: self._grades[query]}, sys.maxsize, self._policy)(block))
+            if len(everything.get(query, ())) != min(place.documents, self._policy.depth or place.documents):
+                # Lines of other queries are between them, or the file was changed.
+                return first_documents(self._source, {query: self._grades[query] for query in queries}, n, self._policy)
+            shown[query] = everything[query][:n]
+        return shown
+
+
+def _starts(data: bytes, queries: Sequence[bytes], sizes: Sequence[int]) -> list[int]:
+    """Where the lines of each query start, if the lines of a query are adjacent and begin with it."""
+    starts: list[int] = []
+    at = 0
+    for query, size in zip(queries, sizes, strict=True):
+        start = _line_of(data, query, at)
+        starts.append(start)
+        line_end = data.find(b"\n", start)
+        far = start + int((line_end - start) * (size - 1) * SHORTEST)
+        here = data.find(b"\n", far) + 1
+        at = here if far > line_end and data.startswith(query, here) else line_end + 1
+    return starts
+
+
+def _line_of(data: bytes, query: bytes, at: int) -> int:
+    """The next line that begins with a query; where none does, the place where the search began."""
+    start = at
+    while not (data.startswith(query, start) and data[start + len(query) : start + len(query) + 1] in b" \t,;\v\f"):
+        start = data.find(b"\n" + query, start) + 1
+        if not start:
+            return at
+    return start
 
 
 def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> dict[str, list[str]]:
-    """The first n documents of the queries of `grades`: `rankings_of`, cut off, but faster for text."""
-    return _each_ranking(source, grades, n, policy, list, native.first_of_text if native else None)
+    """The first n documents of the queries of `grades`, by reading the source.
 
-
-def all_codes(source: Source, grades: Grades, policy: Policy) -> dict[str, Integers]:
-    """The numbers of all documents of the queries of `grades`, best first."""
-    return _each_ranking(source, grades, sys.maxsize, policy, codes_of, native.codes_of_text if native else None)
-
-
-def _each_ranking(
-    source: Source, grades: Grades, n: int, policy: Policy, kept: Kept[Ranked], compiled: Compiled[Ranked] | None
-) -> dict[str, Ranked]:
-    """What to keep of the first n documents of each query of `grades`; `compiled` finds it in plain text.
-
-    Lines of other queries are skipped unread, and memory is a few blocks besides what is kept.
+    Lines of other queries are skipped unread, and memory is a few blocks besides the result.
     """
-    most = min(n, policy.depth or n, sys.maxsize)
-    if isinstance(source, Text) and policy.duplicates == "error":
-        found = _from_text(source, grades, most, policy, kept, compiled)
-        if found is not None:
-            return found
-    return {query: kept(ranking[:most]) for query, ranking in rankings_of(source, grades, policy).items()}
+    if isinstance(source, Text):
+        documents = _from_text(source, BlockRankings(grades, n, policy))
+        if documents is not None:
+            return documents
+    return {query: ranking[:n] for query, ranking in rankings_of(source, grades, policy).items()}
+
+
+def first_of_all(source: Source, n: int, policy: Policy) -> dict[str, list[str]]:
+    """The first n documents of all queries of a run, by reading the source."""
+
+    def of_block(block: Block) -> list[tuple[str, list[str]]]:
+        names = dict.fromkeys(block.columns().query)
+        return BlockRankings({name.decode(): {} for name in names}, n, policy)(block)
+
+    if isinstance(source, Text):
+        documents = _from_text(source, of_block)
+        if documents is not None:
+            return documents
+    scores = scores_of(source, policy)
+    return {query: ordered(scores[query], query, {}, policy)[: policy.depth][:n] for query in scores}
 
 
 @located()
-def _from_text(
-    source: Text, grades: Grades, n: int, policy: Policy, kept: Kept[Ranked], compiled: Compiled[Ranked] | None
-) -> dict[str, Ranked] | None:
+def _from_text(source: Text, of_block: Callable[[Block], list[tuple[str, list[str]]]]) -> dict[str, list[str]] | None:
     """None if the lines of a query are in more than one block."""
-    found: dict[str, Ranked] = {}
+    rankings: dict[str, list[str]] = {}
     pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
-
-    def work(block: Block) -> list[tuple[str, Ranked]]:
-        return [(query, kept(documents)) for query, documents in first_of_block(block, grades, n, policy)]
-
-    if native is not None and compiled is not None and policy.ties in _TIES:
-        index = native.Index(
-            *laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), np.zeros(len(grades) + 1, np.int64)
-        )
-        known = (native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
-
-        def natively(block: Block) -> list[tuple[str, Ranked]]:
-            answer = compiled(np.frombuffer(block.data, np.uint8), *known)
-            return work(block) if answer is None else answer
-
-        results = in_parallel(natively, pieces, CORES)
-    else:
-        results = (work(block) for block in pieces)
-    with closing(results):
-        for part in results:
-            for query, its in part:
-                if query in found:
+    with closing(in_parallel(of_block, pieces, CORES)) as parts:
+        for part in parts:
+            for query, documents in part:
+                if query in rankings:
                     return None
-                found[query] = its
-    return found
+                rankings[query] = documents
+    return rankings
+
+
+class BlockRankings:
+    """The first n documents of the queries of `grades` in a block of lines."""
+
+    def __init__(self, grades: Grades, n: int, policy: Policy) -> None:
+        self._grades, self._most, self._policy = grades, min(n, policy.depth or n, sys.maxsize), policy
+        self._index: native.Index | None = None
+        if native is not None and policy.ties in TIE_ORDERS and policy.duplicates == "error":
+            none = np.empty(0, np.uint8), np.zeros(1, np.int64)
+            self._index = native.Index(*laid_out(list(grades)), *none, np.zeros(len(grades) + 1, np.int64))
+
+    def __call__(self, block: Block) -> list[tuple[str, list[str]]]:
+        if self._index is not None:
+            ties, drop = TIE_ORDERS[self._policy.ties], self._policy.same_id == "drop"
+            data, layout = np.frombuffer(block.data, np.uint8), native_layout(block.layout)
+            answer = native.first_of_text(data, layout, self._index, self._most, ties, drop)
+            if answer is not None:
+                return answer
+        return first_of_block(block, self._grades, self._most, self._policy)
 
 
 def first_of_block(block: Block, grades: Grades, n: int, policy: Policy) -> list[tuple[str, list[str]]]:
-    """The twin of the native `first_of_text`; that of `codes_of_text` has the numbers of what this finds."""
+    """The twin of the native `first_of_text`."""
     columns = block.columns()
     sign = -1 if block.layout.ranks else 1
-    scores: dict[str, dict[str, float]] = {}
+    scored: dict[str, list[tuple[str, float]]] = {}
     for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
         query = its_query.decode()
         if query in grades:
-            scores.setdefault(query, {})[document.decode()] = sign * value
-    return [(query, ordered(its, query, grades[query], policy)[:n]) for query, its in scores.items()]
+            scored.setdefault(query, []).append((document.decode(), sign * value))
+    return [
+        (query, ordered(without_duplicates(pairs, query, policy, block.stream.name), query, grades[query], policy)[:n])
+        for query, pairs in scored.items()
+    ]

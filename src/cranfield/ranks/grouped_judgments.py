@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.io.grouped import open_grouped
+from cranfield.io.mappings import id_text
+from cranfield.io.shapes import Grouped, Rankings, Rows, Text
+from cranfield.io.text import blocks, decoded, located
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.reading_judgments import duplicate_message, graded, refuse_none
 from cranfield.ranks.tables.group_errors import judged_document
-from cranfield.read.grouped import open_grouped
-from cranfield.read.mappings import id_text
-from cranfield.read.shapes import Grouped, Rankings, Rows, Text
-from cranfield.read.text import blocks, decoded, located
 
 # {query: {(group, subgroup): {document: grade}}}
 ByGroup = Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]

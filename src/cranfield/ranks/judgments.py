@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.io.formats.prefs import are_preferences
+from cranfield.io.shapes import Rankings, Source, Table, Text
+from cranfield.io.source import open_source
+from cranfield.io.streams import Stream
+from cranfield.io.text import blocks
+from cranfield.native import native, native_layout
 from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.scan.ahead import judged_ahead
-from cranfield.ranks.scan.native import native, native_layout
 from cranfield.ranks.tables.judged_grades import JudgedGrades
-from cranfield.read.formats.prefs import are_preferences
-from cranfield.read.shapes import Rankings, Source, Table, Text
-from cranfield.read.source import open_source
-from cranfield.read.streams import Stream
-from cranfield.read.text import blocks
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, given
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.mappings import id_text
-from cranfield.read.shapes import Rankings, Source, Table, Text
-from cranfield.read.text import blocks
 
 SHOWN = 3  # ids of each side in an error
 FEW = 5  # queries of a run in memory: with fewer, as when each is evaluated by itself, finding nothing may be right
 PAGE = 10  # documents of a ranking, of which hardly ever none is judged
 HARDLY = 0.1  # of the queries
-HINT = "are the ids written differently? To evaluate the run anyway: check_ids=False (--no-id-check)"
+HINT = f"are the ids written differently? To evaluate the run anyway: {given('check_ids', False)}"
 
 
 class RunIds(Protocol):
     """A few ids of a run, for errors."""
 
     @property
-    def name(self) -> str:
+    def place(self) -> str:
         """The name of the run in errors."""
 
     def queries(self, n: int) -> Sequence[str]:
@@ -36,41 +32,6 @@ class RunIds(Protocol):
 
     def documents(self, query: str, n: int) -> Sequence[str]:
         """Up to n documents of a query."""
-
-
-class SourceIds(NamedTuple):
-    """The ids of a run that is a file or in memory; a file is read again for them."""
-
-    source: Source
-    judgments: Judgments
-    policy: Policy
-
-    @property
-    def name(self) -> str:
-        """The name of the run in errors."""
-        return self.source.name
-
-    def queries(self, n: int) -> list[str]:
-        """The first queries."""
-        match self.source:
-            case Text(_, stream, layout):
-                found: dict[bytes, None] = {}
-                for block in blocks(stream, layout, hashed=False):
-                    found.update(dict.fromkeys(block.columns().query))
-                    if len(found) >= n:
-                        break
-                return [query.decode() for query in islice(found, n)]
-            case Table():
-                return self.source.frame.queries[:n]
-            case Rankings(name, by_query):
-                return [id_text(query, name, "a query") for query in islice(by_query, n)]
-
-    def documents(self, query: str, n: int) -> list[str]:
-        """The first documents of a query."""
-        from cranfield.ranks.first_documents import first_documents
-
-        grades = {query: self.judgments.by_query[query]}
-        return first_documents(self.source, grades, n, self.policy).get(query, [])
 
 
 def check_overlap(
@@ -95,14 +56,14 @@ def refused(problem: InputError, refuse: bool) -> tuple[str, ...]:
     """Raise the error, or make a warning of it."""
     if refuse:
         raise problem
-    return (problem.fact.removeprefix(f"{problem.source}: ").removesuffix("."),)
+    return (problem.fact.removeprefix(f"{problem.place}: ").removesuffix("."),)
 
 
 def _nothing_in_common(judgments: Judgments, scanned: Scanned, run: RunIds, least: int) -> InputError | None:
     """The error for a run of which no judged document was found."""
     shared = np.flatnonzero(scanned.retrieved >= 0)
     if not len(shared):
-        return no_common_query(run.name, run.queries(SHOWN), judgments.query_ids[:SHOWN])
+        return no_common_query(run.place, run.queries(SHOWN), judgments.query_ids[:SHOWN])
     answered = shared[scanned.retrieved[shared] > 0]
     if not len(answered) or len(shared) < least:
         return None
@@ -110,7 +71,7 @@ def _nothing_in_common(judgments: Judgments, scanned: Scanned, run: RunIds, leas
     first = judgments.first.tolist()
     judged = (judgments.document_ids[first[query] : first[query + 1]] for query in numbers)
     retrieved = (run.documents(judgments.query_ids[query], SHOWN) for query in numbers)
-    return no_common_document(run.name, len(shared), _some(retrieved), _some(judged))
+    return no_common_document(run.place, len(shared), _some(retrieved), _some(judged))
 
 
 def _some(by_query: Iterable[Sequence[str]]) -> list[str]:

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.io.column_names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
+from cranfield.io.first_lines import is_table
+from cranfield.io.formats.store import is_store
+from cranfield.io.placed_rows import PlacedRow, placed_rows
+from cranfield.io.stored_texts import read_texts
+from cranfield.io.streams import Stream
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order
 from cranfield.ranks.quotes import QuotedTexts, Span
-from cranfield.read.column_names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
-from cranfield.read.first_lines import is_table
-from cranfield.read.formats.store import is_store
-from cranfield.read.placed_rows import PlacedRow, placed_rows
-from cranfield.read.stored_texts import read_texts
-from cranfield.read.streams import Stream
 
 WHOLE = -1  # the end of a document that is judged as a whole and whose length is not known
 SHOWN = 40  # characters of a quote in an error

@@ -12,7 +12,7 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from cranfield.errors import PolicyError, choice_hint
+from cranfield.errors import PolicyError, choice_hint, either, given
 
 Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst"]
 Missing = Literal["zero", "skip", "error"]
@@ -46,17 +46,29 @@ class Setting(NamedTuple):
         """Refuse invalid values."""
         if self.kind is int:
             if value is not None and (type(value) is not int or value < 1):
-                raise PolicyError(f"{name}={value!r} is not a rank.", hint=f"{name} is a whole number from 1, or None")
+                raise PolicyError(
+                    "is not a rank.",
+                    parameter=name,
+                    value=value,
+                    hint=f"{given(name)} is a whole number from 1{either(', or None')}",
+                )
             return
         if self.kind is float:
             if type(value) not in (int, float) or not 0 < value <= 1:
-                raise PolicyError(f"{name}={value!r} is not a share.", hint=f"{name} is a number above 0, up to 1")
+                raise PolicyError(
+                    "is not a share.",
+                    parameter=name,
+                    value=value,
+                    hint=f"{given(name)} is a number above 0, up to 1",
+                )
             return
         allowed = tuple(self.choices) if self.choices else (True, False)
         if type(value) is not self.kind or value not in allowed:
             raise PolicyError(
-                f"{name}={value!r} is not a policy.",
-                hint=choice_hint(f"{name} may be", map(repr, allowed), repr(value)),
+                "is not a policy.",
+                parameter=name,
+                value=value,
+                hint=choice_hint(f"{given(name)} may be", map(repr, allowed), repr(value)),
             )
 
     def spelled(self, value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.io.shapes import Source, Table, Text
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import graded, lowest_judged
 from cranfield.ranks.judgments import Judgments
@@ -16,10 +17,11 @@ from cranfield.ranks.scan.text import scan_text
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
-from cranfield.read.shapes import Source, Table, Text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from cranfield.ranks.first_documents import FirstDocuments
 
 BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
@@ -76,15 +78,21 @@ def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRank
     return rank_scanned(judgments, scan_source(source, judgments, policy), policy, source.name)
 
 
-def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
-    """Count the documents above the judged ones of a run, whatever its shape."""
+def scan_source(
+    source: Source, judgments: Judgments, policy: Policy, depth: int = 0, first: FirstDocuments | None = None
+) -> Scanned:
+    """Count the documents above the judged ones of a run, whatever its shape.
+
+    depth: how many documents of each query are wanted as numbers, to find those that two runs share
+    first: keeps the first documents of a text
+    """
     if isinstance(source, Text):
-        return scan_text(source, judgments, policy)
+        return scan_text(source, judgments, policy, depth, first)
     from cranfield.ranks.scan.memory import scan_rankings, scan_table  # not needed for most files
 
     if isinstance(source, Table):
-        return scan_table(source, judgments, policy)
-    return scan_rankings(source, judgments, policy)
+        return scan_table(source, judgments, policy, depth)
+    return scan_rankings(source, judgments, policy, depth)
 
 
 def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.io.source import open_source
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.chunks import ChunkPlace, Chunks
 from cranfield.ranks.columns import Integers, Numbers, offsets
@@ -24,7 +25,6 @@ from cranfield.ranks.tables.passages import PassageRanks, Stretches
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import ordered
 from cranfield.ranks.whole_rankings import scores_of
-from cranfield.read.source import open_source
 
 
 class RankedChunks(NamedTuple):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.read.formats.prefs import are_preferences
-from cranfield.read.line_layout import TREC_QRELS
-from cranfield.read.mappings import Pairs, finite, id_text
-from cranfield.read.shapes import Rankings, Source, Table, Text
-from cranfield.read.text import blocks, decoded, located
+from cranfield.io.formats.prefs import are_preferences
+from cranfield.io.line_layout import TREC_QRELS
+from cranfield.io.mappings import Pairs, finite, id_text
+from cranfield.io.shapes import Rankings, Source, Table, Text
+from cranfield.io.text import blocks, decoded, located
 
 
 def read_grades(source: Source) -> dict[str, dict[str, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.ranks.judgments import Judgments
+from cranfield.io.mappings import Pairs, finite, id_text
+from cranfield.io.pairs import read_numbers
+from cranfield.io.shapes import Rankings, Source, Table, Text
+from cranfield.io.text import blocks, located
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import ordered
-from cranfield.read.mappings import Pairs, finite, id_text
-from cranfield.read.pairs import read_numbers
-from cranfield.read.shapes import Rankings, Source, Table, Text
-from cranfield.read.text import blocks, located
 
 ScoredPairs = list[tuple[str, float]]
 
@@ -32,7 +31,23 @@ def scores_of(source: Source, policy: Policy, queries: Container[str] | None = N
             found = _from_table(source, queries)
         case Rankings():
             found = _from_rankings(source, queries)
-    return {query: _without_duplicates(pairs, query, policy, source.name) for query, pairs in found.items()}
+    return {query: without_duplicates(pairs, query, policy, source.name) for query, pairs in found.items()}
+
+
+def queries_of(source: Source) -> Iterator[str]:
+    """The queries of a run, in the order of the source."""
+    match source:
+        case Text(_, stream, layout):
+            seen: set[bytes] = set()
+            for block in blocks(stream, layout, hashed=False):
+                for query in dict.fromkeys(block.columns().query):
+                    if query not in seen:
+                        seen.add(query)
+                        yield query.decode()
+        case Table():
+            yield from source.frame.queries
+        case Rankings(name, by_query):
+            yield from (id_text(query, name, "a query") for query in by_query)
 
 
 def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], policy: Policy) -> dict[str, list[str]]:
@@ -43,23 +58,20 @@ def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], polic
     }
 
 
-def with_lengths(
-    judged: JudgedRanks, judgments: Judgments, source: Source, policy: Policy, lengths: Any
-) -> JudgedRanks:
-    """The table with the length of every document retrieved."""
+def with_lengths(judged: JudgedRanks, documents: Mapping[str, list[str]], lengths: Any, place: str) -> JudgedRanks:
+    """The table with the length of every document retrieved, given all of them by query."""
     known = read_numbers(lengths, "length")
-    documents = rankings_of(source, judgments.by_query, policy)
     try:
         columns = tuple(
             np.array([known[document] for document in documents.get(query, ())], dtype=np.float64)
             for query in judged.query_ids
         )
     except KeyError as missing:
-        raise InputError(source.name, f"document {missing} has no length.", hint="give the lengths of all") from None
+        raise InputError(place, f"document {missing} has no length.", hint="give the lengths of all") from None
     return replace(judged, lengths=columns)
 
 
-def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: str) -> dict[str, float]:
+def without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: str) -> dict[str, float]:
     documents = [document for document, _ in pairs]
     if len(set(documents)) == len(documents):
         return dict(pairs)

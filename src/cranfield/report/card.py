@@ -12,10 +12,8 @@ from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
-from cranfield.report.numbers import rounded, signed
 from cranfield.report.pair import VerdictPair
-from cranfield.report.sentences import sentences_of_one, sentences_of_two
-from cranfield.report.settling_sentence import settling_sentence
+from cranfield.report.sentences import rounded, sentences_of_one, sentences_of_two, settling_sentence, signed
 
 WORST = 3  # queries named of a single run
 NAMED = 5  # runs that are not compared
@@ -45,7 +43,6 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
 
 
 def page_title(gathered: Gathered) -> str:
-    """What the page is about, for its heading and the tab."""
     if gathered.request.title is not None:
         return gathered.request.title
     measure, runs = gathered.request.measures[0].name, [each.run for each in gathered.evaluations]
@@ -104,7 +101,6 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
 
 
 def _about(gathered: Gathered, pair: VerdictPair) -> str:
-    """Which two runs, and why these."""
     if pair.chosen in ("two", "own"):
         return f"{pair.run} vs {pair.baseline}"
     number = len(gathered.evaluations)
@@ -129,7 +125,6 @@ def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
 
 
 def _drawn_difference(pair: VerdictPair) -> Drawn | None:
-    """The interval and 0, which is always in the drawing."""
     if pair.kind == "same" or not pair.bounded:
         return None
     found = pair.difference
@@ -155,7 +150,6 @@ def _interval_text(pair: VerdictPair) -> str:
 
 
 def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
-    """The parts of the bar of queries: their kind, where they start and how wide they are."""
     total, at, parts = sum(counts), 0.0, []
     for kind, number in zip(("better", "same", "worse"), counts, strict=True):
         wide = WIDTH * number / total
@@ -166,7 +160,6 @@ def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
 
 
 def _largest(gathered: Gathered, pair: VerdictPair) -> list[dict[str, str]]:
-    """The queries with the largest gain and the largest loss."""
     paired = pair.comparison._paired
     columns = paired.columns[pair.measure]
     one, other = (columns[:, paired.runs.index(name)] for name in (pair.baseline, pair.run))
@@ -196,7 +189,6 @@ def _linked(gathered: Gathered, pair: VerdictPair, what: str, kind: str, change:
 
 
 def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str, Any]:
-    """A single run: its value, and where it is weakest."""
     ends = gathered.intervals[result.run].get(measure.name)
     numbers = [f"{len(result.query_ids):,} {'query' if len(result.query_ids) == 1 else 'queries'}"]
     if ends is not None:

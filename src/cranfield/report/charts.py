@@ -9,8 +9,8 @@ from cranfield.show.charts.cutoff import cutoff_chart
 from cranfield.show.charts.difference import difference_chart
 from cranfield.show.charts.discount import discount_chart
 from cranfield.show.charts.distribution import distribution_chart
-from cranfield.show.charts.drawing import Spec
 from cranfield.show.charts.gain import gain_chart
+from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.precision_recall import precision_recall_chart
 from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
 from cranfield.show.charts.scatter import scatter_chart
@@ -104,7 +104,6 @@ def templates(gathered: Gathered) -> dict[str, dict[str, Spec]]:
 
 
 def not_drawn(gathered: Gathered) -> list[str]:
-    """The charts that are missing, in words."""
     asked = gathered.request
     if not asked.charts:
         return []

@@ -12,7 +12,7 @@ from cranfield.comparison import Comparison, Difference
 from cranfield.comparison.conclusions import LETTERED
 from cranfield.comparison.differences import UNDECIDED
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import listed
+from cranfield.look import LIGHT
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
 from cranfield.report.card import card, page_title
@@ -23,8 +23,8 @@ from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes, segment_maps
 from cranfield.report.pair import seen_from
 from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
-from cranfield.show.look import LIGHT
 from cranfield.show.view import View
+from cranfield.words import listed
 
 
 def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
@@ -113,7 +113,6 @@ def _definition(measure: Measure) -> dict[str, Any]:
 
 
 def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
-    """A run's value for every query of the page; None if it was not measured on it."""
     rounded: list[float | None] = np.round(result.column(measure), 9).tolist()
     if result.query_ids == gathered.query_ids:
         return rounded
@@ -143,7 +142,6 @@ def _tested_measures(comparison: Comparison) -> tuple[Measure, ...]:
 
 
 def _untested_note(gathered: Gathered) -> list[str]:
-    """The verdicts that are missing, in words."""
     comparison = gathered.comparison
     tested = () if comparison is None else _tested_measures(comparison)
     others = [each.name for each in gathered.means if each not in tested]

@@ -1,23 +1,229 @@
-"""The queries one by one: their relevant documents, grades, texts, and the rankings of all runs."""
+"""The queries one by one: their relevant documents, grades, texts, and the rankings of all runs as columns."""
 
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cranfield.evaluation.evaluating import threads_for
+from cranfield.evaluation.query_facts import QueryFacts, fact_rows, query_facts
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import joined
+from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.first_documents import first_documents
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.run import open_run
 from cranfield.ranks.scan.parallel import in_parallel
-from cranfield.read.source import open_source
-from cranfield.report.encoding import DataWriter
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.report.encoding import DataWriter, Encoded, number_list, safe_json
 from cranfield.report.gathered import Gathered
-from cranfield.report.rankings import ShownRankings, TopDocuments
-from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.settling_commands import readable_name
+from cranfield.words import joined
+
+
+class RelevantRanks(NamedTuple):
+    """The relevant documents in a run, one query after the other.
+
+    ranks: of the first few, the best first; 0 for one that was not retrieved
+    grades: by query, of those that the measure looks at, in the order of their ranks
+    """
+
+    ranks: Integers
+    grades: list[list[float]]
+
+
+class RelevantDocuments:
+    """The relevant documents of some queries as rows of the judgments, to find them in any run at once.
+
+    relevant: the documents of each query, the best first
+    most: how many of them have ranks
+    scope: what the measure looks at
+    first: the ranks first[q] to first[q + 1] are those of query q
+    """
+
+    def __init__(self, judgments: Judgments, relevant: Mapping[str, Sequence[str]], *, most: int, scope: Scope) -> None:
+        self.judgments, self.most, self.scope = judgments, most, scope
+        self.queries = len(relevant)
+        self._known: dict[tuple[str, ...], Integers] = {}
+        self.first = offsets(min(len(documents), most) for documents in relevant.values())
+        rows = len(judgments.document_ids)
+        # For each row that is a relevant document; the last one is for rows that are not in the judgments.
+        self.query, self.place = np.full(rows + 1, -1), np.full(rows + 1, -1)
+        for at, (query, documents) in enumerate(relevant.items()):
+            start, stop = judgments.first[judgments.number[query] :][:2].tolist()
+            row = {document: number for number, document in enumerate(judgments.document_ids[start:stop], start)}
+            its = [row[document] for document in documents]
+            self.query[its], self.place[its] = at, range(len(its))
+
+    def ranked(self, evaluation: Evaluation) -> RelevantRanks | None:
+        table = evaluation.ranks
+        if table is None:
+            return None
+        rows = self._rows(table)
+        query = self.query[rows]
+        relevant = np.flatnonzero(query >= 0)
+        rows, query, ranks = rows[relevant], query[relevant], table.rank[relevant]
+        place = self.place[rows]
+        by_place = np.zeros(self.first[-1], dtype=np.int64)
+        listed = place < self.most
+        by_place[self.first[query[listed]] + place[listed]] = ranks[listed]
+        if self.scope.cutoff is not None:
+            seen = ranks <= self.scope.cutoff
+            rows, query = rows[seen], query[seen]
+        order = np.argsort(query, kind="stable")  # the ranks of a query stay in their order
+        stops = np.searchsorted(query[order], np.arange(self.queries + 1)).tolist()
+        grades = self.judgments.grades[rows[order]].tolist()
+        return RelevantRanks(by_place, [grades[start:stop] for start, stop in pairwise(stops)])
+
+    def _rows(self, table: JudgedRanks) -> Integers:
+        """Which rows of the judgments the judged documents of a run are; -1 for queries that are not judged here."""
+        known = self._numbers(table.query_ids)
+        # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
+        shift = self.judgments.first[known] - table.judged_first[: len(known)]
+        return np.where(known[table.query] >= 0, table.row + shift[table.query], -1)
+
+    def _numbers(self, query_ids: tuple[str, ...]) -> Integers:
+        """The numbers of queries in the judgments; -1 for one that is not there. Most runs have the same queries."""
+        if query_ids not in self._known:
+            number = self.judgments.number
+            self._known[query_ids] = np.array([number.get(query, -1) for query in query_ids], dtype=np.int64)
+        return self._known[query_ids]
+
+
+def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
+    """The two grades in the wrong order that differ most, a lower one above a higher one, if order matters.
+
+    grades: of relevant documents, in the order of their ranks
+
+    >>> from cranfield import parse_measure
+    >>> misordered([2, 1, 3], Scope.of(parse_measure("nDCG@10")))
+    ['grade 1 above grade 3']
+    """
+    if scope.rel is not None:
+        return []  # all relevant documents count the same
+    lowest, low, high = float("inf"), 0.0, 0.0
+    for grade in grades:
+        if grade < lowest:
+            lowest = grade
+        elif grade - lowest > high - low:
+            low, high = lowest, grade
+    return [f"grade {low:g} above grade {high:g}"] if high > low else []
+
+
+TopDocuments = dict[str, list[str]]  # documents by query
+
+LOW = 3  # a first relevant document below this rank is ranked too low
+PARTS = 10_000  # of 1: the unit of values down to each rank
+EXACT = 2**53  # smaller numbers are written as integers
+LEFT_OUT = "not in this run, and left out"
+
+
+class Numbering(defaultdict[Any, int]):
+    """Numbers for things, from 0, in the order of appearance."""
+
+    def __init__(self) -> None:
+        super().__init__(self.__len__)
+
+
+class ShownRankings:
+    """The rankings of one run after the other, for queries that are the same in all of them.
+
+    documents, reasons, tags: their numbers so far
+    shown: of each query the numbers of the documents that some run has among its first
+    """
+
+    def __init__(self, queries: Sequence[str], measure: Measure, relevant: RelevantDocuments) -> None:
+        self.queries, self.measure, self.relevant, self.scope = queries, measure, relevant, Scope.of(measure)
+        self.documents, self.reasons, self.tags = Numbering(), Numbering(), Numbering()
+        self.shown: list[set[int]] = [set() for _ in queries]
+        self._by_facts: dict[tuple[int, ...], tuple[str, tuple[str, ...]]] = {}
+
+    def encoded(self, evaluation: Evaluation, first: TopDocuments | None, steps: Sequence[Numbers]) -> Encoded:
+        """The columns of a run: its first documents, or None; the ranks of the relevant ones, or None; reasons; tags;
+        and the values of each family down to each rank, in ten-thousandths.
+
+        A column with any number of values for a query is a pair: all of them, and where those of each query start.
+
+        first: the documents by query; None where they are not known
+        steps: of each family the values down to each rank (rows), for the queries that were measured (columns)
+        """
+        tops = [(first or {}).get(query, []) for query in self.queries]
+        documents, starts = [*map(self.documents.__getitem__, chain(*tops))], offsets(map(len, tops))
+        for shown, (start, stop) in zip(self.shown, pairwise(starts.tolist()), strict=True):
+            shown.update(documents[start:stop])
+        place = {query: at for at, query in enumerate(evaluation.query_ids)}
+        places = [place.get(query) for query in self.queries]
+        ranked = self.relevant.ranked(evaluation)
+        reasons, tags = self._explained(evaluation, places, [()] * len(places) if ranked is None else ranked.grades)
+        measured = np.array([at is not None for at in places], dtype=np.bool_)
+        columns = (
+            "null" if first is None else _ragged(safe_json(documents), starts),
+            "null" if ranked is None else _ragged(number_list(ranked.ranks), self.relevant.first),
+            safe_json(reasons),
+            safe_json(tags),
+            _steps(steps, np.diff(starts) * measured, measured),
+        )
+        return Encoded(f"[{','.join(columns)}]")
+
+    def _explained(
+        self, evaluation: Evaluation, places: Sequence[int | None], grades: Sequence[Sequence[float]]
+    ) -> tuple[list[int], list[int]]:
+        """The reason and the tags of each query, given its place in the run, and the grades in the order of ranks."""
+        known = evaluation.facts(self.measure)
+        shown = replace(known, deeper=np.where(known.found > 0, 0, known.deeper))  # only where nothing was found
+        facts = fact_rows(shown)
+        reasons, tags = [], []
+        for at, its_grades in zip(places, grades, strict=True):
+            reason, why = (LEFT_OUT, ()) if at is None else self._known(facts[at])
+            reasons.append(self.reasons[reason])
+            tags.append(self.tags[why if at is None else (*why, *misordered(its_grades, self.scope))])
+        return reasons, tags
+
+    def _known(self, facts: tuple[int, ...]) -> tuple[str, tuple[str, ...]]:
+        if facts not in self._by_facts:
+            query = query_facts(facts, self.scope)
+            self._by_facts[facts] = query.reason, why(query)
+        return self._by_facts[facts]
+
+
+def why(facts: QueryFacts) -> tuple[str, ...]:
+    """What went wrong with a query, as the tags that the page filters by."""
+    if not facts.relevant:
+        return ("no relevant document is judged",)
+    found = []
+    if not facts.found and not facts.deeper:
+        found.append("nothing relevant retrieved")
+    elif facts.first is None or facts.first > LOW:
+        found.append("ranked too low")
+    seen = facts.retrieved if facts.cutoff is None else min(facts.retrieved, facts.cutoff)
+    if facts.unjudged * 2 > seen:
+        found.append("mostly unjudged")
+    return tuple(found)
+
+
+def _steps(families: Sequence[Numbers], lengths: Integers, measured: Flags) -> str:
+    """The values of each query down to each of its ranks, one family after the other, in ten-thousandths."""
+    if not families:
+        return _ragged("[]", offsets(0 * lengths))
+    values = np.stack(families).transpose(2, 0, 1)
+    shown = np.arange(values.shape[2]) < lengths[measured][:, None]
+    parts = np.rint(values[np.broadcast_to(shown[:, None], values.shape)] * PARTS)
+    exact = np.abs(parts).max(initial=0) < EXACT
+    text = number_list(parts.astype(np.int64)) if exact else safe_json(parts.tolist())
+    return _ragged(text, offsets(lengths * len(families)))
+
+
+def _ragged(values: str, starts: Integers) -> str:
+    return f"[{values},{number_list(starts)}]"
+
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
@@ -72,7 +278,6 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
 
 
 def _not_ranked(gathered: Gathered) -> Iterator[str]:
-    """The queries and the runs without rankings, in words."""
     shown, every = len(gathered.listed), len(gathered.query_ids)
     if shown < every:
         yield (
@@ -99,25 +304,24 @@ def _with_steps(gathered: Gathered) -> set[str]:
 
 
 def _known_grades(numbers: Iterable[int], documents: Sequence[str], grades: Mapping[str, float]) -> dict[int, float]:
-    """The grades of those documents that were judged."""
     return {number: grades[document] for number in numbers if (document := documents[number]) in grades}
 
 
 def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[TopDocuments | None]:
-    """The first documents of each run by query; None if its rankings cannot be read."""
     request = gathered.request
 
     def read(evaluation: Evaluation) -> TopDocuments | None:
-        source = request.rankings.get(evaluation.run)
+        source, reading = request.rankings.get(evaluation.run), evaluation._evidence.reading
         if source is None or not grades:
             return None if source is None else {}
-        return first_documents(open_source(source, "run", request.format), grades, request.depth, evaluation.policy)
+        if reading is not None and reading.run is not None:
+            return reading.first(grades, request.depth)
+        return first_documents(open_run(source, request.format).source, grades, request.depth, evaluation.policy)
 
     return in_parallel(read, gathered.evaluations, threads_for(request.rankings.values()))
 
 
 def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
-    """Title and text of each document, as far as there is room."""
     rows = [[document] for document in number]
     if gathered.request.collection is None:
         name = readable_name(gathered.request.qrels)

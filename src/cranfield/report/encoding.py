@@ -24,8 +24,6 @@ NOTHING = b"\0"
 
 
 class Encoded(str):
-    """JSON that is already encoded."""
-
     __slots__ = ()
 
 
@@ -74,12 +72,10 @@ class DataWriter:
         self._packer: _Packer | None = None
 
     def add(self, **parts: Any) -> None:
-        """Write parts of the object."""
         for name, value in parts.items():
             self._write(f"{self._key(name)}{safe_json(value)}")
 
     def add_texts(self, name: str, texts: Iterable[Encoded]) -> None:
-        """Write a list of texts that are JSON themselves, one by one."""
         before = f"{self._key(name)}["
         for text in texts:
             quoted = text.replace("\\", "\\\\").replace('"', '\\"')  # nothing else in it needs an escape
@@ -88,7 +84,6 @@ class DataWriter:
         self._write("]" if before == "," else f"{before}]")
 
     def finished(self) -> Written:
-        """The data to write into the page."""
         self._write("}" if self._size else "{}")
         if self._packer is None:
             return Written("application/json", self._pieces)
@@ -110,8 +105,6 @@ class DataWriter:
 
 
 class _Packer:
-    """Texts packed by a thread, one after the other."""
-
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1)
         self._stream = zlib.compressobj(LEVEL, wbits=31)  # as gzip, which browsers unpack

@@ -18,7 +18,7 @@ from cranfield.evaluation.rank_curves import rank_curves, recall_curves
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure, parse_measure
-from cranfield.measures.curve import Curve
+from cranfield.measures.recall_levels import Curve
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.report.pair import VerdictPair, chosen_pair, own_pairs
@@ -98,13 +98,11 @@ class Gathered:
         return _primary(self.request, self.means)
 
     def query_text(self, query: str) -> str:
-        """The text of a query, if known; otherwise its id."""
         known = self.request.collection.queries if self.request.collection else {}
         return known.get(query, "") or query
 
 
 def gather(request: Request) -> Gathered:
-    """Measure, compare and test everything for a page."""
     evaluations = tuple(_with_judged(request))
     query_ids = _query_ids(request, evaluations)
     worst_first = _worst_first(request.measures[0], evaluations, query_ids)
@@ -153,7 +151,6 @@ def _query_ids(request: Request, evaluations: Sequence[Evaluation]) -> tuple[str
 
 
 def _worst_first(measure: Measure, evaluations: Sequence[Evaluation], query_ids: Sequence[str]) -> tuple[str, ...]:
-    """All queries, by the mean of a measure over the runs."""
     place = {query: at for at, query in enumerate(query_ids)}
     total, count = np.zeros(len(place)), np.zeros(len(place))
     for each in evaluations:
@@ -208,7 +205,6 @@ def _standings(comparison: Comparison | None) -> Standings | None:
 
 
 def _intervals(evaluations: Sequence[Evaluation], means: Sequence[Measure], alpha: float) -> ByRun:
-    """The interval of each mean over several queries, within the range of the measure."""
     alone = Settings(alpha, 1, 0)
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for result in evaluations:

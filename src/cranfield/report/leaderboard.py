@@ -11,8 +11,8 @@ from cranfield.comparison.significance import SAME
 from cranfield.comparison.standing import Standing, Standings
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.gathered import JUDGED, Gathered
-from cranfield.report.numbers import percent, rounded, signed
 from cranfield.report.pair import seen_from
+from cranfield.report.sentences import percent, rounded, signed
 from cranfield.show.view import View
 
 WIDTH = 150.0  # of an interval, in the units of its drawing
@@ -20,7 +20,6 @@ SHADES = 9  # of the heat map
 
 
 def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
-    """Head and rows of the table."""
     names = [measure.name for measure in gathered.request.measures]
     places, gaps = _places(gathered), _gaps(gathered)
     standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
@@ -48,7 +47,6 @@ def _primary_first(gathered: Gathered) -> list[Any]:
 
 
 def _places(gathered: Gathered) -> dict[str, int]:
-    """The place of each run; those with the same mean share one."""
     found: dict[str, int] = {}
     before: Evaluation | None = None
     for at, result in enumerate(gathered.best_first, start=1):
@@ -188,7 +186,6 @@ def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) 
 
 
 def notes(gathered: Gathered, view: View) -> list[str]:
-    """Notes on the numbers."""
     found = [f"Warning: {text}." for text in view.warnings()]
     if gathered.means and len(gathered.query_ids) > 1:
         level = f"{100 * (1 - gathered.request.alpha):g}%"

@@ -31,32 +31,26 @@ class VerdictPair:
 
     @property
     def run(self) -> str:
-        """The run that the verdict is about."""
         return self.difference.run
 
     @property
     def baseline(self) -> str:
-        """The run that it is measured against."""
         return self.difference.baseline
 
     @property
     def kind(self) -> str:
-        """The headline as one word, for colours."""
         return KINDS[self.difference.headline]
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Queries for which the run is better, the same, worse."""
         return self.difference.better, self.difference.same, self.difference.worse
 
     @property
     def queries(self) -> int:
-        """How many were compared."""
         return sum(self.counts)
 
     @property
     def bounded(self) -> bool:
-        """Whether there is an interval with two ends."""
         found = self.difference
         return not found.constant and isfinite(found.low) and isfinite(found.high)
 
@@ -85,7 +79,6 @@ def seen_from(difference: Difference, run: str) -> Difference:
 
 
 def turned(reach: Reach) -> Reach:
-    """The reach of a reversed difference."""
     return Reach(0.0 - reach.high, 0.0 - reach.low, reach.exact)
 
 
@@ -122,4 +115,4 @@ def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
 def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:
     """The reach of unjudged documents for these two alone, if the comparison was made without bounds."""
     two = [next(each for each in comparison.evaluations if each.run == name) for name in (baseline, run)]
-    return Reaches(two, [(0, 1)], comparison._paired.query_ids).of(measure)[0]
+    return Reaches(two, [(0, 1)], comparison._paired.query_ids, [measure]).of(measure)[0]

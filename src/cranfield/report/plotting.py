@@ -1,4 +1,4 @@
-"""From judgments and runs to a chart, for `cranfield plot`."""
+"""Charts from judgments and runs, and as files: SVG, PNG, PDF, or the specification itself."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import stability
-from cranfield.errors import CranfieldError
-from cranfield.evaluation.charting import drawn
+from cranfield.errors import CranfieldError, OutputError
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.evaluation.rank_curves import curve_of_grades
+from cranfield.io.target import open_target
 from cranfield.measures import Measures
-from cranfield.show.charts.drawing import Spec
-from cranfield.show.charts.evaluated import chart_named, measure_of, needed_for, own_options
+from cranfield.show.charts.evaluated import chart_named, drawn, measure_of, needed_for, own_options
+from cranfield.show.charts.parts import Spec
+from cranfield.show.pictures import FORMATS, darkened, picture, sized
+from cranfield.words import joined
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)  # of the judgments that are removed
 
@@ -63,3 +65,40 @@ def draw_chart(
         measure = measure_of(chart, measures)
         results = list(evaluate_runs(qrels, paths, needed_for(chart, measure), **options).values())
         return drawn(chart, results, measure, own)
+
+
+def save_chart(
+    spec: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    columns: int | None = None,
+    title: bool = True,
+    dark: bool = False,
+) -> None:
+    """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
+
+    spec: what `draw_chart` returns.
+    path: the file to write; its extension chooses the format.
+    columns: make it as wide as one column of a two-column paper, or as both (2).
+    title: False leaves it out, for a figure that has a caption.
+    dark: use colours for a dark page or slide.
+
+    >>> import cranfield, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_chart(cranfield.draw_chart("discount"), f"{folder}/discount.svg", columns=1)
+    ...     os.path.getsize(f"{folder}/discount.svg") > 1000
+    True
+    """
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise OutputError(
+            name,
+            f"unsupported image format '.{ending}'." if ending else "the file name has no extension.",
+            hint=f"end it in {joined((f'.{each}' for each in FORMATS), 'or')}",
+        )
+    shown = spec if columns is None else sized(spec, columns)
+    shown = darkened(shown) if dark else shown
+    content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)
+    with open_target(name, force=True) as target, target.opened() as file:
+        file.write(content)

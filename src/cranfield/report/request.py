@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import Comparison
+from cranfield.comparison.comparing import shared_documents
 from cranfield.comparison.t_distribution import import_ahead
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
-from cranfield.evaluation.evaluating import evaluate, threads_for
+from cranfield.evaluation.evaluating import read_runs
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.streams import Stream
 from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.passages import PassageJudgments
-from cranfield.ranks.scan.parallel import in_parallel
-from cranfield.read.streams import Stream
+from cranfield.ranks.run import Run, Wants
 from cranfield.systems.collection import Collection
 
 LARGEST = 1e100  # a value that can be rounded, squared and drawn
@@ -64,7 +65,6 @@ class Request:
 
     @property
     def flat(self) -> Judgments | None:
-        """One grade for each document."""
         return self.judgments.flat if isinstance(self.judgments, GroupedJudgments) else self.judgments
 
     @property
@@ -83,10 +83,10 @@ def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
 
 def _kept(run: Any) -> Any:
     """A run in a form that can be read twice; a stream keeps its content."""
-    if saved.is_saved(run):
-        return Evaluation.load(run)
-    if isinstance(run, str | os.PathLike) or hasattr(run, "read"):
-        return Stream(run)
+    if isinstance(run, str | os.PathLike) or (hasattr(run, "read") and not isinstance(run, Run)):
+        run = Stream(run)
+    if isinstance(run, Stream) and saved.is_saved(run):
+        return saved.load(run)
     return list(run) if isinstance(run, Iterator) else run
 
 
@@ -105,23 +105,26 @@ def evaluated(
     judgments: Judgments | GroupedJudgments | PassageJudgments | None,
     runs: Mapping[str, Any],
     measures: Sequence[Measure],
+    shown: int,
     **options: Any,
 ) -> dict[str, Evaluation]:
-    """Each run by the measures; one that was saved must have them, and the same judgments."""
+    """Each run by the measures; one that was saved must have them, and the same judgments.
 
-    def one(named: tuple[str, Any]) -> tuple[str, Evaluation]:
-        name, run = named
-        if isinstance(run, Evaluation):
-            return name, _fitting(run, name, judgments, measures)
-        if judgments is None:
-            raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
-        return name, evaluate(judgments, run, measures, name=name, **options)
-
+    shown: how many documents of each ranking the page may show
+    """
+    new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
+    if new and judgments is None:
+        raise CranfieldError(f"{next(iter(new))} cannot be evaluated without judgments.", hint="give qrels")
     import_ahead()
-    found = dict(in_parallel(one, runs.items(), threads_for(runs.values())))
-    for each in found.values():
-        _check_drawable(each)
-    return found
+    shared = shared_documents(measures)
+    measured = read_runs(judgments, new, measures, lambda grades: shared(grades) | Wants(first=shown), **options)
+    results = {
+        name: _fitting(run, name, judgments, measures) if isinstance(run, Evaluation) else measured[name]
+        for name, run in runs.items()
+    }
+    for result in results.values():
+        _check_drawable(result)
+    return results
 
 
 def _fitting(
@@ -130,7 +133,6 @@ def _fitting(
     judgments: Judgments | GroupedJudgments | PassageJudgments | None,
     measures: Sequence[Measure],
 ) -> Evaluation:
-    """An evaluation with these measures and judgments, under the name of its run."""
     lacking = [each for each in measures if each not in run.measures]
     if lacking and run._has_ranks:
         run = run.extended(lacking)

@@ -1,23 +1,58 @@
-"""Plain sentences about one or two runs, for readers who know no measure; each is a count that can be checked."""
+"""Numbers as the page prints them, and plain sentences about one or two runs; each is a count that can be checked."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.comparison import differences
 from cranfield.comparison.power import USUAL, about, queries_needed
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers
-from cranfield.report.numbers import percent, signed
 from cranfield.report.pair import VerdictPair
+from cranfield.report.request import Request
+from cranfield.systems.settling_commands import ADVICE, settling_commands
+from cranfield.words import count
+
+DIGITS = 3
+
+
+def rounded(value: float) -> str:
+    """A value with three decimals.
+
+    >>> rounded(0.47216), rounded(-0.5), rounded(-0.0001)
+    ('0.472', '−0.500', '0.000')
+    """
+    text = f"{value:.{DIGITS}f}"
+    return f"{abs(float(text)):.{DIGITS}f}" if float(text) == 0 else text.replace("-", "−")
+
+
+def signed(number: float) -> str:
+    """A difference with its sign, and with more decimals where three would make it 0.
+
+    >>> signed(0.0373), signed(-0.00002), signed(0.0), signed(float("inf"))
+    ('+0.037', '−0.00002', '0.000', 'no end')
+    """
+    return rounded(0) if abs(number) < SAME else differences.signed(number, DIGITS).replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share, never rounded to nothing or to all.
+
+    >>> percent(0.26), percent(0.001), percent(0.999), percent(1.0)
+    ('26%', 'under 1%', 'over 99%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 class Seen(NamedTuple):
@@ -54,13 +89,11 @@ def seen(result: Evaluation, measure: Measure, query_ids: Sequence[str]) -> Seen
 
 
 def _of(facts: FactColumns, at: Integers) -> FactColumns:
-    """The facts of some queries."""
     names = ("relevant", "found", "first", "retrieved", "unjudged", "deeper", "cutoff")
     return FactColumns(*(getattr(facts, name)[at] for name in names))
 
 
 def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
-    """The sentences about a single run."""
     found = seen(result, measure, result.query_ids)
     if found is None or not found.queries:
         return []
@@ -116,7 +149,6 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
 
 
 def _decision(pair: VerdictPair) -> Iterator[str]:
-    """What the number of queries can detect, and whether the mean and the test disagree."""
     found = pair.difference
     if found.significant and found.direction * found.difference < 0:
         other = f"The mean moves the other way ({signed(found.difference)})"
@@ -135,7 +167,6 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
 
 
 def _needed(pair: VerdictPair) -> int | None:
-    """How many queries it takes to detect the difference found; None if no number is enough."""
     found = pair.difference
     if abs(found.difference) < SAME or found.spread <= 0:
         return None
@@ -190,3 +221,18 @@ def _find(number: int) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+UNKNOWN = (
+    f"{ADVICE}, with cranfield judge --decide. It needs a store of judgments, which cranfield pool fills, and the "
+    "files of both runs; this page does not know where they all are."
+)
+
+
+def settling_sentence(request: Request, pair: VerdictPair) -> str:
+    """How to settle a difference, with the commands on lines of their own if everything for them is known."""
+    runs = [request.rankings.get(name) for name in (pair.baseline, pair.run)]
+    commands = settling_commands(request.qrels, runs, pair.measure.canonical)
+    if not commands:
+        return UNKNOWN
+    return "\n".join([f"{ADVICE}:", *map(shlex.join, commands)])

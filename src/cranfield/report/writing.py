@@ -3,44 +3,40 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import check_testing
 from cranfield.engines.sources import Lazy, is_lazy
-from cranfield.errors import ComparisonError, CranfieldError, OutputError, need
+from cranfield.errors import ComparisonError, CranfieldError, OutputError
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
-from cranfield.judging import page as judging_page
+from cranfield.io.pairs import read_words
+from cranfield.io.target import write_text
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
-from cranfield.read.pairs import read_words
-from cranfield.read.target import write_text
 from cranfield.report.content import add_program_data, page
 from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import gather
-from cranfield.report.library import library
-from cranfield.report.page_colours import chart_colours, icon, paper_colours
+from cranfield.report.rendering import rendered
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
-from cranfield.report.security import content_policy
-from cranfield.show.look import css_tokens
 from cranfield.show.pictures import FORMATS
 from cranfield.systems.collection import BUILTIN, Collection, collection_beside, open_collection
+from cranfield.words import count
+
+if TYPE_CHECKING:
+    from cranfield.systems.testing import ProjectTest, Tested
+
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
 DEEPEST = 1000  # every measure is computed at every cutoff down to it
-# The parts of the page's script and of its style sheet, in this order.
-PROGRAM = ("elements", "state", "names", "charts", "two", "query", "queries", "board", "start")
-STYLES = ("page", "card", "tables", "query", "charts", "narrow", "print")
 
 
 class ReportFile(NamedTuple):
@@ -137,7 +133,16 @@ def write_report(
     request = Request(
         qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
-        runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),
+        runs=evaluated(
+            judgments,
+            named,
+            wanted,
+            k if queries else 0,
+            policy=policy,
+            format=format,
+            lengths=lengths,
+            check_ids=check_ids,
+        ),
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
@@ -168,7 +173,8 @@ def write_report(
 
 def _collection(qrels: Any) -> Collection | None:
     """The built-in collection, for its judgments. A page is shared, so other texts go into it only on request."""
-    return open_collection(BUILTIN) if qrels == BUILTIN and collection_beside(qrels) == BUILTIN else None
+    name = getattr(qrels, "name", qrels)
+    return open_collection(BUILTIN) if name == BUILTIN and collection_beside(name) == BUILTIN else None
 
 
 def _check_baseline(baseline: str | Mapping[str, str] | None, runs: Sequence[str]) -> None:
@@ -182,7 +188,6 @@ def _check_baseline(baseline: str | Mapping[str, str] | None, runs: Sequence[str
 
 
 def _readable(run: Any) -> bool:
-    """Whether rankings can be read from it."""
     return not isinstance(run, Evaluation | Lazy | ChunkRun) and not is_lazy(run)
 
 
@@ -219,35 +224,51 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **opt
     )
 
 
-def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iterator[str]:
-    """The page in pieces: its text escaped by the template, its data as JSON that is safe inside HTML."""
-    jinja = need("jinja2", extra="report", purpose="a report")
-    folder = Path(__file__).parent
-    environment = jinja.Environment(
-        autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
+def write_test(found: ProjectTest, path: str | os.PathLike[str], *, command: str | None = None) -> ReportFile | None:
+    """A page of the systems that answered, each beside its accepted run; None if none of them did."""
+    runs: dict[str, Evaluation] = {}
+    baselines: dict[str, str] = {}
+    rankings: dict[str, Any] = {}
+    results, collection = found.systems, found.collection
+    for tested in results:
+        if tested.evaluation is None:
+            continue
+        accepted = tested.accepted
+        # An accepted run of other queries cannot be compared with this one.
+        if accepted is not None and accepted.qrels_sha256 == tested.evaluation.qrels_sha256:
+            baselines[tested.system] = f"{tested.system}, accepted"
+            runs[baselines[tested.system]] = accepted
+            rankings[baselines[tested.system]] = tested.accepted_path
+        runs[tested.system] = tested.evaluation
+    if not runs:
+        return None
+    # The page tests as the gate of the project does, so both decide alike.
+    gate = next((tested.gate for tested in results if tested.gate is not None), None)
+    empty = {tested.system for tested in results if len(tested.recorded.empty) == tested.recorded.answered}
+    rankings |= {
+        tested.system: tested.recorded.path
+        for tested in results
+        if tested.recorded.answered and tested.system not in empty
+    }
+    return write_report(
+        collection.qrels,
+        runs,
+        path,
+        rankings=rankings,
+        title=None if len(results) == 1 and len(runs) == 2 else f"Test of {', '.join(each.system for each in results)}",
+        baseline=baselines or None,
+        notes=[note for tested in results for note in _failures(tested)],
+        command=command,
+        collection=collection,
+        test="t" if gate is None else gate.test,
+        alpha=0.05 if gate is None else gate.alpha,
     )
-    style = "".join(
-        [css_tokens(), paper_colours(), chart_colours(), *(_part(folder / f"{name}.css") for name in STYLES)]
-    )
-    program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
-    scripts = [f'(async () => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
-    template = environment.get_template("page.html")
-    yield from template.generate(
-        **content,
-        security=content_policy(scripts, [style]),
-        style=style,
-        icon=quote(icon()),
-        program=scripts[0],
-        library=scripts[1] if charts else "",
-        data=data.finished(),
-    )
 
 
-def words_program() -> str:
-    """How the words of a query are marked in a text: a module of the judging page, as a part of this page's script."""
-    module = _part(Path(judging_page.__file__).parent / "static" / "words.js")
-    return re.sub(r"^import .*$|^export ", "", module, flags=re.MULTILINE)
-
-
-def _part(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _failures(tested: Tested) -> Iterator[str]:
+    """Why each system failed its test, in a sentence: the page itself tests two-sided, and may find less."""
+    for check in tested.failed_checks:
+        yield f"{tested.system} failed its test: {check.message}."
+    if not tested.recorded.complete:
+        lacking = tested.recorded.queries - tested.recorded.answered
+        yield f"{tested.system} failed its test: {count(lacking, 'query was', 'queries were')} not answered."

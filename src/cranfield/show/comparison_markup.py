@@ -12,7 +12,6 @@ from cranfield.show.escaping import latex_text, markdown_text
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """The table of runs and the table of differences, in Markdown."""
     table = means_table(comparison)
     rows = [
         [

@@ -7,11 +7,10 @@ from cranfield.comparison.differences import Difference, decisive_p, p_text, sig
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import Reach
-from cranfield.layout import count
+from cranfield.words import count
 
 
 def verdict(comparison: Comparison) -> str:
-    """The verdict by the primary measure, in one sentence."""
     measure = comparison.measures[0].name
     if comparison.pairs == 1:
         return comparison.of(measure)[0].sentence
@@ -40,7 +39,6 @@ def basis_text(comparison: Comparison) -> str:
 
 
 def method_text(comparison: Comparison) -> str:
-    """The test and the correction, as a sentence."""
     return f"{as_sentence(described_method(comparison))}."
 
 
@@ -68,7 +66,6 @@ def span_and_p(difference: Difference) -> tuple[str, str]:
 
 
 def interval_text(comparison: Comparison) -> str:
-    """What the intervals are, in words."""
     one = comparison.differences[0]
     of = "" if one.of == "mean" else f" Like the test, it is for the {one.of}."
     if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
@@ -86,7 +83,6 @@ def share_text(value: float | None, digits: int = 4) -> str:
 
 
 def p_cell(difference: Difference) -> str:
-    """The p-value that decides, in a table."""
     return p_number(difference.adjusted, difference.alpha)
 
 
@@ -105,10 +101,8 @@ def reach_text(reach: Reach) -> str:
 
 
 def effect_cell(value: float | None) -> str:
-    """The effect size in a table."""
     return "-" if value is None else f"{value:+.2f}"
 
 
 def as_sentence(text: str) -> str:
-    """A text with a capital at its beginning."""
     return text[:1].upper() + text[1:]

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from cranfield.comparison.corrected import CorrectedEvaluation, CorrectedValue
 from cranfield.comparison.corrected_pairs import CorrectedComparison
 from cranfield.comparison.differences import Difference
-from cranfield.layout import UNPAINTED, WIDTH, Paint, fitted, folded, wrapped
 from cranfield.show import corrected_words as words
 from cranfield.show.comparison_words import within_text
-from cranfield.show.evaluation_data import separated_rows
+from cranfield.show.evaluation_markup import separated_rows
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, folded, wrapped
 
 VALUE_FIELDS = (
     *("value", "low", "high", "model", "correction", "weight"),

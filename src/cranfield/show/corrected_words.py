@@ -8,10 +8,10 @@ from cranfield.comparison.corrected import ROUGH, CorrectedEvaluation, Corrected
 from cranfield.comparison.corrected_pairs import CorrectedComparison, CorrectedDifference
 from cranfield.comparison.differences import signed, span_text
 from cranfield.comparison.multiple_testing import CORRECTIONS
-from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.show.comparison_words import p_cell
+from cranfield.words import count
 
 _MOSTLY_JUDGED = 0.9  # of the first documents: a pool of other runs holds fewer
 WEIGHED = "A difference is weighted separately, so it is not exactly the difference of the means."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from cranfield.layout import visible
+from cranfield.words import visible
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#&~$]")
 _LATEX = {

@@ -1,14 +1,20 @@
-"""Evaluations as a table of Markdown or LaTeX, the best value of each measure in bold."""
+"""Evaluations in Markdown and LaTeX; and for other programs as JSON, JSON lines, CSV and TSV, with all digits."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from cranfield.evaluation.result import Evaluation
-from cranfield.show.escaping import latex_text, markdown_text
+from cranfield.evaluation.values import QueryValue
+from cranfield.show.escaping import latex_text, markdown_text, spreadsheet_text
 from cranfield.show.view import View
 
 
 def markdown(view: View) -> str:
-    """A table of Markdown, between warnings about ids and notes about ties."""
     head = ["run", *view.measures]
     lines = [line for text in view.warnings(ties=False) for line in (f"**Warning:** {markdown_text(text)}", "")]
     lines += [_row([markdown_text(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
@@ -61,3 +67,37 @@ def _rows(view: View, bold: str) -> list[tuple[str, list[str]]]:
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+ENDING = "\r\n"  # the csv module puts a cell in quotes that holds one of these
+
+
+def as_json(view: View) -> str:
+    """One object: {"measures": […], "runs": [{"run", "mean", …}], "counts": {…}, "signature": "…"}."""
+    return json.dumps(view.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def json_lines(view: View) -> Iterator[str]:
+    for row in view.rows():
+        yield json.dumps(row._asdict(), ensure_ascii=False, allow_nan=False)
+
+
+def separated(view: View, separator: str) -> Iterator[str]:
+    return separated_rows(QueryValue._fields, view.rows(), separator)
+
+
+def separated_rows(head: Iterable[str], rows: Iterable[Iterable[Any]], separator: str) -> Iterator[str]:
+    """A table as lines. A cell with a separator, a quote or the end of a line is in quotes.
+
+    People open CSV in spreadsheets, which must not run a name as a formula.
+    """
+    line = io.StringIO()
+    writer = csv.writer(line, delimiter=separator, lineterminator=ENDING)
+    named = spreadsheet_text if separator == "," else str
+    writer.writerow(head)
+    for row in rows:
+        yield line.getvalue().removesuffix(ENDING)
+        line.seek(0)
+        line.truncate()
+        writer.writerow([named(cell) if isinstance(cell, str) else cell for cell in row])
+    yield line.getvalue().removesuffix(ENDING)

@@ -6,21 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import (
-    UNPAINTED,
-    WIDTH,
-    Paint,
-    aligned,
-    columns,
-    count,
-    cut,
-    fitted,
-    folded,
-    shortened,
-    visible,
-    wrapped,
-)
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, wrapped
 from cranfield.show.view import View
+from cranfield.words import columns, count, cut, shortened, visible
 
 BEST = "*"
 COUNTED = 3  # sets of counts that are shown of many runs
@@ -127,7 +115,6 @@ def _queries(view: View, result: Evaluation, width: int, paint: Paint) -> list[s
 
 
 def _worst(view: View, result: Evaluation, width: int, paint: Paint, texts: Mapping[str, str]) -> list[str]:
-    """The queries of a run that perform poorly by the first measure, and what happened."""
     measure = view.measures[0]
     poor = view.poor(result)
     if not poor:

@@ -9,10 +9,11 @@ from cranfield.comparison.gating import GateResult
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
-from cranfield.layout import UNPAINTED, WIDTH, Paint, columns, count, cut, padded, visible, wrapped
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.corrected_words import basis_sentence
 from cranfield.show.escaping import markdown_text
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, wrapped
+from cranfield.words import columns, count, cut, visible
 
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -35,7 +36,6 @@ def gate_text(
 
 
 def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
-    """Whether a check passed, and what it says."""
     head = "  ok      " if check.passed else "  FAILED  "
     first, *more = wrapped(check.message, head, width=width)
     word = head.rstrip()
@@ -95,7 +95,6 @@ def _judged(seen: GatedMeasure) -> str:
 
 
 def detectable_text(seen: GatedMeasure, test: str) -> str:
-    """Which drop the gate can detect, in words."""
     if seen.detectable is None:
         changed = "All queries changed by the same amount" if seen.better or seen.worse else "No query changed"
         return f"{changed}, so their variation cannot be estimated"
@@ -104,7 +103,6 @@ def detectable_text(seen: GatedMeasure, test: str) -> str:
 
 
 def gate_markdown(result: GateResult) -> str:
-    """The result for a comment on a change."""
     names = markdown_text(f"{result.candidate} against {result.baseline}")
     lines = [f"### {'✅' if result.passed else '❌'} {names}", ""]
     checks = [[markdown_text(check.message), "ok" if check.passed else "**failed**"] for check in result.checks]

@@ -1,55 +1,18 @@
-"""All measures as the registry knows them: the page about them, and what `cranfield measures` prints."""
+"""Measures as the registry knows them, for `cranfield measures`."""
 
 from __future__ import annotations
 
 import math
-from types import ModuleType
 from typing import Any
 
-from cranfield.layout import UNPAINTED, Paint, wrapped
 from cranfield.measures import Definition, catalogue, families
+from cranfield.measures.other_tools import explained_elsewhere, names_elsewhere
 from cranfield.measures.parameters import ParameterKind
-from cranfield.measures.rag_names import explained_elsewhere, names_elsewhere
 from cranfield.measures.registry import REQUIRED
-from cranfield.show.formulas import latex
-
-INTRODUCTION = """\
-# Measures
-
-Find a measure that suits your data, and see its formula, its paper and how to write it. A measure is written
-`Name(parameter=value)@cutoff`: `nDCG@10`, `P(rel=2)@5`, `AP`. Upper and lower case do not matter, and the aliases parse
-to the same measure. Every measure also takes `judged_only=True`, which leaves unjudged documents out of the ranking
-before measuring. `rel` is the lowest grade that counts as relevant.
-
-In the formulas, i is a rank from 1, n the number of documents retrieved, R the number of relevant ones, retrieved or
-not. A query without relevant documents scores 0.
-"""
-
-
-def measures_page() -> str:
-    """The page, in Markdown."""
-    by_family: dict[str, list[Definition]] = {}
-    for definition in catalogue().values():
-        by_family.setdefault(definition.function.__module__, []).append(definition)
-    parts = [
-        INTRODUCTION,
-        _overview(by_family),
-        *(_family(family, by_family[family.__name__]) for family in families()),
-    ]
-    return "\n".join(parts)
-
-
-def _overview(by_family: dict[str, list[Definition]]) -> str:
-    lines = ["| family | measures |", "| --- | --- |"]
-    for family in families():
-        title = (family.__doc__ or "").strip().partition("\n")[0].rstrip(".")
-        names = (f"[{each.name}](#{each.name.lower()})" for each in by_family[family.__name__])
-        lines.append(f"| {title} | {', '.join(names)} |")
-    return "\n".join([*lines, ""])
+from cranfield.show.layout import UNPAINTED, Paint, wrapped
 
 
 def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
-    """All measures, a line for each, by family."""
     known = catalogue()
     names = max(map(len, known))
     homes = [family.__name__ for family in families()]
@@ -65,21 +28,20 @@ def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
 
 
 def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -> str:
-    """Everything about one measure."""
-    paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
+    paragraphs = [unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
     summary, formula, notes = paragraphs[0], definition.formula, paragraphs[2:]
     lines = [paint.strong(definition.name), "", *wrapped(summary, width=width), ""]
-    lines += wrapped(_unwrapped(formula), "    ", hang=8, width=width - 4)
+    lines += wrapped(unwrapped(formula), "    ", hang=8, width=width - 4)
     for note in notes:
         lines += ["", *wrapped(note, width=width)]
-    parameters = _parameters(definition)
+    parameters = parameter_lines(definition)
     lines += ["", paint.strong("Parameters:") + ("" if parameters else " none")]
     for each in parameters:
         lines += wrapped(each.replace("`", ""), "  ", hang=4, width=width)
     facts = {
         "Also called": ", ".join((*definition.aliases, *names_elsewhere(definition))),
         "When": definition.advice,
-        "Values": _values(definition),
+        "Values": values_text(definition),
         "Reference": definition.reference,
     }
     for name, fact in facts.items():
@@ -93,37 +55,7 @@ def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -
     return "\n".join(lines)
 
 
-def _family(family: ModuleType, definitions: list[Definition]) -> str:
-    title, _, rest = (family.__doc__ or "").strip().partition("\n")
-    entries = [_entry(definition) for definition in definitions]
-    return "\n".join([f"## {title.rstrip('.')}\n", *([rest.strip() + "\n"] if rest.strip() else []), *entries])
-
-
-def _entry(definition: Definition) -> str:
-    paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
-    summary, formula, notes = paragraphs[0], paragraphs[1], paragraphs[2:]
-    parameters = _parameters(definition)
-    facts = ["- Parameters:", *(f"    - {each}" for each in parameters)] if parameters else ["- Parameters: none"]
-    if aliases := (*definition.aliases, *names_elsewhere(definition)):
-        facts.append(f"- Also: {', '.join(f'`{alias}`' for alias in aliases)}")
-    if definition.advice:
-        facts.append(f"- When: {definition.advice}")
-    facts.append(f"- Values: {_values(definition)}")
-    if definition.reference:
-        facts.append(f"- Reference: {definition.reference}")
-    return "\n".join(
-        [
-            f"### {definition.name}\n",
-            summary,
-            f"\n```math\n{latex(formula)}\n```\n",
-            *(f"{note}\n" for note in notes),
-            *facts,
-            "",
-        ]
-    )
-
-
-def _values(definition: Definition) -> str:
+def values_text(definition: Definition) -> str:
     low, high = definition.range
     if low == -math.inf:
         return "any number"
@@ -131,7 +63,7 @@ def _values(definition: Definition) -> str:
     return f"from {low:g}{upper}{', lower is better' if definition.lower_is_better else ''}"
 
 
-def _parameters(definition: Definition) -> list[str]:
+def parameter_lines(definition: Definition) -> list[str]:
     """What each parameter means, its values and its default; `judged_only` is left out, since every measure has it."""
     return [
         _parameter(name, definition.kinds[name], default, at=name == definition.at)
@@ -150,5 +82,5 @@ def _parameter(name: str, kind: ParameterKind, default: Any, *, at: bool) -> str
     return f"`{name}`{meaning} ({kind.allowed}; {usual})"
 
 
-def _unwrapped(paragraph: str) -> str:
+def unwrapped(paragraph: str) -> str:
     return " ".join(line.strip() for line in paragraph.split("\n"))

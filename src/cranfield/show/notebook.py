@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.corrected import CorrectedEvaluation
@@ -12,19 +15,128 @@ from cranfield.comparison.gating import GateResult
 from cranfield.comparison.means import means_table
 from cranfield.comparison.reuse import Reusability
 from cranfield.comparison.thinning import Stability
+from cranfield.errors import MissingLibrary
 from cranfield.evaluation.explaining import Explanation
 from cranfield.evaluation.query_facts import QueryList
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.summary import Summary
-from cranfield.layout import count
-from cranfield.show.cells import HtmlCell, chart, frame, grade_cell, notes, paragraph, table
+from cranfield.look import DARK, LIGHT
 from cranfield.show.charts.difference import MeanDifference, difference_chart
 from cranfield.show.charts.distribution import distribution_chart
-from cranfield.show.charts.drawing import Spec
+from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import interval_text, span_and_p, verdict
 from cranfield.show.corrected_text import corrected_comparison_text, corrected_text
-from cranfield.show.reusability_text import reusability_text
+from cranfield.show.pictures import picture
+from cranfield.show.stability_text import reusability_text
+from cranfield.words import count
+
+# Notebooks have their own rules for tables; ours name the class twice, so that they take precedence.
+DARK_PAGES = (
+    'body[data-jp-theme-light="false"]',
+    "body.vscode-dark",
+    "body.vscode-high-contrast",
+    'html[theme="dark"]',
+    'html[data-theme="dark"]',
+    'body[data-theme="dark"]',
+)
+_RULES = """
+.cranfield { color: var(--ink); font: 13px/1.45 system-ui, -apple-system, "Segoe UI", "Helvetica Neue", sans-serif;
+  font-variant-numeric: tabular-nums; max-width: 60rem; }
+.cranfield.cranfield table { border-collapse: collapse; border: 0; margin: 0.5em 0; font-size: 13px;
+  table-layout: auto; }
+.cranfield.cranfield table tr { background: none; }
+.cranfield.cranfield table th, .cranfield.cranfield table td { padding: 4px 14px 4px 0; border: 0; color: var(--ink);
+  border-bottom: 1px solid var(--line); background: none; vertical-align: top; text-align: left; max-width: 36em;
+  overflow-wrap: anywhere; }
+.cranfield.cranfield table th { color: var(--soft); font-weight: 550; white-space: nowrap; }
+.cranfield.cranfield table .n { text-align: right; white-space: nowrap; }
+.cranfield p { margin: 0.4em 0; }
+.cranfield .headline { font-size: 15px; font-weight: 600; }
+.cranfield .note { color: var(--soft); font-size: 12px; overflow-wrap: anywhere; }
+.cranfield .badge, .cranfield .grade { border-radius: 5px; padding: 1px 7px; font-weight: 600; white-space: nowrap; }
+.cranfield .better { color: var(--better); } .cranfield .badge.better { background: var(--better-ground); }
+.cranfield .worse { color: var(--worse); } .cranfield .badge.worse { background: var(--worse-ground); }
+.cranfield .close { color: var(--close); } .cranfield .badge.close { background: var(--close-ground); }
+.cranfield .g3 { background: var(--grade-3); color: var(--on-grade-3); }
+.cranfield .g2 { background: var(--grade-2); color: var(--on-grade-2); }
+.cranfield .g1 { background: var(--grade-1); color: var(--on-grade-1); }
+.cranfield .g0 { background: var(--grade-0); color: var(--on-grade-0); }
+.cranfield .grade.none { border: 1px dashed var(--faint); color: var(--faint); }
+.cranfield pre { color: var(--ink); background: none; border: 0; padding: 0; margin: 0.4em 0; white-space: pre-wrap;
+  font: 12.5px/1.45 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.cranfield svg { max-width: 100%; height: auto; background: none; }
+"""
+
+
+def _tokens(colours: dict[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
+
+def frame(*parts: str) -> str:
+    """Parts of HTML as one piece, in the look of all pages, that changes nothing around it."""
+    dark = ", ".join(f"{page} .cranfield" for page in DARK_PAGES)
+    style = f".cranfield {{ {_tokens(LIGHT)} }}\n{dark} {{ {_tokens(DARK)} }}{_RULES}"
+    return f'<div class="cranfield"><style>{style}</style>{"".join(parts)}</div>'
+
+
+@dataclass(frozen=True)
+class HtmlCell:
+    """A text in a table, and the classes that say how it looks."""
+
+    text: str
+    kind: str = ""
+
+    def html(self) -> str:
+        return f'<span class="{self.kind}">{escape(self.text)}</span>' if self.kind else escape(self.text)
+
+
+def grade_cell(grade: float | None) -> HtmlCell:
+    """A grade in its colour; none where a document is not judged."""
+    if grade is None:
+        return HtmlCell("?", "grade none")
+    return HtmlCell(f"{grade:g}", f"grade g{min(max(int(grade), 0), 3)}")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str | HtmlCell]], words: Sequence[int] = (0,)) -> str:
+    """A table; columns of words are aligned left, all others hold numbers."""
+
+    def side(at: int) -> str:
+        return "" if at in words else ' class="n"'
+
+    def line(row: Sequence[str | HtmlCell]) -> str:
+        cells = (each if isinstance(each, HtmlCell) else HtmlCell(each) for each in row)
+        return "".join(f"<td{side(at)}>{cell.html()}</td>" for at, cell in enumerate(cells))
+
+    heads = "".join(f"<th{side(at)}>{escape(name)}</th>" for at, name in enumerate(head))
+    body = "".join(f"<tr>{line(row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    named = f' class="{kind}"' if kind else ""
+    return f"<p{named}>{escape(text)}</p>" if text else ""
+
+
+def notes(texts: Iterable[str]) -> str:
+    lines = "<br>".join(escape(text) for text in texts if text)
+    return f'<p class="note">{lines}</p>' if lines else ""
+
+
+def chart(drawn: Callable[[], Spec]) -> str:
+    """A picture in the colours of the notebook around it; nothing without the libraries that draw it."""
+    try:
+        svg = picture({**drawn(), "padding": 4}, "svg").decode()
+    except MissingLibrary:
+        return ""
+    names = {LIGHT[name]: name for name in reversed(LIGHT)}
+    rules = "".join(
+        f'.cranfield [{part}="{colour}"] {{ {part}: var(--{names[colour]}); }}\n'
+        for part, colour in sorted(set(re.findall(r' (fill|stroke)="(#[0-9a-f]{6})"', svg)))
+        if colour in names
+    )
+    return f"<style>{rules}</style><p>{svg}</p>"
+
 
 LISTED = 10  # differences in the table of a comparison
 KINDS = {1: "better", 0: "close", -1: "worse"}
@@ -38,12 +150,10 @@ def chart_html(spec: Spec) -> str | None:
 
 
 def text_html(text: str) -> str:
-    """A result as its text."""
     return frame(f"<pre>{HtmlCell(text).html()}</pre>")
 
 
 def summary_html(result: Summary) -> str:
-    """The means of one run; of an evaluation with values of queries, how the first measure is spread over them."""
     parts = [table(["run", *result], [[result.run, *map(result.shown, result)]]), _about(result)]
     if isinstance(result, Evaluation) and len(result.query_ids) > 1:
         name, definition = next(iter(result)), result.measures[0].definition
@@ -59,7 +169,6 @@ def _about(result: Summary) -> str:
 
 
 def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
-    """The means of several runs, and how the first measure is spread over the queries of each."""
     if not evaluations:
         return frame(paragraph("no run"))
     measures = list(evaluations[0])
@@ -71,7 +180,6 @@ def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """The verdict, the means with their marks, the differences, and a chart: two runs by query, several as spreads."""
     means = means_table(comparison)
     rows = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in means.rows]
     remarks = [*means.notes, interval_text(comparison)]
@@ -100,7 +208,6 @@ def _comparison_chart(comparison: Comparison) -> Spec:
 
 
 def difference_html(difference: Difference) -> str:
-    """What follows from a difference, and its numbers."""
     counted = f"{difference.better} better, {difference.same} the same, {difference.worse} worse"
     return frame(paragraph(difference.sentence, "headline"), _differences([difference]), notes([counted]))
 
@@ -128,7 +235,6 @@ def _verdict(difference: Difference) -> HtmlCell:
 
 
 def queries_html(queries: QueryList) -> str:
-    """Queries with their values and what happened."""
     if not queries:
         return frame(paragraph("no query"))
     rows = [[each.query_id, f"{each.value:.4f}", each.reason] for each in queries]
@@ -136,7 +242,6 @@ def queries_html(queries: QueryList) -> str:
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """A ranking rank by rank, with each measure down to there, and the ideal ranking below it."""
     title = f"query {explanation.query_id}" if explanation.query_id else "ranking"
     rows: list[list[str | HtmlCell]] = [
         [
@@ -163,7 +268,6 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def gate_html(result: GateResult) -> str:
-    """Whether a change passes, and each check."""
     headline = f"{'Passed' if result.passed else 'Failed'}: {result.candidate} against {result.baseline}"
     checks: list[list[str | HtmlCell]] = [
         [
@@ -194,7 +298,6 @@ def gate_html(result: GateResult) -> str:
 
 
 def stability_html(found: Stability) -> str:
-    """The measures as judgments are removed."""
     rows: list[list[str | HtmlCell]] = [
         [row.measure, f"{row.removed:.0%}", f"{row.mean:.4f}", f"{row.spread:.4f}", _correlation(row.tau)]
         for row in found.rows
@@ -204,17 +307,14 @@ def stability_html(found: Stability) -> str:
 
 
 def reusability_html(found: Reusability) -> str:
-    """What becomes of runs that were left out of the pool."""
     return text_html(reusability_text(found))
 
 
 def corrected_html(found: CorrectedEvaluation) -> str:
-    """Means by a model's grades that people's grades correct."""
     return text_html(corrected_text(found))
 
 
 def corrected_comparison_html(found: CorrectedComparison) -> str:
-    """Runs compared by such means."""
     return text_html(corrected_comparison_text(found))
 
 

@@ -9,9 +9,9 @@ from html import escape
 from typing import Any
 
 from cranfield.errors import MissingLibrary, OutputError, need
-from cranfield.layout import wrapped
-from cranfield.show.charts.drawing import NOTE, Spec
-from cranfield.show.look import DARK, LIGHT
+from cranfield.look import DARK, LIGHT
+from cranfield.show.charts.parts import NOTE, Spec
+from cranfield.show.layout import wrapped
 
 COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and the whole of its width
 PAPER = "paper"  # among a specification's notes: that its lengths are points of a page, not pixels of a screen
@@ -21,7 +21,6 @@ _WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values"})  # names, whi
 
 
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
-    """A chart as the bytes of a picture."""
     if format == "json":
         return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
     converter = need("vl_convert", extra="report", purpose="drawing pictures")
@@ -98,14 +97,12 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
 
 
 def _turned(spec: Mapping[str, Any]) -> bool:
-    """Whether names below the chart are turned."""
     return any(
         each.get("encoding", {}).get("x", {}).get("axis", {}).get("labelAngle") for each in spec.get("layer", ())
     )
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, merged; where they differ, the second counts."""
     found = {**one}
     for name, part in other.items():
         found[name] = _merged(found.get(name, {}), part) if isinstance(part, Mapping) else part

@@ -5,14 +5,74 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
+from typing import NamedTuple
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Difference, signed
 from cranfield.comparison.means import MeansTable, means_table
 from cranfield.comparison.standing import Standings, standings
-from cranfield.layout import Paint, aligned, columns, fitted, shortened, visible, wrapped
 from cranfield.show.comparison_words import p_cell, p_number
-from cranfield.show.interval_text import DrawnInterval, drawn_intervals
+from cranfield.show.layout import Paint, aligned, fitted, wrapped
+from cranfield.words import columns, shortened, visible
+
+
+class DrawnInterval(NamedTuple):
+    """An estimate and the ends of its interval, which may be infinite."""
+
+    low: float
+    estimate: float
+    high: float
+
+
+def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[str]:
+    """A drawing of each interval; where there is none, such as for the baseline, the line at 0 alone.
+
+    >>> for drawing in drawn_intervals([DrawnInterval(-1, 1, 3), None, DrawnInterval(-3, -2, -1)], 13):
+    ...     print(drawing)
+        ├─┼─●──┤
+          │
+     ├─●┤ │
+    """
+    ends = [end for span in spans if span for end in span if isfinite(end)]
+    low, high = min([*ends, 0.0]), max([*ends, 0.0])
+    # Room for an interval that ends just before the line, where the line would be at the edge.
+    first, last = int(low < 0), width - 1 - int(high > 0)
+
+    def place(value: float) -> int:
+        if not isfinite(value):
+            return -1 if value < 0 else width
+        return round(first + (value - low) / (high - low) * (last - first)) if high > low else width // 2
+
+    zero = place(0.0)
+    return [_drawn(span and _apart(DrawnInterval(*map(place, span)), span, zero), zero, width) for span in spans]
+
+
+def _apart(places: DrawnInterval, span: DrawnInterval, zero: int) -> DrawnInterval:
+    """Places that tell the ends from the estimate; an interval that excludes 0 does not touch the line."""
+    first, point, last = places
+    if span.low < span.estimate:
+        first = min(first, point - 1)
+    if span.estimate < span.high:
+        last = max(last, point + 1)
+    shift = min(zero - 1 - last, 0) if span.high < 0 else max(zero + 1 - first, 0) if span.low > 0 else 0
+    return DrawnInterval(first + shift, max(point + shift, 0), last + shift)
+
+
+def _drawn(places: DrawnInterval | None, zero: int, width: int) -> str:
+    cells = [" "] * width
+    if places is not None:
+        first, last = int(places.low), int(places.high)
+        for at in range(max(first, 0), min(last, width - 1) + 1):
+            cells[at] = "─"
+        for at, sign in ((first, "├"), (last, "┤")):
+            if 0 <= at < width:
+                cells[at] = sign
+    cells[zero] = {" ": "│", "─": "┼"}.get(cells[zero], cells[zero])
+    if places is not None:
+        cells[min(int(places.estimate), width - 1)] = "●"
+    return "".join(cells).rstrip()
+
 
 DRAWN = (15, 41)  # the columns that a drawing has at least and at most
 NAMED = 16  # columns that a name has at least beside a drawing
@@ -36,12 +96,10 @@ class Column:
 
     @property
     def width(self) -> int:
-        """How wide it is."""
         return max(columns(visible(cell)) for cell in (self.head, *self.cells))
 
 
 def run_table_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator[str]:
-    """Runs, best first; columns that do not fit beside the first measure come below."""
     ranked = comparison.baseline is None and len(comparison.runs) > 2
     table = _ranked(comparison, paint) if ranked else _with_baseline(comparison, paint)
     yield from table.lines(width, paint)
@@ -67,7 +125,6 @@ class RunTable:
     notes: Sequence[str]
 
     def lines(self, width: int, paint: Paint) -> Iterator[str]:
-        """The table, and below it the columns that do not fit."""
         name, drawn, beside = self._fit(width)
         names = [shortened(run, name) for run in self.runs]
         numbers = [column for column in self.first if column.head == PLACE]
@@ -153,7 +210,6 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
 
 
 def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
-    """Runs that were all compared with each other: how far each is behind the best, and which ranks it may have."""
     found = standings(comparison)
     order = [row.run for row in found.rows]
     means = means_table(comparison)
@@ -191,7 +247,6 @@ def _value_columns(
     paint: Paint,
     pairs: dict[str, dict[str, Difference]],
 ) -> tuple[Column, list[Column]]:
-    """The values of the first measure, and those of the others with the share of judged documents."""
     rows = {row.run: row for row in means.rows}
     found = []
     for at, measure in enumerate(means.measures):
@@ -227,7 +282,6 @@ def _judged_notes(comparison: Comparison) -> list[str]:
 
 
 def verdict_tone(difference: Difference, paint: Paint) -> Tone:
-    """Green for better, red for worse, amber for too close to call."""
     return partial(paint.verdict, difference.verdict)
 
 

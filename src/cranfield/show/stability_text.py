@@ -1,10 +1,15 @@
-"""How measures move as judgments are removed, as text."""
+"""How measures move as judgments are removed, and what runs would lose outside of the pool, as text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cranfield.comparison.differences import signed
+from cranfield.comparison.reuse import LeftOutRow, Reusability
 from cranfield.comparison.thinning import Stability
-from cranfield.layout import UNPAINTED, WIDTH, Paint, count, fitted, wrapped
 from cranfield.show.comparison_words import share_text
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
+from cranfield.words import count, shortened
 
 _DESIGNS = {
     "per-query": "from the relevant and from the nonrelevant documents of every query, keeping at least one of each",
@@ -13,7 +18,6 @@ _DESIGNS = {
 
 
 def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    """How measures move as judgments are removed, as text of so many columns."""
     judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
     runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
     lines = wrapped(
@@ -47,3 +51,58 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
     )
     legend = [*wrapped(columns_legend, width=width), *wrapped(about_tau, width=width)]
     return "\n".join([*lines, "", *map(paint.dim, legend)])
+
+
+NAME = 32  # columns for the name of a run, or of a group
+
+
+def reusability_text(found: Reusability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
+    each, it = ("Each run", "it has") if not found.groups else ("Each run, or each group of runs,", "they have")
+    lines = wrapped(
+        f"{judgments} of {queries}, {len(found.runs)} runs. {each} is left out of the pool in turn: documents that "
+        f"only {it} down to rank {found.pool_depth} become unjudged.",
+        width=width,
+    )
+    for measure in found.measures:
+        lines += ["", *_table(found, measure, width, paint), *_overall(found, measure, width)]
+    return "\n".join([*lines, "", *map(paint.dim, _legend(found, width))])
+
+
+def _table(found: Reusability, measure: str, width: int, paint: Paint) -> list[str]:
+    group = ["group"] if found.groups else []
+    rows = [[measure, *group, "unique", "value", "without", "change", "rank", "without"]]
+    rows += [_cells(row, bool(group)) for row in found.rows if row.measure == measure]
+    return fitted(rows, width, paint.strong, left=(0, 1) if group else (0,))
+
+
+def _cells(row: LeftOutRow, grouped: bool) -> list[str]:
+    name = shortened(row.run, NAME // 2 if grouped else NAME)
+    group = [shortened(row.group or "-", NAME // 2)] if grouped else []
+    numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", signed(row.change)]
+    return [name, *group, *numbers, str(row.rank), str(row.rank_without)]
+
+
+def _overall(found: Reusability, measure: str, width: int) -> Iterator[str]:
+    overall = found.overall[measure]
+    if not any(row.change for row in found.rows if row.measure == measure):
+        yield "No run changes."
+        return
+    largest = f"largest {signed(overall.largest)} ({shortened(overall.largest_run, NAME)})"
+    order = "" if overall.tau is None else f"; tau {share_text(overall.tau, 3)}, lowest {share_text(overall.lowest, 3)}"
+    yield from wrapped(f"change: mean {signed(overall.mean)}, {largest}{order}", width=width)
+
+
+def _legend(found: Reusability, width: int) -> Iterator[str]:
+    others = "no run outside of its group" if found.groups else "no other run"
+    yield from wrapped(
+        f"unique: relevant documents of the run that {others} has down to rank {found.pool_depth}. without: the value "
+        "and the rank if the documents that only it has were unjudged. A new run of the same kind may change as much.",
+        width=width,
+    )
+    if any(overall.tau is not None for overall in found.overall.values()):
+        yield from wrapped(
+            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
+            "averaged over everything left out in turn, and the lowest of them. At 1 the order is the same.",
+            width=width,
+        )

@@ -29,27 +29,22 @@ class View:
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """One for each run."""
         return self.found.evaluations
 
     @property
     def per_query(self) -> bool:
-        """Whether to show the value of every query."""
         return self.found.per_query
 
     @property
     def bounds(self) -> bool:
-        """Whether to show how low and how high each mean could be."""
         return self.found.bounds is not None
 
     @property
     def worst(self) -> bool:
-        """Whether to show the queries that perform worst."""
         return self.found.worst is not None
 
     @property
     def measures(self) -> list[str]:
-        """The names of the measures."""
         return list(self.evaluations[0])
 
     @property
@@ -63,7 +58,6 @@ class View:
         return means[result.run][measure]
 
     def mean_bounds(self, result: Evaluation, measure: str) -> Bounds:
-        """The bounds of the mean."""
         return (self.found.bounds or {})[result.run][measure]
 
     def describe_bounds(self, scale: Iterable[float]) -> str:
@@ -94,7 +88,6 @@ class View:
         return f"{value:.0f}" if self.evaluations[0].definition(measure).aggregate == "sum" else f"{value:.4f}"
 
     def warnings(self, *, ties: bool = True) -> list[str]:
-        """The warnings of all runs, or those that are not about ties."""
         about_ties = self.found.tie_warnings
         return self._labelled(
             {
@@ -104,12 +97,10 @@ class View:
         )
 
     def other_names(self) -> list[str]:
-        """Our measures behind the names of other tools that columns keep."""
         return [f"{name} is {ours}" for name, ours in self.canonical_names.items()]
 
     @property
     def canonical_names(self) -> dict[str, str]:
-        """Our names of the measures that keep those of other tools."""
         return {each.name: str(each.canonical) for each in self.evaluations[0].measures if each.typed}
 
     def places(self) -> list[int]:
@@ -147,16 +138,13 @@ class View:
                 yield QueryValue(result.run, ALL, measure, self.mean(result, measure))
 
     def poor(self, result: Evaluation) -> Sequence[QueryFacts]:
-        """The queries that perform poorly by the first measure."""
         return (self.found.worst or {})[result.run]
 
     def signature(self) -> str:
-        """What the signatures of all runs share."""
         parts = [result.signature.split("|") for result in self.evaluations]
         return "|".join(part for part in parts[0] if all(part in others for others in parts))
 
     def own_signatures(self) -> dict[str, str]:
-        """What is left of each run's signature."""
         shared = self.signature().split("|")
         return {
             result.run: "|".join(part for part in result.signature.split("|") if part not in shared)

@@ -9,15 +9,71 @@ from __future__ import annotations
 import inspect
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cranfield.errors import InputError, SystemFailure, choice_hint
-from cranfield.read.mappings import id_text
-from cranfield.read.settings import TomlSetting
-from cranfield.systems.result_ids import MISSING, PLACES, look_up, usual_place
+from cranfield.errors import InputError, SystemFailure, choice_hint, given
+from cranfield.io.mappings import id_text
+from cranfield.io.settings import TomlSetting
+
+MISSING: Final = object()
+ID_NAMES = ("doc_id", "_id", "id", "docno", "document_id", "docid")
+CHUNK_IDS = ("node.node_id", "id", "_id", "chunk_id")
+
+# Metadata come first: what LangChain and LlamaIndex call id is often made up by the vector store, for a chunk.
+_IN_A_NODE = (
+    *(f"node.{name}" for name in ID_NAMES),
+    *(f"node.metadata.{name}" for name in ID_NAMES),
+    "node.ref_doc_id",
+    *ID_NAMES,
+    "node.node_id",
+)
+_ELSEWHERE = (
+    *(f"metadata.{name}" for name in ID_NAMES),
+    "ref_doc_id",  # of a node of LlamaIndex by itself
+    "metadata.source",
+    *ID_NAMES,
+    "node_id",
+)
+PLACES = (*ID_NAMES, "metadata.source", "ref_doc_id", "node_id")  # in short, for messages
+
+
+def usual_place(result: Any) -> str:
+    """The first of the usual places at which a result has an id; nothing where it has none.
+
+    >>> usual_place({"id": "0d35", "metadata": {"source": "cats.md"}})
+    'metadata.source'
+    """
+    places = _ELSEWHERE if look_up(result, "node") is MISSING else _IN_A_NODE
+    return next((place for place in places if look_up(result, place) not in (MISSING, None)), "")
+
+
+def look_up(thing: Any, path: str) -> Any:
+    """Follow a path such as "hits.hits" or "document.ids[0]" through mappings, lists and attributes."""
+    if type(thing) is dict and "." not in path and "[" not in path:
+        return thing.get(path, MISSING)
+    for step in path.replace("[", ".[").split("."):
+        if not step:
+            continue
+        if step.startswith("["):
+            try:
+                thing = thing[int(step[1:-1])]
+            except (ValueError, TypeError, LookupError):
+                return MISSING
+        elif isinstance(thing, Mapping):
+            thing = thing.get(step, MISSING)
+        else:
+            thing = getattr(thing, step, MISSING)
+        if thing is MISSING:
+            return MISSING
+    return thing
+
+
+def is_missing(thing: Any) -> bool:
+    return thing is MISSING
+
 
 Ranking = list[tuple[str, float]]
 AnswerOrder = Literal["returned", "score", "rank"]
@@ -171,7 +227,7 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)
     raise SystemFailure(
         f"document '{twice}' appears twice in the answer.",
-        hint="if these are chunks, collapse their ids to documents (--collapse)",
+        hint=f"if these are chunks, turn their ids into ids of documents: {given('collapse')}",
     )
 
 
@@ -235,3 +291,49 @@ def _finite(score: Any, doc_id: Any) -> float:
     if not math.isfinite(number):
         raise SystemFailure(f"document '{doc_id}' has the score {number}, which is not finite.")
     return number
+
+
+DocumentTexts = Mapping[str, Mapping[str, str]]  # by document: title, text, url and image, as far as they are there
+
+_NAMES = {
+    "title": ("title",),
+    "text": ("text", "content", "contents", "body", "page_content"),
+    "url": ("url", "link"),
+    "image": ("image", "image_url", "thumbnail"),
+}
+# Where they are in a result: Elasticsearch, Typesense, Vespa, Qdrant, LangChain, LlamaIndex.
+_INSIDE = ("_source", "document", "fields", "payload", "metadata", "node", "node.metadata")
+
+
+def texts_of(returned: Returned) -> DocumentTexts:
+    """The texts of the documents of an answer, those that have any.
+
+    >>> from cranfield.systems.answers import ranking_of
+    >>> texts_of(ranking_of([{"id": "d1", "title": "Cats", "price": 3}, {"id": "d2"}]))
+    {'d1': {'title': 'Cats'}}
+    """
+    found = {}
+    for (doc_id, _), result in zip(returned.ranking, returned.results):
+        fields = dict(_fields(result[0] if isinstance(result, tuple | list) and result else result))
+        if fields:
+            found[doc_id] = fields
+    return found
+
+
+def _fields(result: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(result, str | int):  # an id and nothing else
+        return
+    inside = (look_up(result, path) for path in _INSIDE)
+    places = [result, *(place for place in inside if not is_missing(place))]
+    for field, names in _NAMES.items():
+        values = (look_up(place, name) for place in places for name in names)
+        value = next((text for text in map(_text, values) if text), "")
+        if value:
+            yield field, value
+
+
+def _text(value: Any) -> str:
+    """A text, or the only one of a list, as Solr has it."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value.strip() if isinstance(value, str) else ""

@@ -6,15 +6,14 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cranfield.errors import SystemFailure
-from cranfield.systems.answers import Ranking, Scores, checked
-from cranfield.systems.collapse import Collapse
-from cranfield.systems.document_texts import DocumentTexts, texts_of
-from cranfield.systems.rolling_up import RolledUp, rolled_up
+from cranfield.systems.answers import DocumentTexts, Ranking, Scores, checked, texts_of
+from cranfield.systems.collapse import Collapse, RolledUp, rolled_up
 from cranfield.systems.system import System
 
 LONGEST_WAIT = 30.0
@@ -46,11 +45,9 @@ class Answer(NamedTuple):
 class Silent:
     """Progress that is not shown."""
 
-    def start(self, done: int, queries: int) -> None:
-        """Set how many queries there are, and how many were answered before."""
+    def start(self, done: int, queries: int) -> None: ...
 
-    def answer(self, answer: Answer) -> None:
-        """Count one more answer."""
+    def answer(self, answer: Answer) -> None: ...
 
 
 class GaveUp(SystemFailure):
@@ -136,7 +133,6 @@ def ask(
 def _several(
     one: Callable[[str, str], Answer], queries: Iterable[tuple[str, str]], jobs: int, stop: threading.Event
 ) -> Generator[Answer, None, None]:
-    """Threads that take the next query when they have finished one."""
     waiting = iter(queries)
     lock = threading.Lock()
     done: queue.Queue[Answer | BaseException | None] = queue.Queue(maxsize=4 * jobs)
@@ -177,3 +173,45 @@ def _several(
                 yield item
     finally:
         stop.set()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswers:
+    """The first documents of a system.
+
+    rankings: the documents of each query that was answered, best first
+    texts: of these documents, as far as the answers hold them: title, text, url and image
+    failed: the queries that failed, and why
+    """
+
+    system: str
+    rankings: Mapping[str, list[str]]
+    texts: Mapping[str, Mapping[str, str]]
+    failed: Mapping[str, str]
+
+
+def first_answers(
+    system: System, queries: Mapping[str, str], k: int, progress: Silent | None = None, **options: Any
+) -> FirstAnswers:
+    """Ask a system all queries. `options` are those of `ask`.
+
+    >>> from cranfield import open_system
+    >>> mine = open_system(lambda query, k: [{"id": "d1", "title": "Cats"}], name="mine")
+    >>> first_answers(mine, {"q1": "cats"}, 10)
+    FirstAnswers(system='mine', rankings={'q1': ['d1']}, texts={'d1': {'title': 'Cats'}}, failed={})
+    """
+    progress = progress or Silent()
+    progress.start(0, len(queries))
+    rankings: dict[str, list[str]] = {}
+    texts: dict[str, Mapping[str, str]] = {}
+    failed: dict[str, str] = {}
+    for answer in ask(system, queries.items(), k, texts=True, **options):
+        progress.answer(answer)
+        if answer.ranking is None:
+            failed[answer.query_id] = answer.error
+            continue
+        rankings[answer.query_id] = [document for document, _ in answer.ranking]
+        texts.update(answer.texts)
+    if failed and not rankings:
+        raise SystemFailure(f"{system.name}: every query failed; the last: {list(failed.values())[-1]}")
+    return FirstAnswers(system.name, rankings, texts, failed)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError, need
-from cranfield.read.secrets import Secrets
-from cranfield.read.settings import TomlSetting
-from cranfield.read.stored_texts import CORPUS
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import TomlSetting
+from cranfield.io.stored_texts import CORPUS
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
@@ -23,7 +23,6 @@ SETTINGS = {
 def open_type(
     kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Collection | None
 ) -> Bm25sSearch:
-    """An index of a collection."""
     return Bm25sSearch(indexed(collection, name, kind), name, **settings)
 
 
@@ -66,5 +65,4 @@ class Bm25sSearch:
         pairs = zip(places[0].tolist(), scores[0].tolist(), strict=True)
         return falling([(self._ids[place], score) for place, score in pairs if score > 0])
 
-    def close(self) -> None:
-        """Nothing to close."""
+    def close(self) -> None: ...

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.systems.answers import Ranking
+from cranfield.systems.answers import CHUNK_IDS, Ranking, Returned, is_missing, look_up, texts_of
 
 Collapse = Callable[[str], str]
 
@@ -59,9 +60,9 @@ def collapse_run(run: Any, rule: str | Mapping[str, str] | Collapse, *, format: 
     >>> collapse_run({"q": {"a#1": 1.0, "a#2": 3.0, "b#1": 2.0}}, "#")
     {'q': {'a': 3.0, 'b': 2.0}}
     """
+    from cranfield.io.source import open_source
     from cranfield.ranks.policy import Policy
     from cranfield.ranks.whole_rankings import scores_of
-    from cranfield.read.source import open_source
 
     to_document = collapse_by(rule)
     found: dict[str, Any] = {}
@@ -111,3 +112,66 @@ def _read_mapping(path: str) -> dict[str, str]:
                 raise InputError(path, f"{len(parts)} columns.", line=number, hint="a line is: chunk <tab> document")
             mapping[parts[0]] = parts[1]
     return mapping
+
+
+DEEPEST = 64  # times the documents wanted; a system that repeats one document must not be asked forever
+
+RolledUp = Literal["", "rolled", "short"]
+
+
+class RolledAnswer(NamedTuple):
+    """An answer whose chunks count as their documents, each once, at its best rank.
+
+    rolled: "" where every result is a document of its own; "short" where the system has too few chunks, or returns no
+        more of them, for the number of documents that was wanted
+    """
+
+    ranking: Ranking
+    returned: Returned
+    rolled: RolledUp
+
+
+def rolled_up(search: Callable[[int], Returned], k: int, to_document: Collapse | None) -> RolledAnswer:
+    """Ask for k documents: `search` gives the results for a number of chunks.
+
+    >>> chunks = ["a#1", "a#2", "a#3", "b#1", "c#1"]
+    >>> from cranfield.systems.answers import ranking_of
+    >>> from cranfield.systems.collapse import collapse_by
+    >>> found = rolled_up(lambda k: ranking_of(chunks[:k]), 2, collapse_by("#"))
+    >>> [document for document, _ in found.ranking], found.rolled
+    (['a', 'b'], 'rolled')
+    """
+    wanted, before = k, -1
+    while True:
+        returned = search(wanted)
+        given = len(returned.ranking)
+        if to_document is None and not _has_chunks(returned):
+            return RolledAnswer(returned.ranking, returned, "")
+        ranking = collapse(returned.ranking, to_document or str)
+        if len(ranking) >= k:
+            return RolledAnswer(ranking, returned, "rolled" if len(ranking) < given else "")
+        if given < wanted or given <= before or wanted >= DEEPEST * k:
+            return RolledAnswer(ranking, returned, "short")
+        before, wanted = given, min(2 * wanted, DEEPEST * k)
+
+
+def _has_chunks(returned: Returned) -> bool:
+    """Whether ids appear several times, each time with another chunk: the same chunk twice is a mistake."""
+    times = Counter(document for document, _ in returned.ranking)
+    if len(times) == len(returned.ranking) or not returned.id_place:
+        return False
+    chunks = [
+        (document, _chunk(result, returned.id_place))
+        for (document, _), result in zip(returned.ranking, returned.results, strict=True)
+        if times[document] > 1
+    ]
+    return len(set(chunks)) == len(chunks)
+
+
+def _chunk(result: Any, id_place: str) -> tuple[str, str]:
+    """What tells chunks of one document apart: an id of their own, and their text."""
+    result = result[0] if isinstance(result, tuple | list) else result
+    own = (look_up(result, place) for place in CHUNK_IDS if place != id_place)
+    found = next((str(value) for value in own if not is_missing(value) and value is not None), "")
+    texts = texts_of(Returned([("", 0.0)], results=[result]))
+    return found, texts.get("", {}).get("text", "")

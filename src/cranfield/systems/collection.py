@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, need
-from cranfield.layout import count, shortened
+from cranfield.io.near_files import near_file
+from cranfield.io.stored_texts import CORPUS
 from cranfield.ranks.judgments import Judgments
-from cranfield.read.near_files import near_file
-from cranfield.read.stored_texts import CORPUS
 from cranfield.systems.collection_files import (
     QRELS_FILES,
     QUERY_FILES,
@@ -21,8 +20,8 @@ from cranfield.systems.collection_files import (
     first_file,
     folder_of_queries,
 )
-from cranfield.systems.query_files import read_query_texts
-from cranfield.systems.record_lines import id_of, record_of, text_lines
+from cranfield.systems.query_files import id_of, read_query_texts, record_of, text_lines
+from cranfield.words import count, shortened
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
@@ -106,7 +105,6 @@ class Collection:
 
 
 def _first(ids: Sequence[str]) -> str:
-    """The first of some ids."""
     return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
 
 
@@ -194,14 +192,12 @@ def collection_beside(qrels: str) -> str | None:
 
 
 def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:
-    """The documents that a system is to index."""
     if collection is None or collection.corpus is None:
         raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has a {CORPUS}")
     return collection.documents()
 
 
 def builtin_folder() -> Path:
-    """The folder of the built-in collection."""
     return Path(__file__).parents[1] / "data" / "collection"
 
 

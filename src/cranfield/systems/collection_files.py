@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from cranfield.layout import joined
-from cranfield.read.compression import EXTENSIONS as COMPRESSED
-from cranfield.read.formats.store import STORE
+from cranfield.io.compression import EXTENSIONS as COMPRESSED
+from cranfield.io.formats.store import STORE
+from cranfield.words import joined
 
 _QUERIES = ("queries.jsonl", "queries.tsv", "queries.csv", "queries.txt")
 _QRELS = ("qrels.tsv", "qrels.txt", "qrels.csv")
@@ -15,7 +15,6 @@ QRELS_FILES = (*_QRELS, "qrels", "qrels.test.tsv", "qrels.trec", "qrels.jsonl", 
 
 
 def _in_words(names: tuple[str, ...]) -> str:
-    """Files that differ only in their extensions."""
     return joined((names[0], *(os.path.splitext(name)[1] for name in names[1:])), "or")
 
 
@@ -24,7 +23,6 @@ USUAL_QRELS = _in_words(_QRELS)
 
 
 def first_file(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:
-    """The first of some files that is there, plain or compressed."""
     paths = (os.path.join(folder, f"{name}{ending}") for name in names for ending in ("", *COMPRESSED))
     return next(filter(os.path.isfile, paths), None)
 

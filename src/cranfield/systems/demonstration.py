@@ -20,8 +20,6 @@ POOR = 8  # queries looked at for what to try next
 
 
 class Demonstration(NamedTuple):
-    """What the two engines answered, and what follows from it."""
-
     collection: Collection
     documents: int
     evaluations: tuple[Evaluation, ...]
@@ -39,7 +37,7 @@ def demonstrate() -> Demonstration:
             record(system, collection.queries, path)
             system.close()
         evaluations = [evaluate(collection.qrels, path, MEASURES) for path in paths]
-        poor = misses(evaluations[1], paths[1], collection, MEASURES[0], POOR)
+        poor = misses(evaluations[1], collection, MEASURES[0], POOR)
         comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
     documents = sum(1 for _ in collection.documents())
     return Demonstration(collection, documents, tuple(evaluations), comparison, tuple(poor))

@@ -14,13 +14,11 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from cranfield.errors import InputError, SystemFailure
-from cranfield.read.secrets import Secrets
-from cranfield.read.settings import TomlSetting
-from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
-from cranfield.systems.connections import Connections
-from cranfield.systems.deadlines import connect_by
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import TomlSetting
+from cranfield.systems.answers import ORDER, Returned, chosen_order, is_missing, look_up, ranking_of
+from cranfield.systems.connections import Connections, connect_by
 from cranfield.systems.presets import PRESETS
-from cranfield.systems.result_ids import is_missing, look_up
 from cranfield.version import __version__
 
 _PLACE = re.compile(r"\{(query|k)\}")
@@ -50,7 +48,6 @@ SETTINGS = {
 
 
 def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> HttpSearch:
-    """A server of a preset."""
     return HttpSearch(settings, name, secrets, preset=kind)
 
 
@@ -131,7 +128,6 @@ class HttpSearch:
             ) from None
 
     def search(self, query: str, k: int) -> Returned:
-        """Send one request."""
         words = {"query": query, "k": str(k)}
         target = _PLACE.sub(lambda match: quote(words[match[1]], safe=""), self._target)
         body = None if self._body is None else json.dumps(_filled(self._body, query, k)).encode()
@@ -223,7 +219,6 @@ class HttpSearch:
         return SystemFailure(fact, hint=hint, retry=status in _RETRIED, after=seconds, final=status == 401)
 
     def close(self) -> None:
-        """Close the connections."""
         self._connections.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.query_facts import QueryFacts
@@ -12,8 +12,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.whole_rankings import rankings_of
-from cranfield.read.source import open_source
 from cranfield.systems.collection import Collection, Document
 from cranfield.systems.sqlite import STOPWORDS
 
@@ -55,23 +53,25 @@ class Miss(NamedTuple):
 
 
 def misses(
-    evaluation: Evaluation, run: Any, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
+    evaluation: Evaluation, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
 ) -> list[Miss]:
     """For the worst queries that are not perfect: the best relevant documents, and the first returned."""
     wanted_measure = parse_measure(measure)
     queries, scope = below_perfect(evaluation, wanted_measure, worst), Scope.of(wanted_measure)
     if not queries:
         return []
-    grades = Judgments.read(collection.qrels).by_query
-    wanted = {facts.query_id: grades[facts.query_id] for facts in queries}
-    rankings = rankings_of(open_source(run, "run"), wanted, evaluation.policy)
+    reading = evaluation._evidence.reading
+    if reading is None:
+        return []
+    wanted = {facts.query_id: reading.judgments.by_query[facts.query_id] for facts in queries}
+    rankings, ranks = reading.first(wanted, shown), _ranks(evaluation, reading.judgments)
     relevant = {query: scope.best_first(judged) for query, judged in wanted.items()}
     needed = {doc_id for found in relevant.values() for doc_id in found}
     needed.update(doc_id for ranking in rankings.values() for doc_id in ranking[:shown])
     documents = {document.doc_id: document for document in collection.documents() if document.doc_id in needed}
 
     def places(query: str, listed: Sequence[str]) -> tuple[Place, ...]:
-        rank = {doc_id: at for at, doc_id in enumerate(rankings.get(query, ()), 1)}
+        rank = {doc_id: at for at, doc_id in enumerate(rankings.get(query, ()), 1)} | ranks.get(query, {})
         otherwise = 0.0 if evaluation.policy.complete else None
         return tuple(
             Place(each, _title(documents, each), wanted[query].get(each, otherwise), rank.get(each)) for each in listed
@@ -87,6 +87,16 @@ def misses(
         )
         for facts in queries
     ]
+
+
+def _ranks(evaluation: Evaluation, judgments: Judgments) -> dict[str, dict[str, int]]:
+    """The ranks of the judged documents that were retrieved, by query."""
+    ranks: dict[str, dict[str, int]] = {}
+    judged = evaluation.ranks
+    assert judged is not None
+    for query, row, rank in zip(judged.query.tolist(), judged.row.tolist(), judged.rank.tolist(), strict=True):
+        ranks.setdefault(judged.query_ids[query], {})[judgments.document_ids[row]] = rank
+    return ranks
 
 
 def _title(documents: Mapping[str, Document], doc_id: str) -> str:

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, choice_hint, nearest
-from cranfield.read.secrets import Secrets
-from cranfield.read.settings import SETTINGS_FILE, check_settings, read_toml
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.system import System
@@ -104,7 +104,6 @@ def _described(what: str) -> tuple[dict[str, Any], str]:
 
 
 def short_names() -> list[str]:
-    """The systems that need no settings."""
     return [name for kind in KINDS.values() for name in kind.short]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.files.locking import open_locked, unwritable
+from cranfield.io.locking import open_locked, unwritable
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer
 
@@ -49,16 +49,13 @@ class Partial:
 
     @property
     def begun(self) -> bool:
-        """Whether there is anything in it."""
         return self._size > 0
 
     def start(self) -> None:
-        """Start over, whatever was there."""
         self._cut(0)
         self._write(self._conditions)
 
     def resume(self) -> None:
-        """Continue with the answers in the file."""
         self._cut(self._read())
         if not self._size:  # not even the first line is complete
             self._write(self._conditions)
@@ -84,7 +81,6 @@ class Partial:
         return place
 
     def add(self, answer: Answer) -> None:
-        """Append an answer; then count it."""
         line = [
             *(answer.query_id, answer.ranking, round(answer.seconds, 6), answer.attempts, answer.error),
             *(answer.scores, answer.rolled, answer.id_place),
@@ -152,7 +148,6 @@ class Partial:
         return json.loads(content)
 
     def rankings(self) -> Iterator[tuple[str, Ranking]]:
-        """The answers in the order of the queries."""
         with self.path.open("rb") as file:
             for query in self._queries:
                 if query in self.places:
@@ -175,6 +170,5 @@ class Partial:
 
 
 def _changed(before: Any, now: Mapping[str, Any]) -> str:
-    """What differs, in words."""
     names = [name for name in now if not isinstance(before, dict) or before.get(name) != now[name]]
     return f"another {' and another '.join(name.replace('_', ' ') for name in names)}" if names else "other conditions"

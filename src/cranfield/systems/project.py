@@ -10,15 +10,78 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.io.formats.store import STORE, JudgmentView
+from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
-from cranfield.ranks.policy import Policy
-from cranfield.read.formats.store import STORE, JudgmentView
-from cranfield.read.settings import check_settings, read_toml
+from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
-from cranfield.systems.project_settings import ASKING, GATE, JUDGMENTS, POLICY, PROJECT
+
+_NUMBER = (int, float)
+
+
+def _policy(known: Setting) -> TomlSetting:
+    words = "; ".join(f'"{word}": {meaning}' for word, meaning in known.choices.items())
+    usual = f'"{next(iter(known.choices))}"' if known.choices else str(known.default).lower()
+    return TomlSetting(known.kind, f"{known.meaning}{f' ({words})' if words else ''}", usual)
+
+
+POLICY = {name: _policy(known) for name, known in settings_of().items() if known.live}
+ASKING = {
+    "jobs": TomlSetting(int, "how many queries run at the same time", "1"),
+    "retries": TomlSetting(int, "how often a query is tried again after a temporary failure", "3"),
+    "wait": TomlSetting(
+        _NUMBER, "seconds before the first of these attempts; each further wait is twice as long", "0.25"
+    ),
+    "give_up": TomlSetting(int, "stop after this many failed queries in a row; 0 never stops", "10"),
+}
+PROJECT = {
+    "collection": TomlSetting(
+        str, 'a folder in the layout of BEIR or TREC, "builtin", or "ir_datasets:NAME"; paths are relative to the file'
+    ),
+    "split": TomlSetting(
+        str, "which judgments to take where a collection has several, such as dev", "`test`, or the only one"
+    ),
+    "measures": TomlSetting(
+        list, "what is measured; the worst queries are those of the first", ", ".join(DEFAULT_MEASURES)
+    ),
+    "k": TomlSetting(int, "how many documents to ask for", "100"),
+    "collapse": TomlSetting(
+        str,
+        "how a chunk's id becomes its document's: a separator, a regular expression with one group, or a file of pairs",
+    ),
+    "timeout": TomlSetting(_NUMBER, "seconds to wait for a server, instead of what the systems say"),
+    "baseline": TomlSetting(str, "the folder of the accepted results", '"baseline"'),
+    **ASKING,
+    **POLICY,
+    "gate": TomlSetting(dict, "when a test fails: see below"),
+    "judgments": TomlSetting(dict, "whose judgments count: see below"),
+    "systems": TomlSetting(dict, "one table for each system"),
+    "assessors": TomlSetting(dict, "one table for each model that judges"),  # read where models are asked
+}
+GATE = {
+    "measures": TomlSetting(list, "the measures that may not get worse", "the first of the project's"),
+    "tolerance": TomlSetting((int, float, dict), "the drop that is allowed, one for all measures or one for each", "0"),
+    "alpha": TomlSetting(_NUMBER, "a larger drop fails if its one-sided p-value is at most this", "0.05"),
+    "minimum": TomlSetting(dict, "a value that each measure must reach, whether a drop is significant or not"),
+    "require_improvement": TomlSetting(bool, "whether some measure must be significantly better", "false"),
+    "non_inferiority": TomlSetting(_NUMBER, "the margin within which every measure must be shown to stay"),
+    "max_worse_queries": TomlSetting(int, "how many queries may get worse"),
+    "test": TomlSetting(str, "the significance test, as `cranfield compare --test` takes it", '"t"'),
+    "correction": TomlSetting(str, "how p-values are corrected over the measures", '"holm"'),
+}
+JUDGMENTS = {
+    "store": TomlSetting(str, "the store that `cranfield judge` fills, in place of the collection's judgments"),
+    "scale": TomlSetting(list, "the grades and their names, for the judging page"),
+    "assessors": TomlSetting(list, "whose judgments count", "all of these kinds"),
+    "kinds": TomlSetting(list, "which [kinds of assessors](judging.md#views) count", "those of people"),
+    "merge": TomlSetting(str, "[what counts](judging.md#views) where assessors differ", '"majority"'),
+}
+
 
 _NAME = re.compile(r"\w[\w.-]*")
+GATE_NAME = "cranfield-gate.toml"
+JOB_NAME = ".github/workflows/search-quality.yml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +106,9 @@ class Project:
 
     @property
     def folder(self) -> Path:
-        """The folder of cranfield.toml."""
         return self.path.parent
 
     def open_collection(self) -> Collection:
-        """The collection it names."""
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
         found = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
         if self.store is not None:  # in which the judgments are, whatever else the collection has
@@ -62,19 +123,15 @@ class Project:
 
     @property
     def has_store(self) -> bool:
-        """Whether that store exists."""
         return "://" in self.judged_in or os.path.isfile(self.judged_in)
 
     def accepted_path(self, name: str) -> Path:
-        """Where accepted results are kept."""
         return self.folder / self.baseline / name
 
     def result_path(self, name: str) -> Path:
-        """Where results of the last test are kept."""
         return self.folder / ".cranfield" / name
 
     def recorded_run(self, system: str) -> Path:
-        """Where the last test recorded the run of a system."""
         return self.result_path(f"{system}.run.tsv")
 
     def changed(self, settings: Mapping[str, Any]) -> Project:
@@ -105,7 +162,6 @@ class Project:
 
 
 def refuse_name(name: str, where: str, hint: str = "") -> None:
-    """An error for a system under whose name no file can be written."""
     if not _NAME.fullmatch(name):
         fact = f"'{name}' is not a valid file name, so it cannot be the name of a system."
         raise InputError(where, fact, hint=hint)
@@ -150,94 +206,42 @@ def read_project(path: Path) -> Project:
 
 
 def _view(chosen: Mapping[str, Any]) -> JudgmentView:
-    """What the table [judgments] chooses from a store."""
     assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))
     return JudgmentView(assessors, chosen.get("merge"), kinds)
 
 
-TEMPLATE = """\
-# `cranfield test` asks each system every query, measures the answers, and compares them with the accepted result
-# (`cranfield accept`). Paths are relative to this file.
-
-# A folder with corpus.jsonl, queries.jsonl and qrels/test.tsv (BEIR's layout), or queries.tsv and qrels.txt (TREC's),
-# or queries.csv and qrels.csv; "builtin"; or "ir_datasets:beir/scifact/test".
-collection = "{collection}"
-
-# The worst queries are chosen by the first measure.
-measures = ["nDCG@10", "RR", "R@100", "Judged@10"]
-k = 100        # documents to ask for
-jobs = 1       # queries that run at the same time
-retries = 3    # further attempts after a temporary failure
-# timeout = 10     # seconds to wait for a server
-# collapse = "#"   # chunk ids to document ids: the part before the last '#'; or a regular expression, or a file
-
-# Where the accepted runs are kept. Commit this folder; .cranfield contains the last result and need not be committed.
-baseline = "baseline"
-
-{judgments}
-[gate]
-measures = ["nDCG@10"]
-tolerance = 0.01   # a larger drop fails, if it is also significant at alpha
-alpha = 0.05
-# max_worse_queries = 20
-# [gate.minimum]   # fails below these, significant or not
-# "nDCG@10" = 0.4
-
-# The systems. Types: {types}.
-{systems}
-# [systems.shop]
-# type = "postgres"
-# dsn = "dbname=shop user=reader password=${{PGPASSWORD}}"   # from the environment, never shown
-# sql = "select id from products where title ilike '%' || {{query}} || '%' order by length(title) limit {{k}}"
-
-# [systems.mine]
-# type = "python"
-# object = "mypackage.search:search"   # a function (query, k), an object with search, or a retriever
-
-# [systems.staging]
-# type = "elasticsearch"
-# url = "https://search.example.com/products/_search"
-# headers = {{ Authorization = "ApiKey ${{SEARCH_API_KEY}}" }}
-# body = {{ query = {{ match = {{ title = "{{query}}" }} }}, size = "{{k}}", _source = false }}
-
-# Models that judge: cranfield judge judgments.db --assessor small
-# [assessors.small]
-# url = "http://localhost:11434/v1"    # anything that speaks OpenAI's /v1/chat/completions
-# model = "llama3.2:3b"
-# key = "OPENAI_API_KEY"               # the environment variable that contains the key
-"""
-
-_SQLITE = """\
+_TEMPLATES = Path(__file__).parents[1] / "data" / "templates"
+_SYSTEMS = {
+    True: """\
 [systems.sqlite]
 type = "sqlite"   # full-text search in memory over the collection's own documents
 tuned = true      # stemming, and titles count three times as much
-"""
-_NO_CORPUS = "# There is no corpus.jsonl, so nothing can be indexed here: describe your own system.\n"
-
-
-_JUDGED = """\
+""",
+    False: "# There is no corpus.jsonl, so nothing can be indexed here: describe your own system.\n",
+}
+_JUDGMENTS = {
+    True: """\
 # [judgments]
-# store = "judgments.db"        # what people judge with `cranfield judge`, instead of the collection's judgments
-# assessors = ["ann", "bob"]    # whose judgments count; by default everyone's
-# merge = "median"              # which grade counts where they differ
-# scale = [[0, "Off topic"], [1, "On topic", "Answers at least part of it"]]
-"""
-_UNJUDGED = """\
+# store = "judgments.db"        # what people judge with `cranfield judge`, instead of the collection's judgments""",
+    False: """\
 [judgments]
-store = "judgments.db"          # what people judge with `cranfield judge`
-# assessors = ["ann", "bob"]    # whose judgments count; by default everyone's
-# merge = "median"              # which grade counts where they differ
-# scale = [[0, "Off topic"], [1, "On topic", "Answers at least part of it"]]
-"""
+store = "judgments.db"          # what people judge with `cranfield judge`""",
+}
 
 
 def project_template(collection: str, *, corpus: bool, judged: bool) -> str:
     """A commented cranfield.toml."""
     from cranfield.systems.opening import KINDS
 
-    return TEMPLATE.format(
-        collection=collection,
-        types=", ".join(KINDS),
-        systems=_SQLITE if corpus else _NO_CORPUS,
-        judgments=_JUDGED if judged else _UNJUDGED,
-    )
+    text = (_TEMPLATES / "cranfield.toml").read_text(encoding="utf-8").replace("<types>", ", ".join(KINDS))
+    text = text.replace("<systems>", _SYSTEMS[corpus]).replace("<judgments>", _JUDGMENTS[judged])
+    return text.replace("<collection>", collection)
+
+
+def gate_files() -> dict[str, str]:
+    """The files that set up a gate: its settings, and jobs for GitHub's CI."""
+    from cranfield.comparison.gating import GATE_TESTS
+
+    others = ", ".join(f'"{name}"' for name in GATE_TESTS if name != "t")
+    settings, job = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in (GATE_NAME, "search-quality.yml"))
+    return {GATE_NAME: settings.replace("<others>", others), JOB_NAME: job}

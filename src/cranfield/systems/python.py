@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
-from cranfield.read.secrets import Secrets
-from cranfield.read.settings import TomlSetting
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 
 SETTINGS = {
@@ -29,7 +29,6 @@ _TOP_K = "similarity_top_k"
 
 
 def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> PythonSearch:
-    """An object that settings name."""
     target, *others = (settings.get(key) for key in ("object", "id", "score", "order"))
     if not target or ":" not in target:
         raise InputError(name, "object = 'package.module:name' is needed.")
@@ -50,7 +49,6 @@ class PythonSearch:
         self._id, self._score, self._order = id, score or "", chosen_order(order, score, self.name)
 
     def search(self, query: str, k: int) -> Returned:
-        """Ask it, and read its answer."""
         try:
             answer = self._search(query, k)
         except SystemExit as error:  # a search that ends the program would end the run
@@ -117,7 +115,6 @@ def search_of(target: Any, name: str = "the system") -> Ask:
 
 
 def _awaited(target: Any) -> str:
-    """The method by which an object is asked asynchronously; none where it has none."""
     return next((name for name in ("asearch", "ainvoke", "aretrieve") if callable(getattr(target, name, None))), "")
 
 

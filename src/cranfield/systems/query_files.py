@@ -1,15 +1,57 @@
-"""The queries of a file, with their texts and, where they have one, what is relevant to them in words."""
+"""Lines of text files and JSON objects on them; queries, and what is relevant to them in words."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.systems.record_lines import id_of, record_of, text_lines
+from cranfield.io.mappings import id_text
+from cranfield.io.streams import BYTE_ORDER_MARK, Stream
+
+
+def text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers; decompressed."""
+    rest, number = b"", 0
+    stream = Stream(path)
+    for chunk in stream.chunks():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            number += 1
+            if line.strip():
+                yield number, _text(line, stream.name, number)
+    if rest.strip():
+        yield number + 1, _text(rest, stream.name, number + 1)
+
+
+def _text(line: bytes, name: str, number: int) -> str:
+    try:
+        return (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode().rstrip("\r")
+    except UnicodeDecodeError:
+        raise InputError(name, "this is not UTF-8 text.", line=number) from None
+
+
+def record_of(line: str, name: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InputError(name, f"this is not JSON: {error}.", line=number) from None
+    if not isinstance(record, dict):
+        raise InputError(name, "a JSON object is needed.", line=number)
+    return record
+
+
+def id_of(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
+    try:
+        return id_text(record[key], key, name)
+    except (KeyError, InputError):
+        fact = f"'{key}' is missing or is not an id." if record else "an empty object."
+        raise InputError(name, fact, line=number, hint="each line needs _id and text") from None
+
 
 _IDS = ("query_id", "qid", "id", "_id")
 _TEXTS = ("text", "query")
@@ -25,8 +67,6 @@ class QueryText(NamedTuple):
 
 
 class QueryLine(NamedTuple):
-    """A query as a file has it, with the number of its line."""
-
     line: int
     query: str
     text: Any

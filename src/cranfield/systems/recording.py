@@ -13,23 +13,33 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.errors import InputError, OutputError
-from cranfield.files.writing import write_run
-from cranfield.layout import count
-from cranfield.read.formats import FORMATS, by_extension
-from cranfield.read.formats.format import Plan
-from cranfield.read.ids import name_from
-from cranfield.read.records import Records
-from cranfield.read.target import STANDARD_OUTPUT, write_text
+from cranfield.errors import InputError, OutputError, given
+from cranfield.io.formats import FORMATS, by_extension
+from cranfield.io.formats.format import Plan
+from cranfield.io.ids import name_from
+from cranfield.io.records import Records
+from cranfield.io.streams import Stream
+from cranfield.io.target import STANDARD_OUTPUT, write_text
+from cranfield.io.writing import write_run
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.partial import Partial
 from cranfield.version import __version__
+from cranfield.words import count
+
+HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
+
+
+class Answers(NamedTuple):
+    """The run that was just written: the rankings of its queries, and the hash of its content."""
+
+    rankings: dict[str, dict[str, float]]
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,7 @@ class Recorded:
     unknown_ids: tuple[str, ...] = ()
     gave_up: str = ""
     version: str = __version__
+    _answers: Answers | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         queries = count(self.queries, "query", "queries")
@@ -160,14 +171,12 @@ def record(
             gave_up = error.fact
         seconds = time.perf_counter() - start
         recorded = _recorded(output, partial, system.name, queries, k, seconds, gave_up, known)
-        output.write(partial.rankings(), recorded, asked)
+        answers = output.write(partial.rankings(), recorded, asked)
         partial.done = recorded.complete
-        return recorded
+        return replace(recorded, _answers=answers)
 
 
 class _Output(NamedTuple):
-    """Where the run goes, in which format, and under what name."""
-
     path: str
     plan: Plan
     is_file: bool  # not a device, a pipe or standard output: what was answered and what is known are kept beside it
@@ -195,13 +204,12 @@ class _Output(NamedTuple):
         return Path(f"{self.path}.json")
 
     def check(self, query: str, ranking: Ranking) -> None:
-        """An error where the answer to a query cannot be written in this format."""
         if ranking:
             self.plan.check(_rows(query, ranking))
 
     def begin(self, partial: Partial, *, resume: bool, force: bool) -> None:
         """Continue an unfinished run, or start over if nothing is lost by that."""
-        hint = "resume (--resume) finishes it, force (--force) replaces it"
+        hint = f"{given('resume', True)} finishes it, {given('force', True)} replaces it"
         if partial.begun and resume:
             partial.resume()
         elif partial.begun and not force:
@@ -210,7 +218,7 @@ class _Output(NamedTuple):
             what = (
                 "this run was made in a different way, or has changed since" if resume else "this file already exists"
             )
-            raise OutputError(self.path, f"{what}.", hint="force (--force) replaces it")
+            raise OutputError(self.path, f"{what}.", hint=f"{given('force', True)} replaces it")
         else:
             partial.start()
 
@@ -220,21 +228,36 @@ class _Output(NamedTuple):
             return None
         try:
             summary = json.loads(self._summary.read_text(encoding="utf-8"))
-            same = summary.pop("asked") == asked and summary.pop("run_sha256") == _hash(self.path)
+            same = summary.pop("asked") == asked and summary.pop("run_sha256") == Stream(self.path).hash_again()
             tuples = {name: tuple(summary[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
             recorded = Recorded(**{**summary, **tuples, "path": self.path})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return recorded if same else None
 
-    def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> None:
-        """Write the run, and its facts beside it."""
-        write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format.name)
+    def write(
+        self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]
+    ) -> Answers | None:
+        """Write the run, and its facts beside it; returns the same, unless that is too much to hold."""
+        held: dict[str, dict[str, float]] = {}
+        size = 0
+
+        def passed() -> Iterator[tuple[str, Ranking]]:
+            nonlocal size
+            for query, ranking in rankings:
+                size += len(ranking)
+                held.clear() if size > HELD else held.update({query: dict(ranking)})
+                yield query, ranking
+
+        digest, format = hashlib.sha256(), self.plan.format.name
+        write_run(self.path, passed(), name=self.plan.name or "", force=True, format=format, digest=digest)
         if self.is_file:
-            summary = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
+            known = {name: value for name, value in asdict(recorded).items() if name != "_answers"}
+            summary = {**known, "asked": asked, "run_sha256": digest.hexdigest()}
             write_text(
                 self._summary, json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
             )
+        return Answers(held, digest.hexdigest()) if size <= HELD else None
 
 
 def _rows(query: str, ranking: Ranking) -> Records:
@@ -285,11 +308,6 @@ def _recorded(
 
 def _digest(texts: Iterable[str]) -> str:
     return hashlib.sha256("".join(texts).encode(errors="surrogatepass")).hexdigest()
-
-
-def _hash(path: str) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _percentiles(latencies: array[float]) -> dict[str, float]:

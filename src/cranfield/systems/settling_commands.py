@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from cranfield.read.formats.store import STORE, names_store
-from cranfield.read.streams import BUILT_IN_FILES, stream_name
+from cranfield.io.formats.store import STORE, names_store
+from cranfield.io.streams import BUILT_IN_FILES, Stream, stream_name
 from cranfield.systems.collection import collection_beside
 
 HIDDEN = "***"  # in place of a password
@@ -41,7 +41,7 @@ def settling_commands(qrels: Any, runs: Sequence[Any], measure: str) -> list[lis
     judged, paths = readable_name(qrels), [name for name in map(readable_name, runs) if name is not None]
     if judged is None or len(paths) < len(runs):
         return []
-    if names_store(judged):
+    if names_store(qrels if isinstance(qrels, Stream) else judged):
         return [["cranfield", "judge", judged, "--decide", *paths, "-m", measure]]
     queries = collection_beside(judged)
     if queries is None:

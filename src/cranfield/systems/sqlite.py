@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.read.secrets import Secrets
-from cranfield.read.settings import TomlSetting
-from cranfield.read.stored_texts import CORPUS
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import TomlSetting
+from cranfield.io.stored_texts import CORPUS
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
@@ -70,7 +70,6 @@ class SqliteSearch:
             raise InputError(name, "there is no document to search.", hint=f"the collection needs a {CORPUS}")
 
     def search(self, query: str, k: int) -> Returned:
-        """The k best documents by BM25."""
         words = [word for word in _WORD.findall(query) if word.lower() not in self._ignored]
         if not words:
             return Returned([])
@@ -85,7 +84,6 @@ class SqliteSearch:
         return falling([(str(doc_id), float(score)) for doc_id, score in rows])
 
     def close(self) -> None:
-        """Let the index go."""
         self._database.close()
 
 

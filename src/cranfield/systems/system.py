@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cranfield.errors import CranfieldError, SystemFailure, reworded
-from cranfield.read.secrets import Secrets
+from cranfield.io.secrets import Secrets
 from cranfield.systems.answers import Ranking, Returned
 
 _LONGEST = 1000  # characters of a failure

@@ -2,27 +2,168 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from cranfield.comparison import GateResult
+from cranfield.comparison import GateResult, gate
+from cranfield.comparison.comparing import shared_documents
 from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.errors import InputError, choice_hint
+from cranfield.evaluation.evaluating import evaluate_run
 from cranfield.evaluation.result import Evaluation
-from cranfield.files.locking import locked
+from cranfield.io.locking import locked
+from cranfield.io.shapes import Rankings
+from cranfield.io.streams import LOOK
+from cranfield.io.target import open_target
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
-from cranfield.systems.accepting import VALUES, beside_accepted
+from cranfield.ranks.overlap import FEW
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.run import Run, Wants, open_run
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection, kept_in_memory
-from cranfield.systems.measuring import measured
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded, record
+
+SHOWN = 10  # documents of a ranking, of the worst queries and on a page
+
+
+def measured(
+    recorded: Recorded, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str | None = None
+) -> Evaluation | None:
+    """Evaluate a recorded run over the queries that were answered; None if there is none.
+
+    A query that failed or was not asked is left out: its value is unknown, not zero.
+    """
+    if not recorded.answered:
+        return None
+    unknown = {*recorded.failed, *recorded.not_asked}
+    if unknown:
+        judgments = of_queries(judgments, set(judgments.query_ids) - unknown)
+    answers = recorded._answers
+    if answers is None:
+        run = open_run(Path(recorded.path))
+    else:
+        rankings = {query: ranking for query, ranking in answers.rankings.items() if ranking}
+        nothing: dict[str, dict[str, float]] = {query: {} for query in judgments.query_ids}
+        run = Run(Rankings(recorded.path, rankings or nothing), sha256=answers.sha256)
+    evaluation = evaluated(run, judgments, measures, policy, name or recorded.system)
+    _refuse_other_ids(evaluation, recorded)
+    return evaluation
+
+
+def _refuse_other_ids(evaluation: Evaluation, recorded: Recorded) -> None:
+    """An error where no judged document is found for any of several queries: its ids are not those of the judgments."""
+    if recorded.answered - len(recorded.empty) < FEW or evaluation.ranks is None or len(evaluation.ranks.rank):
+        return
+    where = f"ids were taken from {' and '.join(recorded.id_places)}; " if recorded.id_places else ""
+    hint = f"{where}set id to where the judged ids are, such as 'metadata.source'; or collapse, if these are chunks"
+    raise InputError(recorded.system, f"{evaluation.warnings[0]}.", hint=hint)
+
+
+def of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
+    kept = {query: grades for query, grades in judgments.by_query.items() if query in queries}
+    return Judgments(kept, name=judgments.name)
+
+
+def evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
+    """Evaluate a recorded run, whatever its ids are."""
+    if run.stream is not None and run.stream.head(LOOK).count(b"\n") < 2:  # a header alone: nothing was answered
+        run = open_run({query: [] for query in judgments.query_ids})
+    wants = shared_documents(measures)(judgments) | Wants(first=SHOWN)
+    return evaluate_run(judgments, run, measures, policy, name=name, check_ids=False, wants=wants)
+
+
+ACCEPTED = "accepted"
+VALUES, _RUN = ".json", ".run.tsv.gz"
+
+
+class BesideAccepted(NamedTuple):
+    """The accepted run and the new one, measured by the same judgments of the same queries, with notes.
+
+    path: the file of the accepted run
+    """
+
+    path: Path
+    accepted: Evaluation
+    compared: Evaluation
+    notes: tuple[str, ...]
+
+    def gate(self, project: Project) -> GateResult:
+        return gate(None, self.accepted, self.compared, **{"measures": project.measures[:1], **project.gate})
+
+
+def beside_accepted(
+    project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded, measures: Sequence[Measure]
+) -> BesideAccepted | None:
+    """The accepted run of the evaluated system beside the new one; None if nothing was accepted."""
+    name = evaluation.run
+    if not project.accepted_path(f"{name}{VALUES}").is_file():
+        return None
+    before = Evaluation.load(project.accepted_path(f"{name}{VALUES}"))
+    run = project.accepted_path(f"{name}{_RUN}")
+    if not run.is_file():
+        raise InputError(str(run), "the accepted run is missing.", hint="'cranfield accept' saves it; commit it too")
+    known = set(before.query_ids)
+    new = [query for query in judgments.query_ids if query not in known]
+    shared = of_queries(judgments, known) if new else judgments
+    accepted = evaluated(open_run(run), shared, measures, project.policy, ACCEPTED)
+    compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
+    assert compared is not None
+    notes = []
+    if before.qrels_sha256 != judgments.sha256:
+        measure = next(iter(accepted))
+        then = f" (then {before.shown(measure)})" if measure in before else ""
+        notes.append(
+            "the judgments have changed since it was accepted, so the accepted run was measured again: "
+            f"{measure} {accepted.shown(measure)}{then}"
+        )
+    if new:
+        notes.append(
+            f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
+            f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
+        )
+    return BesideAccepted(run, accepted, compared, tuple(notes))
+
+
+def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
+    """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}."""
+    judgments = project.open_collection().judgments()
+    with locked(project.result_path("lock"), "testing here"):
+        found = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
+        for name in found:
+            keep(project, name, project.result_path(f"{name}{VALUES}"), project.recorded_run(name))
+    return found
+
+
+def keep(project: Project, name: str, values: Path, run: Path) -> None:
+    project.accepted_path("").mkdir(parents=True, exist_ok=True)
+    for path, ending in ((values, VALUES), (run, _RUN)):
+        with (
+            path.open("rb") as source,
+            open_target(str(project.accepted_path(f"{name}{ending}")), force=True) as target,
+            target.opened() as file,
+        ):
+            shutil.copyfileobj(source, file)
+
+
+def _acceptable(project: Project, name: str, judgments: Judgments) -> tuple[Evaluation | None, Evaluation]:
+    path = project.result_path(f"{name}{VALUES}")
+    if name not in project.systems or not path.is_file():
+        raise InputError(
+            name, "there is no complete result to accept.", hint="run 'cranfield test'; every query must be answered"
+        )
+    now = Evaluation.load(path)
+    if now.qrels_sha256 != judgments.sha256:
+        raise InputError(name, "the judgments have changed since the last test.", hint="run 'cranfield test' again")
+    earlier = project.accepted_path(f"{name}{VALUES}")
+    return Evaluation.load(earlier) if earlier.is_file() else None, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +198,23 @@ class Tested:
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
-        """What fell below its minimum, or got worse than accepted."""
         every = (*(self.gate.checks if self.gate is not None else ()), *self.checks)
         return tuple(check for check in every if not check.passed)
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectTest:
-    """The results of testing the systems of a project, and the collection used."""
+    """The results of testing the systems of a project, and the collection used.
+
+    unjudged: the queries without judgments, which are not asked
+    """
 
     collection: Collection
     systems: tuple[Tested, ...]
+    unjudged: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """All systems passed."""
         return all(tested.passed for tested in self.systems)
 
 
@@ -93,19 +236,20 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
     collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()
     with locked(project.result_path("lock"), "testing here"):
-        found = [
+        tests = [
             _test_one(project, collection, judgments, name, progress)
             for name in project.systems
             if not systems or name in systems
         ]
-        return ProjectTest(collection, tuple(_with_missed(tested, collection, worst) for tested in found))
+        unjudged = tuple(query for query in collection.queries if query not in judgments.number)
+        return ProjectTest(collection, tuple(_with_missed(tested, collection, worst) for tested in tests), unjudged)
 
 
 def _with_missed(tested: Tested, collection: Collection, worst: int) -> Tested:
     if tested.evaluation is None:
         return tested
     measure = tested.evaluation.measures[0]
-    return replace(tested, missed=tuple(misses(tested.evaluation, tested.recorded.path, collection, measure, worst)))
+    return replace(tested, missed=tuple(misses(tested.evaluation, collection, measure, worst)))
 
 
 def asked(

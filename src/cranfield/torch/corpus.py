@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -12,15 +12,25 @@ from torch import Tensor
 
 from cranfield.errors import CranfieldError, InputError
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.progress import watched
 from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_counted
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.torch.blocks import BlockMultiplier, Multiplier, can_fuse
 from cranfield.torch.counting import Counted, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
-from cranfield.torch.products import STEP, check_eight_bit, is_eight_bit, padded, product, usual_dtype
+from cranfield.torch.products import (
+    STEP,
+    BlockMultiplier,
+    Multiplier,
+    can_fuse,
+    check_eight_bit,
+    is_eight_bit,
+    padded,
+    product,
+    usual_dtype,
+)
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
 ProgressBar = Callable[..., Iterable[Any]]  # of an iterable and its `total`
@@ -187,7 +197,6 @@ class FullCorpus:
         return int(self._given.shape[1]) if isinstance(self._given, Tensor) else 1 << 36
 
     def _on_device(self, piece: Any, device: torch.device) -> Tensor:
-        """A tile on a device, in the precision of the queries."""
         rows = piece if isinstance(piece, Tensor) else torch.from_numpy(np.array(piece))
         rows = padded(self._same_kind(rows.detach()).to(device, non_blocking=True))
         if self._similarity == "cosine":
@@ -210,7 +219,6 @@ class FullCorpus:
         return scores
 
     def _multiplier(self, device: torch.device, column: Tensor, own: Tensor) -> Multiplier:
-        """The multiplier of queries by documents on a device, which counts above the judged ones."""
         judgments = self._survey.judgments
         queries, row, own, column = (part.to(device) for part in (self._queries, judgments.row, own, column))
         if self._similarity != "l2" and can_fuse(queries, self._dtype, judgments.judged):
@@ -268,13 +276,8 @@ class FullCorpus:
         if not self._progress:
             return pieces
         if self._progress is not True:
-            watched: Iterable[Any] = self._progress(pieces, total=self._survey.tiles)
-            return watched
-        from rich.console import Console
-        from rich.progress import track
-
-        screen, tiles = Console(stderr=True), self._survey.tiles
-        return track(pieces, "Counting", tiles, console=screen, transient=True, disable=not screen.is_terminal)
+            return cast("Iterable[Any]", self._progress(pieces, total=self._survey.tiles))
+        return watched(pieces, "counting", self._survey.tiles)
 
 
 def _is_embedding(dtype: torch.dtype) -> bool:

@@ -40,7 +40,6 @@ class Taken(NamedTuple):
 
 
 def taken(counted: Counted) -> Taken:
-    """Copy the counts to the host, all at once."""
     size = len(counted.above)
     flat = torch.cat(counted).cpu().numpy().astype(np.int64)
     return Taken(flat[:size], flat[size : 2 * size], flat[2 * size : 3 * size], flat[3 * size :])
@@ -52,8 +51,7 @@ class Counter(Protocol):
     def add(self, scores: Tensor, start: int = 0) -> None:
         """Count in a tile of scores, whose first column is the document `start`."""
 
-    def counted(self) -> Counted:
-        """The counts."""
+    def counted(self) -> Counted: ...
 
 
 def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen: Tensor | None = None) -> Counter:
@@ -101,7 +99,6 @@ class PlainCounter:
         self._counted = Counted(above, before, tied, torch.zeros(len(judged), dtype=torch.int32, device=query.device))
 
     def add(self, scores: Tensor, start: int = 0) -> None:
-        """Count in a tile of scores, whose first column is the document `start`."""
         found = _count_in_blocks(scores, self._query, self._own, self._document - start)
         for column, more in zip(self._counted[:3], found[:3], strict=True):
             column += more
@@ -112,7 +109,6 @@ class PlainCounter:
             self._seen[here] = scores[self._query[here], place[here]]
 
     def counted(self) -> Counted:
-        """The counts."""
         return self._counted
 
 
@@ -161,7 +157,6 @@ def _by_comparing(rows: Tensor, query: Tensor, own: Tensor, place: Tensor, most:
 
 
 def _how_many(compare: Callable[..., Tensor], rows: Tensor, limit: Tensor) -> Tensor:
-    """In how many places of each row a comparison holds."""
     if rows.shape[1] < 1 << 24:  # below that, float32 counts exactly, and several times faster than bools
         return compare(rows, limit, out=torch.empty(rows.shape, dtype=torch.float32, device=rows.device)).sum(1).long()
     return compare(rows, limit).sum(1)

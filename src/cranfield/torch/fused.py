@@ -177,7 +177,6 @@ class FusedMultiplier:
         return table
 
     def add(self, documents: Tensor, start: int) -> None:
-        """Count in a tile of documents, the first of which is `start`."""
         documents = _aligned(documents)
         depth = _DEPTH // documents.element_size()
         tiles = [
@@ -196,11 +195,9 @@ class FusedMultiplier:
             _count_beside[(self._low.numel(),)](*tiles, *judged, self._seen, before, *sizes, *shape, **how)
 
     def seen(self) -> Tensor:
-        """The scores that judged documents had in their tiles."""
         return self._seen.view(-1)[self._entry].to(self._kind)
 
     def counted(self) -> Counted:
-        """The counts."""
         above, before, tied = self._counts.view(3, -1)[:, self._entry]
         return Counted(above, before, tied, self._odd)
 

@@ -249,7 +249,6 @@ class DeviceCounter:
         self._counts = torch.zeros((3, len(self._query)), dtype=torch.int32, device=query.device)
 
     def add(self, scores: Tensor, start: int = 0) -> None:
-        """Count in a tile of scores, whose first column is the document `start`."""
         scores = scores if scores.stride(1) == 1 else scores.contiguous()
         n = scores.shape[1]
         if not scores.numel():
@@ -275,7 +274,6 @@ class DeviceCounter:
             )
 
     def counted(self) -> Counted:
-        """The counts."""
         above, before, tied = self._slabs.counts() if self._slabs else self._counts[:, : self._judged]
         return Counted(above, before, tied, self._odd)
 
@@ -315,7 +313,6 @@ class _Slabs:
         self._place[by_column] = place
 
     def add(self, scores: Tensor, start: int, seen: Tensor | None, odd: Tensor) -> None:
-        """Find the place of every score of a tile."""
         n = scores.shape[1]
         _count_many[(len(self._query), triton.cdiv(n, _SPAN))](
             scores,

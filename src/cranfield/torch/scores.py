@@ -73,7 +73,6 @@ def evaluate(
 
 
 def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name: str) -> Scanned:
-    """Rank the judged documents of a tensor of scores."""
     counted = count(scores, judgments.row, judgments.column, judgments.judged)
     found = taken(counted)
     sizes = np.full(len(scores), scores.shape[1])
@@ -108,10 +107,12 @@ def finish(
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
-    """The measures, if they can be measured on tensors."""
     if policy.same_id == "drop":
         raise PolicyError(
-            "same_id='drop' compares ids, which columns do not have.", hint="give those documents the score -inf"
+            "compares ids, which columns do not have.",
+            parameter="same_id",
+            value="drop",
+            hint="give those documents the score -inf",
         )
     wanted = parse_measures(measures)
     for measure in wanted:

@@ -1,10 +1,12 @@
-"""Values as trec_eval prints them, byte for byte."""
+"""Values as trec_eval prints them, byte for byte, and its file of reference values of other systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from cranfield.errors import InputError
+from cranfield.io.streams import Stream
 from cranfield.measures.trec_eval_names import PrintedLine, definition_of
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -12,8 +14,6 @@ from cranfield.trec_eval.values import Tables, ZScores, grades_text, is_count, i
 
 
 class PrintedColumns(NamedTuple):
-    """The values of every line, by query."""
-
     judged: JudgedRanks
     lines: Sequence[PrintedLine]
     values: Sequence[Numbers | list[str]]
@@ -21,7 +21,6 @@ class PrintedColumns(NamedTuple):
 
     @classmethod
     def of(cls, lines: Sequence[PrintedLine], tables: Tables, zscores: ZScores | None = None) -> PrintedColumns:
-        """Compute all lines; with reference values, as z-scores."""
         judged = tables["ranks"]
         columns = [
             grades_text(line, judged) if line.entry.name == "relstring" else values(line, tables, zscores)
@@ -43,7 +42,6 @@ class PrintedColumns(NamedTuple):
                 yield f"{label}\t{query}\t{form.format(column[place])}\n"
 
     def for_all(self, places: Integers, run_id: str, *, complete: bool) -> Iterator[str]:
-        """The lines for all queries together."""
         for line, column in zip(self.lines, self.values, strict=True):
             if line.name == "runid":
                 yield f"{self._label(line)}\tall\t{run_id}\n"
@@ -62,7 +60,6 @@ class PrintedColumns(NamedTuple):
 
 
 def about(names: Sequence[str]) -> Iterator[str]:
-    """Descriptions of the measures of these names, for the help."""
     for name in names:
         if name == "runid":
             yield "\nrunid\n  The name of the run, from its last line."
@@ -71,3 +68,30 @@ def about(names: Sequence[str]) -> Iterator[str]:
         else:
             ours = definition_of(name)[0]
             yield f"\n{name}\n  {ours.summary}\n  {ours.formula}"
+
+
+HINT = "a line is: query measure mean deviation"
+
+
+def read_zscores(source: str) -> dict[tuple[str, str], tuple[float, float]]:
+    """Mean and deviation by query and measure; a deviation may be nan, as trec_eval's own example has it."""
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    data = Stream(source).content()
+    if not data:
+        raise InputError(source, "it is empty.", hint=HINT)
+    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), 1):
+        try:
+            fields = line.decode().split()
+        except UnicodeDecodeError:
+            raise InputError(source, "this is not UTF-8 text.", line=number) from None
+        if len(fields) != 4:
+            raise InputError(source, f"{len(fields)} columns where 4 are needed.", line=number, hint=HINT)
+        query, name, *numbers = fields
+        try:
+            mean, deviation = map(float, numbers)
+        except ValueError:
+            raise InputError(source, f"'{' '.join(numbers)}' are not two numbers.", line=number, hint=HINT) from None
+        if (query, name) in found:
+            raise InputError(source, f"the query '{query}' has '{name}' twice.", line=number)
+        found[query, name] = mean, deviation
+    return found

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.io.shapes import Text
+from cranfield.io.source import open_source
+from cranfield.io.streams import Stream
+from cranfield.io.text import last_fields
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
@@ -15,10 +19,6 @@ from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables.groups import GroupRanks
 from cranfield.ranks.tables.preferences import PreferenceRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.shapes import Text
-from cranfield.read.source import open_source
-from cranfield.read.streams import Stream
-from cranfield.read.text import last_fields
 
 PREFERENCES = ("prefs", "qrels_prefs")
 

@@ -114,12 +114,10 @@ def summary(line: PrintedLine, column: Numbers, places: Integers, judged: Judged
 
 
 def is_count(line: PrintedLine) -> bool:
-    """Whether the value is a whole number that is added up."""
     return _aggregates(line) == ["sum"]
 
 
 def is_geometric(line: PrintedLine) -> bool:
-    """Whether the mean over the queries is the geometric one."""
     return _aggregates(line) == ["geometric"]
 
 

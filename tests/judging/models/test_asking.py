@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from cranfield import InputError, ModelAssessor, OutputError, SystemFailure, ask_model, open_store
 from cranfield.judging.models import ledger
-from cranfield.judging.schema import JUDGES, REPLIES
-from cranfield.judging.waiting import WaitingRow, add_waiting
+from cranfield.judging.store.schema import JUDGES, REPLIES
+from cranfield.judging.store.waiting import WaitingRow, add_waiting
 from tests.judging.models.server import CUT, HANG_UP, ModelServer, completion
 
 QUICK = {"canaries": 0, "wait": 0.01}

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cranfield import InputError, ModelAssessor, ask_model, open_store
-from cranfield.judging.models.budget import Allowance, ExhaustedError
+from cranfield.judging.models.requesting import Allowance, ExhaustedError
 from tests.judging.models.server import CUT, HANG_UP, ModelServer
 
 FAULTS = (500, 429, CUT, HANG_UP, "no JSON", 0.05)

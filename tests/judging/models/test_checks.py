@@ -6,12 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from cranfield import InputError, ModelAssessor, ask_model
-from cranfield.judging.models.canaries import CLAIMS, WORDS, make_canaries
-from cranfield.judging.models.model_report import CanaryResult, OrderCheck
-from cranfield.judging.models.order_check import DocumentPair, choose_pairs, summed_up
-from cranfield.judging.models.report_text import check_lines
-from cranfield.judging.scale import DEFAULT_SCALE
-from cranfield.judging.schema import REPLIES
+from cranfield.judging.models.ask_model import CanaryResult, OrderCheck
+from cranfield.judging.models.checks import CLAIMS, WORDS, DocumentPair, choose_pairs, make_canaries, summed_up
+from cranfield.judging.store.scale import DEFAULT_SCALE
+from cranfield.judging.store.schema import REPLIES
+from cranfield.show.judging_text import check_lines
 from tests.judging.models.server import ModelServer
 
 

@@ -3,9 +3,8 @@
 import pytest
 
 from cranfield import InputError, ModelAssessor, open_store
-from cranfield.judging.deciding.decision import Decision
-from cranfield.judging.models.deciding_by_model import decide_by_model
-from cranfield.judging.models.session import Asking
+from cranfield.judging.decide.decision import Decision
+from cranfield.judging.models.session import Asking, decide_by_model
 from tests.program import run
 
 QUERIES = 20

@@ -3,9 +3,8 @@
 import pytest
 
 from cranfield import InputError
-from cranfield.judging.models.prompts import OURS, fence_of, fenced, read_prompt, scale_text
-from cranfield.judging.models.showing import Shown
-from cranfield.judging.scale import DEFAULT_SCALE
+from cranfield.judging.models.prompts import OURS, Shown, fence_of, fenced, read_prompt, scale_text
+from cranfield.judging.store.scale import DEFAULT_SCALE
 from tests.judging.models.server import DOCUMENT
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from cranfield import ModelAssessor, ask_model, open_store
 from cranfield.judging.models.replies import FAILURES
-from cranfield.judging.schema import REPLIES
+from cranfield.judging.store.schema import REPLIES
 
 SERVER = Path(__file__).with_name("smollm.mjs")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement, pairwise, product
+from collections.abc import Iterable, Sequence
+from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import NOWHERE, RunPairs
+from cranfield.comparison.joint.holes import NOWHERE, Holes, RunPairs
 from cranfield.comparison.joint.method import Ends, Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
@@ -47,14 +47,18 @@ class Completions:
 
     def _few(self, pairs: RunPairs, cells: int) -> Flags:
         unjudged = (np.minimum(pairs.first_rank, pairs.second_rank) < NOWHERE).sum(axis=1)
-        # More than `most` documents have too many completions anyway; their number might be too large for a float.
-        most = int(np.log(cells + 1) / np.log(max(len(self._grades), 2))) + 1
-        count = np.power(float(len(self._grades)), np.minimum(unjudged, most))
+        # Their number might be too large for a float.
+        count = np.power(float(len(self._grades)), np.minimum(unjudged, self.most_documents(cells)))
         known = {int(beneath): min(self._kinds(int(beneath)), cells + 1) for beneath in np.unique(pairs.beneath)}
         kinds = np.array([known[beneath] for beneath in pairs.beneath.tolist()], dtype=np.float64)
         judged = np.diff(self._tables[0].judged_first)[pairs.query]
         few: Flags = count * kinds * (2 * self._depth + judged + unjudged + pairs.beneath) <= cells
         return few
+
+    def most_documents(self, cells: int) -> float:
+        """So many documents have too many completions anyway; without a choice of grades, there is one."""
+        levels = len(self._grades)
+        return int(np.log(cells + 1) / np.log(levels)) + 1 if levels > 1 else np.inf
 
     def _kinds(self, beneath: int) -> int:
         """In how many ways documents below the cutoff can be judged: their order makes no difference."""
@@ -102,11 +106,11 @@ class Completions:
 class Apart(NamedTuple):
     """Each run by itself, a value for each run and query.
 
-    unjudged: a number that identifies the unjudged documents of a ranking
+    digest: a number that identifies the documents of a ranking down to the cutoff
     low, high: the bounds of its value, if what only another run has may be relevant, too
     """
 
-    unjudged: Integers
+    digest: Integers
     low: Numbers
     high: Numbers
 
@@ -119,32 +123,41 @@ class Others(Method):
 
     def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int, apart: Apart) -> None:
         super().__init__(measure, tables, scale, work if measure.definition.table == "ranks" and work > WORTH_IT else 0)
-        self._low, self._high = apart.low, apart.high
+        self._apart = apart
         self._completions = Completions(self) if self.work else None
-        self._unjudged = apart.unjudged
-        self._rankings = np.array([[*self._digests(table)] for table in tables], dtype=np.int64)
         self._lengths = np.stack([np.minimum(table.retrieved, self.depth) for table in tables])
+
+    @classmethod
+    def enough(cls, measure: Measure) -> int | None:
+        """Any document that another run has may be one that should have been found."""
+        return None
 
     def ends(self, pairs: RunPairs) -> Ends:
         """The bounds of each row, by trying all completions where there are few."""
         ends = super().ends(pairs)
-        return ends if self._completions is None else self._completions.narrowed(pairs, ends, self.work)
+        if self._completions is None or not pairs.listed:
+            return ends
+        return self._completions.narrowed(pairs, ends, self.work)
 
-    def depths(self) -> Integers:
-        """Documents themselves are only needed to try completions."""
-        return super().depths() if self.work else np.zeros(len(self.tables[0]), dtype=np.int64)
+    def depths(self, holes: Holes) -> Integers:
+        """Documents themselves are only needed where there is time to look at them together."""
+        if not self.work:
+            return np.zeros(len(holes.queries), dtype=np.int64)
+        unjudged = np.stack([table.n_unjudged(self.cutoff) for table in self.tables])[:, holes.queries]
+        first, second = (unjudged[side] for side in holes.pairs.T)
+        return np.where(self.worth_listing(first, second, holes).any(axis=0), self.depth, 0)
+
+    def worth_listing(self, first: Numbers, second: Numbers, holes: Holes) -> Flags:
+        """For each pair and query, whether there may be time, given how many unjudged documents each run has."""
+        few: Flags = np.maximum(first, second) < (
+            self._completions.most_documents(self.work) if self._completions else 0
+        )
+        return few
 
     def highest(self, pairs: RunPairs) -> Highest:
         """The highest value of the first run less the lowest of the second."""
         first, second = (pairs.first, pairs.query), (pairs.second, pairs.query)
-        fixed = (self._low[first] == self._high[first]) & (self._low[second] == self._high[second])
-        same = (self._rankings[first] == self._rankings[second]) & (self._lengths[first] == self._lengths[second])
-        same &= self._unjudged[first] == self._unjudged[second]
-        return Highest(np.where(same, 0.0, self._high[first] - self._low[second]), fixed | same)
-
-    def _digests(self, table: JudgedRanks) -> Iterator[int]:
-        """A number for each query that identifies its judged documents and their ranks."""
-        within = table.judged & (table.rank <= self.depth)
-        first = np.searchsorted(table.query[within], np.arange(len(table) + 1)).tolist()
-        rank, row = table.rank[within], table.row[within]
-        return (hash((rank[start:stop].tobytes(), row[start:stop].tobytes())) for start, stop in pairwise(first))
+        digest, low, high = self._apart
+        fixed = (low[first] == high[first]) & (low[second] == high[second])
+        same = (digest[first] == digest[second]) & (self._lengths[first] == self._lengths[second])
+        return Highest(np.where(same, 0.0, high[first] - low[second]), fixed | same)

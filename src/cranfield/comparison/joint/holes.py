@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from functools import cached_property
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.native import CORES, native
+from cranfield.ranks.codes import Codes
 from cranfield.ranks.columns import Integers, offsets
-from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.run import EVERYTHING
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 Ranks = npt.NDArray[np.int32]
 
 NOWHERE = 1 << 30  # the rank of a document that a run did not retrieve
-CELLS = 1 << 21  # ranks that are worked on at a time
+CELLS = 1 << 21  # ranks of pairs that are worked on at a time
+ENTRIES = 1 << 17  # documents of runs that are matched at a time: they fit the cache
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class RunPairs:
     first, second: numbers of runs; query: number of a query
     first_rank, second_rank: for each document of a row its ranks in the two runs. Only documents that one of them has
         down to the cutoff are there; a document that is not there, to fill up a row, is NOWHERE in both.
-    beneath: how many unjudged documents both have, but only deeper than the cutoff
+    beneath: how many more unjudged documents the two have. Where documents were only numbered to some depth, at least
+        so many, and more of them would make no difference.
     """
 
     first: Integers
@@ -41,6 +45,11 @@ class RunPairs:
 
     def __len__(self) -> int:
         return len(self.query)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the rows have their documents, which are not listed where nobody would look at them."""
+        return bool(self.first_rank.shape[1])
 
     def swapped(self) -> RunPairs:
         """The same with the runs in the other order."""
@@ -58,159 +67,212 @@ class RunPairs:
         )
 
 
-class PairsAndQueries(NamedTuple):
-    """Some pairs on some of the queries, by their places; `rows` makes their rows, pair by pair."""
+class Part(NamedTuple):
+    """Some of the queries, by their places, and down to which rank their documents are listed."""
 
-    pairs: slice
-    queries: Integers
-    rows: Callable[[], RunPairs]
+    places: Integers
+    depth: int
 
 
 class Holes:
     """The unjudged documents of several runs, query by query.
 
-    tables: the judged ranks of each run
-    codes: for each run and query the numbers of all documents retrieved, best first
+    tables, codes: the judged ranks of each run, and its documents as numbers, all of them or the first ones
     queries: those that are compared
+    pairs: the runs that are compared, (first, second), by their numbers
     """
 
     def __init__(
         self,
         tables: Sequence[JudgedRanks],
-        codes: Sequence[Sequence[Integers]],
+        codes: Sequence[Codes],
         queries: Integers,
         pairs: Sequence[tuple[int, int]],
     ) -> None:
         self.queries = queries
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        runs = [_unjudged(table, its_codes) for table, its_codes in zip(tables, codes, strict=True)]
-        found = list(in_parallel(partial(_numbered, runs, self.pairs), queries.tolist(), CORES))
-        self.counts = np.array([each.counts for each in found], dtype=np.int64).reshape(len(queries), len(tables))
-        self.shared = np.array([each.shared for each in found], dtype=np.int64).reshape(len(queries), len(pairs)).T
-        self._documents = offsets(each.documents for each in found)
-        self._column = np.concatenate([np.zeros(0, np.int32), *(each.column for each in found)])
-        self._rank = np.concatenate([np.zeros(0, np.int32), *(each.rank for each in found)])
-        self._entries = offsets(self.counts.sum(axis=1))
-        self._deepest = int(self._rank.max(initial=0))
+        self._codes = codes
+        self._runs = [_UnjudgedDocuments(table, its, queries) for table, its in zip(tables, codes, strict=True)]
+        self.counts = np.stack([run.counts for run in self._runs])  # by run and query
+
+    @cached_property
+    def shared(self) -> Integers:
+        """For each pair and query, how many unjudged documents both runs have."""
+        every = np.arange(len(self.queries))
+        blocks = (every[block] for block in self._blocks(every, EVERYTHING))
+        found = in_parallel(lambda places: self._matched(places, EVERYTHING).shared, blocks, CORES)
+        return np.concatenate([np.zeros((len(self.pairs), 0), np.int64), *found], axis=1)
 
     def lacking(self) -> Integers:
         """For each run and query, how many unjudged documents at most it lacks that a run it is compared with has."""
-        most = np.zeros(self.counts.T.shape, dtype=np.int64)
+        most = np.zeros(self.counts.shape, dtype=np.int64)
         for one, other in ((0, 1), (1, 0)):
             whose, others = self.pairs[:, one], self.pairs[:, other]
-            np.maximum.at(most, whose, self.counts.T[others] - self.shared)
+            np.maximum.at(most, whose, self.counts[others] - self.shared)
         return most
 
     def digests(self, cutoff: int | None) -> Integers:
-        """For each run and query a number: equal numbers mean the same unjudged documents at the same ranks."""
-        ends_of = offsets(self.counts.reshape(-1)).tolist()
-        within = self._rank <= (NOWHERE if cutoff is None else cutoff)
-        found = [
-            hash((self._column[each][within[each]].tobytes(), self._rank[each][within[each]].tobytes()))
-            for each in (slice(*pair) for pair in pairwise(ends_of))
+        """For each run and query a number: equal numbers mean the same documents at the same ranks."""
+        digests = [
+            [hash(codes.of(query)[:cutoff].tobytes()) for query in self.queries.tolist()] for codes in self._codes
         ]
-        return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
+        return np.array(digests, dtype=np.int64).reshape(self.counts.shape)
 
-    def each(self, depths: Integers) -> Iterator[PairsAndQueries]:
-        """All pairs on all queries, a part at a time.
+    def parts(self, depths: Integers, within: int) -> Iterator[Part]:
+        """All queries, some at a time.
 
-        depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
+        depths: for each of them, down to which rank documents are listed; those of a part share the deepest.
+        within: down to which rank documents are matched
         """
-        runs, sizes = self.counts.shape[1], np.diff(self._documents)
-        depths = np.minimum(depths, self._deepest)
         order = np.argsort(depths, kind="stable")
-        most = max(CELLS // max(runs * int(sizes.max(initial=1)), 1), 1)
-        for start in range(0, len(order), most):
-            queries = order[start : start + most]
-            depth = int(depths[queries].max())
-            rank, document = self._matrices(queries, depth)
-            size = max(CELLS // (len(queries) * max(2 * depth, 1)), 1)
-            for low in range(0, len(self.pairs), size):
-                pairs = slice(low, min(low + size, len(self.pairs)))
-                yield PairsAndQueries(pairs, queries, partial(self._rows, pairs, queries, rank, document))
+        for block in self._blocks(order, within):
+            places = order[block]
+            longest = max(int(run.length[places].max(initial=0)) for run in self._runs)
+            yield Part(places, min(int(depths[places].max()), longest))
 
-    def _matrices(self, queries: Integers, depth: int) -> tuple[Ranks, Ranks]:
-        """The rank of each document in each run; and for each run and query the document at each rank, or -1."""
-        runs = self.counts.shape[1]
-        counts = self.counts[queries].reshape(-1)
-        whose = np.repeat(np.tile(np.arange(runs), len(queries)), counts)
-        query = np.repeat(np.repeat(np.arange(len(queries)), runs), counts)
-        its_sizes = self.counts[queries].sum(axis=1)
-        entries = np.arange(len(query)) + np.repeat(self._entries[queries] - offsets(its_sizes)[:-1], its_sizes)
-        first = offsets(np.diff(self._documents)[queries])
-        column, place = first[query] + self._column[entries], self._rank[entries]
-        rank = np.full((runs, int(first[-1]) + 1), NOWHERE, dtype=np.int32)  # the last column is that of no document
-        rank[whose, column] = place
-        document = np.full((runs, len(queries), depth), -1, dtype=np.int32)
-        within = place <= depth
-        document[whose[within], query[within], place[within] - 1] = column[within]
-        return rank, document
+    def _blocks(self, order: Integers, within: int) -> Iterator[slice]:
+        """Stretches of the queries in this order that have about ENTRIES documents, and at least one query."""
+        sizes = np.sum([np.minimum(run.length[order], within) for run in self._runs], axis=0)
+        number = np.cumsum(sizes) // ENTRIES
+        first = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
+        return starmap(slice, pairwise([*first, len(order)]))
 
-    def _rows(self, pairs: slice, queries: Integers, rank: Ranks, document: Ranks) -> RunPairs:
-        count, width = len(queries), pairs.stop - pairs.start
+    def rows(self, part: Part, within: int) -> Iterator[tuple[slice, RunPairs]]:
+        """The rows of all pairs on the queries of a part, some pairs at a time, pair by pair."""
+        places, depth = part
+        if not depth:
+            whole = slice(0, len(self.pairs))
+            yield whole, self._unlisted(places)
+            return
+        matched = self._matched(places, within)
+        rank, document = matched.matrices(depth)
+        size = max(CELLS // (len(places) * 2 * depth), 1)
+        for low in range(0, len(self.pairs), size):
+            pairs = slice(low, min(low + size, len(self.pairs)))
+            yield pairs, self._rows(pairs, places, matched, rank, document)
+
+    def _matched(self, places: Integers, within: int) -> _Matched:
+        documents = [run.within(places, within) for run in self._runs]
+        counts = np.stack([counts for _, _, counts in documents], axis=1)
+        start = np.ascontiguousarray(offsets(counts.T.reshape(-1))[:-1].reshape(len(self._runs), -1).T)
+        match = native.match_documents if native else match_documents
+        column, sizes, shared = match(np.concatenate([codes for codes, _, _ in documents]), start, counts, self.pairs)
+        rank = np.concatenate([rank for _, rank, _ in documents])
+        return _Matched(counts, column, rank, sizes, shared.reshape(len(places), -1).T)
+
+    def _unlisted(self, places: Integers) -> RunPairs:
+        first, second = (np.repeat(side, len(places)) for side in self.pairs.T)
+        one, other = (self.counts[side][:, places] for side in self.pairs.T)
+        nothing = np.zeros((len(first), 0), np.int32)
+        return RunPairs(
+            first=first,
+            second=second,
+            query=np.tile(self.queries[places], len(self.pairs)),
+            first_rank=nothing,
+            second_rank=nothing,
+            beneath=(one + other - self.shared[:, places]).reshape(-1),
+        )
+
+    def _rows(self, pairs: slice, places: Integers, matched: _Matched, rank: Ranks, document: Ranks) -> RunPairs:
+        count, width = len(places), pairs.stop - pairs.start
         first, second = (np.repeat(self.pairs[pairs, side], count) for side in (0, 1))
         query = np.tile(np.arange(count), width)
         depth = document.shape[2]
-        places = np.arange(1, depth + 1, dtype=np.int32)
         its_first, its_second = document[first, query], document[second, query]
         # Documents of the second run that the first one has at least as high are there already.
         elsewhere = rank[first[:, None], its_second]
         new = (its_second >= 0) & (elsewhere > depth)
-        nowhere = np.int32(NOWHERE)
-        first_rank = np.hstack([np.where(its_first >= 0, places, nowhere), np.where(new, elsewhere, nowhere)])
-        second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, places, nowhere)])
-        counts = self.counts[queries]
-        union = counts[query, first] + counts[query, second] - self.shared[pairs][:, queries].reshape(-1)
+        nowhere, ranked = np.int32(NOWHERE), np.arange(1, depth + 1, dtype=np.int32)
+        first_rank = np.hstack([np.where(its_first >= 0, ranked, nowhere), np.where(new, elsewhere, nowhere)])
+        second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, ranked, nowhere)])
+        counts = matched.counts
+        union = counts[query, first] + counts[query, second] - matched.shared[pairs].reshape(-1)
         return RunPairs(
             first=first,
             second=second,
-            query=self.queries[queries][query],
+            query=self.queries[places][query],
             first_rank=first_rank,
             second_rank=second_rank,
             beneath=union - (its_first >= 0).sum(axis=1) - new.sum(axis=1),
         )
 
 
-class _Unjudged(NamedTuple):
-    """The unjudged documents of a run: those of query q are at first[q] to first[q + 1]."""
+class _UnjudgedDocuments:
+    """The unjudged documents of one run, of the queries that are compared.
 
-    first: list[int]
-    rank: Ranks
-    code: Integers
-
-
-def _unjudged(judged: JudgedRanks, codes: Sequence[Integers]) -> _Unjudged:
-    place = offsets(judged.retrieved)
-    unjudged = np.ones(place[-1], dtype=np.bool_)
-    known = judged.judged
-    unjudged[place[judged.query[known]] + judged.rank[known] - 1] = False
-    at = np.flatnonzero(unjudged)
-    first = np.searchsorted(at, place)
-    rank = at - np.repeat(place[:-1], np.diff(first)) + 1
-    return _Unjudged(first.tolist(), rank.astype(np.int32), np.concatenate(codes)[at])
-
-
-class _Numbered(NamedTuple):
-    """The unjudged documents of a query, run by run.
-
-    counts: how many each run has; shared: how many both runs of each pair have
-    documents: how many there are; column: the number of each, from 0; rank: where its run ranks it
+    length: how many documents of each query are known; counts: how many of these are not judged
     """
 
-    counts: list[int]
-    shared: Integers
-    documents: int
+    def __init__(self, judged: JudgedRanks, codes: Codes, queries: Integers) -> None:
+        self._values, self._start = codes.values, codes.start[queries]
+        self.length = codes.count[queries]
+        known = judged.judged & (judged.rank <= codes.count[judged.query])
+        query = judged.query[known]
+        self._unjudged = np.ones(len(codes.values), dtype=np.bool_)
+        self._unjudged[codes.start[query] + judged.rank[known] - 1] = False
+        self.counts = self.length - np.bincount(query, minlength=len(judged))[queries]
+
+    def within(self, places: Integers, depth: int) -> tuple[Integers, Ranks, Integers]:
+        """The codes and ranks of the documents of some queries down to a rank, and how many each query has."""
+        sizes = np.minimum(self.length[places], depth)
+        first = offsets(sizes)
+        at = np.arange(first[-1]) + np.repeat(self._start[places] - first[:-1], sizes)
+        kept = self._unjudged[at]
+        rank = np.arange(1, first[-1] + 1, dtype=np.int32) - np.repeat(first[:-1].astype(np.int32), sizes)
+        counts = np.diff(np.concatenate(([0], np.cumsum(kept)))[first])
+        return self._values[at[kept]], rank[kept], counts
+
+
+class _Matched(NamedTuple):
+    """The documents of some queries, run after run, and those of a run query by query.
+
+    counts: how many each query (row) has of each run (column)
+    column: a number for each document, from 0 within its query; rank: where its run ranks it
+    sizes: how many different documents each query has; shared: for each pair and query, how many both runs have
+    """
+
+    counts: Integers
     column: Ranks
     rank: Ranks
+    sizes: Integers
+    shared: Integers
+
+    def matrices(self, depth: int) -> tuple[Ranks, Ranks]:
+        """The rank of each document in each run; and for each run and query the document at each rank, or -1."""
+        queries, runs = self.counts.shape
+        lengths = self.counts.T.reshape(-1)
+        whose = np.repeat(np.repeat(np.arange(runs), queries), lengths)
+        query = np.repeat(np.tile(np.arange(queries), runs), lengths)
+        first = offsets(self.sizes)
+        column = first[query] + self.column
+        rank = np.full((runs, int(first[-1]) + 1), NOWHERE, dtype=np.int32)  # the last column is that of no document
+        rank[whose, column] = self.rank
+        document = np.full((runs, queries, depth), -1, dtype=np.int32)
+        within = self.rank <= depth
+        document[whose[within], query[within], self.rank[within] - 1] = column[within]
+        return rank, document
 
 
-def _numbered(runs: Sequence[_Unjudged], pairs: Integers, query: int) -> _Numbered:
-    places = [slice(*each.first[query : query + 2]) for each in runs]
-    counts = [place.stop - place.start for place in places]
-    codes = np.concatenate([each.code[place] for each, place in zip(runs, places, strict=True)])
-    rank = np.concatenate([each.rank[place] for each, place in zip(runs, places, strict=True)])
-    known, column = np.unique(codes, return_inverse=True)
-    has = np.zeros((len(runs), len(known)), dtype=np.float32)
-    has[np.repeat(np.arange(len(runs)), counts), column] = 1
-    shared = (has @ has.T)[pairs[:, 0], pairs[:, 1]].astype(np.int64)
-    return _Numbered(counts, shared, len(known), column.astype(np.int32), rank)
+def match_documents(
+    codes: Integers, start: Integers, count: Integers, pairs: Integers
+) -> tuple[Ranks, Integers, Integers]:
+    """The twin of the native `match_documents`.
+
+    codes: of documents; those of a query (row) and run (column) are `count` of them from `start` on
+    pairs: of runs, for which shared documents are counted
+    Returns a number for each document, from 0 within its query in order of appearance; how many different documents
+    each query has; and for each query and pair how many both runs have.
+    """
+    column = np.zeros(len(codes), dtype=np.int32)
+    sizes, shared = np.zeros(len(start), dtype=np.int64), np.zeros((len(start), len(pairs)), dtype=np.int64)
+    for query, (its_start, its_count) in enumerate(zip(start, count, strict=True)):
+        places = np.repeat(its_start - offsets(its_count)[:-1], its_count) + np.arange(its_count.sum())
+        known, appeared, number = np.unique(codes[places], return_index=True, return_inverse=True)
+        in_order = np.empty(len(known), dtype=np.int32)
+        in_order[np.argsort(appeared)] = np.arange(len(known), dtype=np.int32)
+        column[places] = in_order[number]
+        sizes[query] = len(known)
+        has = np.zeros((len(its_count), len(known)), dtype=np.float32)
+        has[np.repeat(np.arange(len(its_count)), its_count), number] = 1
+        shared[query] = (has @ has.T)[pairs[:, 0], pairs[:, 1]]
+    return column, sizes, shared.reshape(-1)

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.joint.counted import may_be_either
 from cranfield.comparison.joint.enumeration import Apart, Others
-from cranfield.comparison.joint.holes import RunPairs
-from cranfield.comparison.joint.method import Highest, alike
+from cranfield.comparison.joint.holes import Holes, RunPairs
+from cranfield.comparison.joint.method import Highest, alike, may_be_either
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale
@@ -48,14 +47,20 @@ class Precisions(Others):
             self._hits[run, table.query[hit], table.rank[hit] - 1] = True
 
     @classmethod
-    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+    def suits(cls, measure: Measure, scale: Scale, lengths: bool) -> bool:
         """Both runs are divided by the same number, and an unjudged document may be relevant or not."""
         return dict(measure.parameters).get("denominator") != "found" and may_be_either(measure, scale)
+
+    def worth_listing(self, first: Numbers, second: Numbers, holes: Holes) -> Flags:
+        """Many documents are also worth it if one ranking may only reorder the other: see `_that_matter`."""
+        few: Flags = np.maximum(first, second) ** 2 <= self.work
+        reordered: Flags = (first == second) & (holes.shared >= first)
+        return super().worth_listing(first, second, holes) | few | reordered
 
     def highest(self, pairs: RunPairs) -> Highest:
         """Gilmore's and Lawler's bound for the rows for which there is time."""
         value, exact = super().highest(pairs)
-        if not self.work:
+        if not self.work or not pairs.listed:
             return Highest(value, exact)
         there, free = self._that_matter(pairs)
         count = there.sum(axis=1)
@@ -129,8 +134,8 @@ class Precisions(Others):
 
 def _numbers(most: int) -> list[tuple[int, int]]:
     """Numbers of new relevant documents that are tried together, from and to."""
-    found = [(number, number) for number in range(1, min(most, SINGLY) + 1)]
-    while found and found[-1][1] < most:
-        low = found[-1][1] + 1
-        found.append((low, min(max(int(low * GROWTH), low), most)))
-    return found
+    numbers = [(number, number) for number in range(1, min(most, SINGLY) + 1)]
+    while numbers and numbers[-1][1] < most:
+        low = numbers[-1][1] + 1
+        numbers.append((low, min(max(int(low * GROWTH), low), most)))
+    return numbers

@@ -42,7 +42,7 @@ class Stopping(Method):
         self._known = np.stack([self._judged(table) for table in tables])
 
     @classmethod
-    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+    def suits(cls, measure: Measure, scale: Scale, lengths: bool) -> bool:
         """The highest grade does not depend on what unjudged documents turn out to be."""
         return dict(measure.parameters).get("max_grade") != "query"
 

@@ -17,8 +17,8 @@ from cranfield.comparison.significance.test import (
     two_sided,
 )
 from cranfield.comparison.t_distribution import chance_below, exceeded_with
+from cranfield.native import CORES
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 
 NEAR = 1e-12  # the rounding error of the share of squares within a column

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.comparison.significance.test import SAME, Settings, Test
+from cranfield.native import CORES, native
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.scan.native import CORES, native
 
 CELLS = 2_000_000  # values that the twin permutes at a time
 LARGEST = 1 << 32  # a key of 64 bits is used for at most so many equally likely outcomes: none is off by over 2^-32

@@ -6,19 +6,20 @@ small function each: from the `Facts` to a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from cranfield.drawing import as_html, as_text
 from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
 from cranfield.evaluation.advice.collection_facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
-from cranfield.evaluation.notebook_display import notebook_html
-from cranfield.layout import count, listed, wrapped
-from cranfield.measures import Measures, parse_measures
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.words import count, listed
 
 __all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunShape", "advise", "depth_text"]
 
@@ -44,16 +45,10 @@ class Advice:
         )
 
     def _repr_html_(self) -> str:
-        return notebook_html("text_html", str(self))
+        return as_html("text", str(self))
 
     def __str__(self) -> str:
-        width = max((len(measure) for measure, _ in self.recommended), default=0)
-        parts = [
-            ("The data", [_wrapped(line) for line in _described(self.facts)]),
-            ("Measures that suit them", [_wrapped(why, f"{name:<{width}}  ") for name, why in self.recommended]),
-            ("Beware", [_wrapped(warning, "- ") for warning in self.warnings]),
-        ]
-        return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
+        return as_text("check_text.advice_text", self)
 
 
 def advise(
@@ -77,36 +72,18 @@ def advise(
     """
     judgments = Judgments.read(qrels, options.pop("qrels_format", None))
     results = evaluate_runs(judgments, runs, RUN_MEASURES, **options)
-    facts = facts_of(judgments, list(results.values()), options.get("policy") or Policy())
     wanted = () if measures is None else parse_measures(measures)
+    return advice_on(judgments, list(results.values()), options.get("policy") or Policy(), wanted)
+
+
+def advice_on(
+    judgments: Judgments, results: Sequence[Evaluation], policy: Policy, wanted: Sequence[Measure] = ()
+) -> Advice:
+    """The advice on judgments and on runs that were evaluated by `RUN_MEASURES`."""
+    facts = facts_of(judgments, results, policy)
     warnings = [warning for rule in DATA_CAUTIONS for warning in rule(facts)]
     warnings += [
         f"{measure.name}: {text}" for measure in wanted for rule in MEASURE_CAUTIONS for text in rule(facts, measure)
     ]
     recommended = tuple(each for rule in RECOMMENDATIONS for each in rule(facts))
     return Advice(facts, recommended, tuple(warnings))
-
-
-def _described(facts: Facts) -> Iterator[str]:
-    queries = _count(facts.queries, "query", "queries")
-    yield f"{queries}; median {facts.judged:g} judged and {facts.relevant:g} relevant documents"
-    yield f"{facts.one_relevant:.0%} of the queries have one relevant document, {facts.none_relevant:.0%} have none"
-    shown = ", ".join(f"{grade:g}" for grade in facts.grades[:8]) + (", …" if len(facts.grades) > 8 else "")
-    kind = "graded" if facts.graded else "binary"
-    yield f"{kind} judgments{f', grades {shown}' if facts.grades else ''}; {facts.nonrelevant} say 'not relevant'"
-    if facts.pooled:
-        yield f"{_count(facts.pooled, 'document', 'documents')} pooled but not judged"
-    for run in facts.runs:
-        yield (
-            f"{run.run}: rankings up to {_count(run.deepest, 'document', 'documents')}; judged: "
-            f"{', '.join(f'{run.judged(depth):.0%} of {depth_text(depth)}' for depth in run.depths)}; "
-            f"{run.tied:.1%} tied; {_count(run.missing, 'query', 'queries')} missing"
-        )
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def _wrapped(text: str, head: str = "") -> str:
-    return "\n".join(wrapped(text, f"  {head}"))

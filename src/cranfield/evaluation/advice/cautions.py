@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from cranfield.evaluation.advice.collection_facts import ENOUGH_JUDGED, LEFT_OUT_BY, Facts
-from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope, chosen_parameters
 from cranfield.ranks.chosen_warning import chosen_warning
+from cranfield.words import count
 
 ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries matters more than the systems
 SEVERAL = 3  # relevant documents: from here on the first one is a small part of the answer

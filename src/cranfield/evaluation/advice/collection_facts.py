@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from cranfield.evaluation.contributions import LEAST_DEPTH, contributed, mean_of
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import count
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.counts import judged_share
 from cranfield.measures.scope import Scope
@@ -21,6 +20,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tables.removing import without
+from cranfield.words import count
 
 ENOUGH_JUDGED = 0.8  # of the documents a measure looks at; below that, unjudged documents decide comparisons
 RUN_MEASURES = ("NumRet",)

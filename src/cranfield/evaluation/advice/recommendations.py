@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from cranfield.evaluation.advice.collection_facts import Facts
-from cranfield.layout import shortened
+from cranfield.words import shortened
 
 DEEP = 100  # documents in a ranking: nobody reads so many, but another ranker may
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cranfield.errors import InputError
-from cranfield.judging.checked_input import checked_id
-from cranfield.judging.models.prompts import GRADED, PromptTemplate, read_prompt
-from cranfield.judging.scale import GradeScale
-from cranfield.read.settings import check_settings
+from cranfield.io.settings import check_settings
+from cranfield.judging.models.prompts import GRADED, PromptTemplate, hash_of, read_prompt
+from cranfield.judging.store.checked_input import checked_id
+from cranfield.judging.store.scale import GradeScale
 
 RULE = "lower median"  # how several replies become one grade, which is always on the scale
 MOST_SAMPLES = 100
@@ -143,7 +140,6 @@ class ModelAssessor:
 
     @property
     def _reply_tokens(self) -> int:
-        """The most tokens that a reply can have."""
         return int(self.body.get("max_completion_tokens", self.max_tokens))
 
     def _template(self) -> PromptTemplate:
@@ -155,7 +151,7 @@ class ModelAssessor:
             "model": self.model,
             "endpoint": self._endpoint,  # elsewhere, the same name may be another model
             "prompt_sha256": prompt.sha256,
-            "scale": [list(each) for each in scale],
+            "scale": [list(step) for step in scale],
             "temperature": None if self.temperature is None else float(self.temperature),  # 0 is 0.0
             "top_p": None if self.top_p is None else float(self.top_p),
             **{name: getattr(self, name) for name in ("seed", "max_tokens", "json", "logprobs")},
@@ -187,12 +183,6 @@ class Judge:
     asked: str
     settings: Mapping[str, Any]
     prompt: PromptTemplate
-
-
-def hash_of(value: Any) -> str:
-    """The SHA-256 of something as JSON."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, default=os.fspath)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_number(value: Any) -> bool:

@@ -1,7 +1,8 @@
-"""An endpoint that speaks OpenAI's /v1/chat/completions: OpenAI, Azure, Ollama, vLLM, the server of llama.cpp, …"""
+"""Where models are asked: an endpoint over HTTP, or a function in this process."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -10,9 +11,48 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from cranfield.errors import InputError, need
+from cranfield.io.secrets import Secrets
 from cranfield.judging.models.assessor import CHAT_COMPLETIONS, ModelAssessor
-from cranfield.read.secrets import Secrets
 from cranfield.version import __version__
+
+
+class InProcess:
+    """Calls a function of the user. If it raises, that document has failed and is asked about again next time."""
+
+    def __init__(self, assessor: ModelAssessor) -> None:
+        assert assessor.call is not None
+        self._call = assessor.call
+        try:
+            taken = set(inspect.signature(self._call).parameters)
+        except (TypeError, ValueError):  # built in
+            taken = set()
+        self.of_texts = {"query", "document"} <= taken
+        self._name = assessor.name
+
+    def reply(self, prompt: str, sample: int = 0, query: str = "", document: str = "") -> RawReply:
+        try:
+            reply = self._call(query=query, document=document) if self.of_texts else self._call(prompt)
+        except Exception as error:
+            raise NoReplyError(f"{type(error).__name__}: {error}") from error
+        except SystemExit as error:  # a function that ends the program would end the run
+            raise NoReplyError(f"SystemExit: {error}") from error
+        return RawReply(_as_text(reply, self._name), tokens=0)
+
+
+def _as_text(reply: Any, name: str) -> str:
+    """A reply as text; a number is a grade."""
+    if isinstance(reply, str):
+        return reply
+    if hasattr(reply, "item"):  # a number of numpy or torch
+        reply = reply.item()
+    if reply is None:
+        return ""
+    if isinstance(reply, int | float) and not isinstance(reply, bool):
+        return json.dumps({"grade": reply})
+    raise InputError(
+        name, f"the function returned {type(reply).__name__}.", hint="return the reply as text, or a grade"
+    )
+
 
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _LARGEST = 1 << 24  # bytes of a reply
@@ -89,11 +129,9 @@ class Endpoint:
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def reply(self, prompt: str, sample: int = 0) -> RawReply:
-        """Send one request."""
         formatted = self._json
         started = time.monotonic()
         status, headers, data = self._exchange(self._body(prompt, sample, formatted))
@@ -227,7 +265,6 @@ def _key_in_environment(assessor: ModelAssessor) -> str:
 
 
 def _tokens(usage: Any) -> int | None:
-    """The tokens of a request, if the endpoint reports them."""
     if not isinstance(usage, dict):
         return None
     total, prompt, reply = (_count(usage.get(f"{name}_tokens")) for name in ("total", "prompt", "completion"))

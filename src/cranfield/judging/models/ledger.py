@@ -8,12 +8,16 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from cranfield.judging.appending import say
-from cranfield.judging.checked_input import checked_text
-from cranfield.judging.event_log import NAMES, batches, not_undone, now
 from cranfield.judging.models.assessor import Judge
-from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, JUDGES, QUERIES, REPLIES, UNANSWERED, WAITING
-from cranfield.judging.waiting import WaitingItem, upsert
+from cranfield.judging.models.endpoint import RawReply
+from cranfield.judging.models.replies import PARSER, ReadReply
+from cranfield.judging.store.assigning import waiting_tasks
+from cranfield.judging.store.checked_input import checked_text
+from cranfield.judging.store.contents import say
+from cranfield.judging.store.event_log import NAMES, batches, not_undone, now
+from cranfield.judging.store.events import Task, WaitingItem
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, JUDGES, QUERIES, REPLIES, UNANSWERED, WAITING
+from cranfield.judging.store.waiting import upsert
 
 
 class StoredReply(NamedTuple):
@@ -30,7 +34,6 @@ class StoredReply(NamedTuple):
 
 
 def remember_judge(connection: sa.Connection, judge: Judge) -> None:
-    """Record the settings behind a fingerprint."""
     row = {"judge": judge.fingerprint, "settings": json.dumps(judge.settings, sort_keys=True)}
     connection.execute(upsert(connection.dialect.name, JUDGES).on_conflict_do_nothing(), [row])
 
@@ -53,11 +56,24 @@ def spent(connection: sa.Connection, assessor: str) -> int:
         sa.select(sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(table.c.assessor == assessor)
         for table in (REPLIES, UNANSWERED)
     ]
-    return sum(int(connection.execute(each).scalar_one()) for each in sums)
+    return sum(int(connection.execute(total).scalar_one()) for total in sums)
+
+
+def reply_row(item: WaitingItem, raw: RawReply, read: ReadReply, details: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply as a row, without its key and whose it is: the first of several about a document, asked for a grade."""
+    return {
+        **dict(zip(ITEM, item, strict=True)),
+        "sample": 0,
+        "grade": read.value,
+        "failure": read.failure,
+        "reply": raw.refusal or raw.text,
+        "purpose": "grade",
+        "details": {**details, "finish_reason": raw.finish_reason, "parser": PARSER},
+        "tokens": details.get("tokens", 0),
+    }
 
 
 def add_reply(connection: sa.Connection, row: Mapping[str, Any]) -> StoredReply:
-    """Append a reply."""
     reply = checked_text(row["reply"], "a reply", "the reply")
     row = {**row, "reply": reply, "details": json.dumps(row["details"]), "at": now()}
     number = connection.execute(REPLIES.insert().returning(REPLIES.c.number), row).scalar_one()
@@ -83,13 +99,13 @@ def copy_reply(connection: sa.Connection, known: StoredReply, item: WaitingItem,
 
 def replies_of(connection: sa.Connection, keys: Iterable[str]) -> dict[str, StoredReply]:
     """By key, the first reply that could be read; where there is none, the last that could not."""
-    found: dict[str, StoredReply] = {}
+    replies: dict[str, StoredReply] = {}
     for names in batches(keys, NAMES):
         statement = REPLIES.select().where(REPLIES.c.key.in_(names)).order_by(REPLIES.c.number)
         for row in connection.execute(statement).mappings():
-            if row["key"] not in found or found[row["key"]].failure:
-                found[row["key"]] = _stored(row)
-    return found
+            if row["key"] not in replies or replies[row["key"]].failure:
+                replies[row["key"]] = _stored(row)
+    return replies
 
 
 def _stored(row: Mapping[str, Any]) -> StoredReply:
@@ -107,82 +123,33 @@ def judged_items(connection: sa.Connection, assessor: str, judge: str) -> dict[W
     return {(row[0], row[1], row[2], row[3]): (row[4], row[5]) for row in rows}
 
 
-def add_grade(
-    connection: sa.Connection, item: WaitingItem, grade: float, assessor: str, judge: str, text_sha256: str, source: str
-) -> bool:
+def add_grade(connection: sa.Connection, item: WaitingItem, row: Mapping[str, Any], source: str) -> bool:
     """Append the event of a grade, unless another process was faster."""
-    query, document, start, end = item
-    there = sa.select(EVENTS.c.number).where(
-        *(EVENTS.c[name] == value for name, value in zip(ITEM, item, strict=True)),
-        EVENTS.c.assessor == assessor,
-        EVENTS.c.judge == judge,
-        EVENTS.c.text_sha256 == text_sha256,
-        not_undone(),
-    )
-    if connection.execute(there.limit(1)).first() is not None:
+    row = {**dict(zip(ITEM, item, strict=True)), **row, "kind": "model", "key": None}
+    same = (EVENTS.c[name] == row[name] for name in (*ITEM, "assessor", "judge", "text_sha256"))
+    if connection.execute(sa.select(EVENTS.c.number).where(*same, not_undone()).limit(1)).first() is not None:
         return False
-    row = {
-        "query_id": query,
-        "doc_id": document,
-        "part_start": start,
-        "part_end": end,
-        "assessor": assessor,
-        "kind": "model",
-        "grade": grade,
-        "judge": judge,
-        "text_sha256": text_sha256,
-        "key": None,
-    }
     say(connection, row, source)
     return True
 
 
-def _texts() -> tuple[Any, Any]:
-    columns = [WAITING.c[name] for name in ITEM]
-    columns += [QUERIES.c.text.label("query"), QUERIES.c.narrative, DOCUMENTS.c.title, DOCUMENTS.c.text]
-    tables = WAITING.join(QUERIES, QUERIES.c.query_id == WAITING.c.query_id)
-    return columns, tables.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id)
-
-
-class ItemTexts(NamedTuple):
-    """An item to judge, with its texts."""
-
-    query_id: str
-    doc_id: str
-    part_start: int
-    part_end: int
-    query: str
-    narrative: str
-    title: str
-    text: str
-
-
-def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, str]]) -> Iterator[ItemTexts]:
+def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, str]]) -> Iterator[Task]:
     """Whole documents of queries, whether they wait or not; those that the store does not know have no text."""
     for pairs in batches(wanted, NAMES):
         queries = sa.select(QUERIES).where(QUERIES.c.query_id.in_({query for query, _ in pairs}))
         documents = sa.select(DOCUMENTS).where(DOCUMENTS.c.doc_id.in_({document for _, document in pairs}))
-        of_query = {row.query_id: (row.text, row.narrative) for row in connection.execute(queries)}
-        of_document = {row.doc_id: (row.title, row.text) for row in connection.execute(documents)}
+        of_query = {
+            row.query_id: {"query": row.text, "narrative": row.narrative} for row in connection.execute(queries)
+        }
+        of_document = {row.doc_id: {"title": row.title, "text": row.text} for row in connection.execute(documents)}
         for query, document in pairs:
-            texts = (*of_query.get(query, ("", "")), *of_document.get(document, ("", "")))
-            yield ItemTexts(query, document, 0, 0, *texts)
+            texts = {**of_query.get(query, {}), **of_document.get(document, {})}
+            yield Task(number=0, query_id=query, doc_id=document, part=None, **texts)
 
 
-def texts_to_judge(connection: sa.Connection) -> Iterator[Any]:
+def texts_to_judge(connection: sa.Connection) -> Iterator[Task]:
     """All items that wait for a model, with their texts, query by query in a fixed random order.
 
     Documents that a sample did not draw wait for nobody; queries that people do not judge wait for models only.
     """
-    columns, tables = _texts()
-    drawn = sa.or_(WAITING.c.assessors > 0, WAITING.c.stratum.startswith("depth"))
-    order = (QUERIES.c.place, WAITING.c.query_id, WAITING.c.place, WAITING.c.number)
-    statement = sa.select(*columns).select_from(tables).where(drawn).order_by(*order)
-    yield from connection.execute(statement, execution_options={"yield_per": 1000})
-
-
-def texts_of(connection: sa.Connection, item: WaitingItem) -> Any:
-    """The texts of one document that waits."""
-    columns, tables = _texts()
-    same = (WAITING.c[name] == value for name, value in zip(ITEM, item, strict=True))
-    return connection.execute(sa.select(*columns).select_from(tables).where(*same)).one()
+    return waiting_tasks(connection, (WAITING.c.assessors > 0) | WAITING.c.stratum.startswith("depth"))

@@ -79,7 +79,7 @@ def _field(text: str, name: str, finish_reason: str, refusal: str) -> ReadReply:
     if start < 0:
         return ReadReply(failure="no JSON")
     try:
-        found, end = _DECODER.raw_decode(text, start)
+        table, end = _DECODER.raw_decode(text, start)
     except _RepeatedKeyError:
         return ReadReply(failure="several grades")
     except (ValueError, RecursionError):
@@ -87,7 +87,7 @@ def _field(text: str, name: str, finish_reason: str, refusal: str) -> ReadReply:
     rest = text[:start] + text[end:]
     if "{" in rest or "}" in rest:
         return ReadReply(failure="several objects")
-    return ReadReply(found[name]) if name in found else ReadReply(failure="no grade")
+    return ReadReply(table[name]) if name in table else ReadReply(failure="no grade")
 
 
 def _without_thoughts(text: str) -> str:

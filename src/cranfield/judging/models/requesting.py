@@ -1,4 +1,4 @@
-"""One request to a model: allowed by the budget, recorded before it is sent, and retried where that helps."""
+"""Requests to a model: how many may still be sent, and one that is sent until it is answered."""
 
 from __future__ import annotations
 
@@ -12,10 +12,77 @@ import sqlalchemy as sa
 
 from cranfield.judging.models import ledger
 from cranfield.judging.models.assessor import ModelAssessor
-from cranfield.judging.models.budget import Allowance, ExhaustedError, most_tokens
-from cranfield.judging.models.endpoint import Endpoint, NoReplyError, RawReply
-from cranfield.judging.models.in_process import InProcess
-from cranfield.judging.store import Store
+from cranfield.judging.models.endpoint import Endpoint, InProcess, NoReplyError, RawReply
+from cranfield.judging.store.store import Store
+
+# Tokens that a chat template may add around a prompt, such as a system prompt of its own.
+TEMPLATE_TOKENS = 100
+TYPICAL_LETTERS = 4  # per token, for estimates only
+
+
+def most_tokens(size: int, max_tokens: int) -> int:
+    """The most tokens that a request can take: none of them is shorter than a byte of the prompt."""
+    return size + TEMPLATE_TOKENS + max_tokens
+
+
+def typical_tokens(size: int) -> int:
+    """What a prompt of so many bytes usually takes."""
+    return size // TYPICAL_LETTERS + 1
+
+
+class ExhaustedError(Exception):
+    """The limit of requests or the budget of tokens is reached."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(what)
+
+
+class Allowance:
+    """Counts requests and tokens. The most that a request can take is set aside before it is sent.
+
+    limit: requests that may be sent; None: as many as are needed
+    budget: tokens that may be spent; None: as many as are needed
+    spent: tokens that were spent before
+    """
+
+    def __init__(self, limit: int | None = None, budget: int | None = None, spent: int = 0) -> None:
+        self._limit, self._budget = limit, budget
+        self.requests, self.spent = 0, spent
+        self._aside = 0  # for requests under way
+        self._excess = 0  # by how much the endpoint's count has exceeded ours at most
+        self._changed = threading.Condition()
+        self._stopped = False
+
+    def reserve(self, tokens: int) -> int:
+        """Set tokens aside for a request; returns how many. Waits for requests under way if these may leave enough."""
+        with self._changed:
+            while True:
+                if self._stopped:
+                    raise ExhaustedError("stopped")
+                if self._limit is not None and self.requests >= self._limit:
+                    raise ExhaustedError("requests")
+                aside = tokens + self._excess
+                if self._budget is None or self.spent + self._aside + aside <= self._budget:
+                    self.requests += 1
+                    self._aside += aside
+                    return aside
+                if not self._aside:
+                    raise ExhaustedError("budget")
+                self._changed.wait()
+
+    def settle(self, aside: int, used: int) -> None:
+        with self._changed:
+            self._aside -= aside
+            self.spent += used
+            self._excess += max(used - aside, 0)
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
 
 LONGEST_WAIT = 60.0  # between two attempts, unless the endpoint asks for more
 UNREACHABLE = 2  # further attempts if no server answers
@@ -50,7 +117,6 @@ class Requests:
         self._not_before = 0.0  # if an endpoint asks to wait, all threads wait
 
     def close(self) -> None:
-        """Close the connections."""
         if self.endpoint is not None:
             self.endpoint.close()
 

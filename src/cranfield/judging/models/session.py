@@ -1,4 +1,4 @@
-"""Asking: one call of `ask_model`, planned and then run in several threads."""
+"""A model at work: its requests, several at a time, until all is judged or a comparison is decided."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from itertools import islice
 from typing import Any
 
 from cranfield.errors import CranfieldError, InputError, SystemFailure
+from cranfield.judging.decide.decide import note_chosen, resumed
+from cranfield.judging.decide.decision import BATCH, Decision
+from cranfield.judging.decide.looks import Look
 from cranfield.judging.models import ledger
-from cranfield.judging.models.asking import ModelProgress
+from cranfield.judging.models.ask_model import MissingGrade, ModelProgress, ModelReport
 from cranfield.judging.models.assessor import ModelAssessor
-from cranfield.judging.models.budget import Allowance, ExhaustedError
-from cranfield.judging.models.checks import Checks
+from cranfield.judging.models.checks import Checks, measure_steadiness
 from cranfield.judging.models.endpoint import NoReplyError
-from cranfield.judging.models.grading import Grading, QuestionOutcome
-from cranfield.judging.models.model_report import MissingGrade, ModelReport
-from cranfield.judging.models.requesting import Requests
-from cranfield.judging.models.steadiness import measure_steadiness
-from cranfield.judging.models.work import AskingEstimate, estimate, find_work
-from cranfield.judging.store import Store
+from cranfield.judging.models.requesting import Allowance, ExhaustedError, Requests
+from cranfield.judging.models.work import AskedModel, AskingEstimate, Grading, QuestionOutcome, estimate, find_work
+from cranfield.judging.store.schema import EVENTS
+from cranfield.judging.store.store import Store
 
 GIVE_UP = 10  # requests in a row that failed
 _ONE_OR_MORE = "give a whole number, 1 or more"
@@ -68,8 +68,8 @@ class Asking:
                 store, assessor, self._allowance, self._stop, retries=self._retries, wait=self._wait
             )
             held.callback(self._requests.close)
-            self._grading = Grading(store, assessor, self.judge, self._scale, self._requests, self._again)
-            self._checks = Checks(store, assessor, self.judge, self._scale, self._requests)
+            model = AskedModel(store, assessor, self.judge, self._scale, self._requests)
+            self._grading, self._checks = Grading(model, self._again), Checks(model)
             self._held = held.pop_all()
         return self
 
@@ -78,7 +78,6 @@ class Asking:
 
     @property
     def spent(self) -> int:
-        """Tokens spent on this assessor in this store."""
         return self._allowance.spent
 
     def plan(self, canaries: int, check_order: int, only: Collection[tuple[str, str]] | None = None) -> AskingEstimate:
@@ -96,7 +95,6 @@ class Asking:
         return self.estimate
 
     def run(self, progress: ModelProgress) -> ModelReport:
-        """Ask, and return the result."""
         with self._store._writing("the assessor") as connection:
             ledger.remember_judge(connection, self.judge)
         progress.start(self.estimate)
@@ -120,14 +118,14 @@ class Asking:
                 if not under_way:
                     return
                 done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                for each in done:
-                    self._ended(each, progress)
+                for task in done:
+                    self._ended(task, progress)
         except KeyboardInterrupt:
             self._halt("interrupted")
             progress.stopping(len(under_way))
         finally:
-            for each in wait(under_way).done:  # they are paid for
-                self._ended(each, progress)
+            for task in wait(under_way).done:  # they are paid for
+                self._ended(task, progress)
             pool.shutdown()
 
     def _ended(self, task: Future[QuestionOutcome | None], progress: ModelProgress) -> None:
@@ -195,3 +193,62 @@ def _checked(name: str, **numbers: Any) -> None:
     for what, value in numbers.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise InputError(name, f"{value!r} is not a value of {what}.", hint=_ONE_OR_MORE)
+
+
+def decide_by_model(
+    store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
+) -> tuple[Decision, list[ModelReport]]:
+    """Ask about documents that can still change the verdict, until it is final or a limit is reached.
+
+    make: makes the decision from the grades that the model gave before, or from None
+    Returns the state of the decision, and a report of each batch, with the requests and tokens of all batches up to it.
+    """
+    decision = _begun(store, asking, make)
+    reports: list[ModelReport] = []
+    while not decision.look().done:
+        chosen = decision.next(BATCH)
+        note_chosen(store, chosen)
+        asking.plan(0 if reports else canaries, 0, only=chosen)
+        _refuse_without_text(store, asking)
+        reports.append(asking.run(ModelProgress()))
+        if reports[-1].stopped:
+            break
+        grades = _graded(store, asking)
+        judged: dict[str, dict[str, float | None]] = {}
+        for query, document in chosen:  # a reply that could not be read has no grade, and is not requested again
+            judged.setdefault(query, {})[document] = grades.get(query, {}).get(document)
+        decision = decision.with_grades(judged)
+    return decision, reports
+
+
+def most_to_ask(
+    store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
+) -> tuple[Look, AskingEstimate]:
+    """The state of the decision, and the cost if all documents that matter must be judged."""
+    decision = _begun(store, asking, make)
+    look = decision.look()
+    estimate = asking.plan(0 if look.done else canaries, 0, only=[] if look.done else decision._open_pairs())
+    _refuse_without_text(store, asking)
+    return look, estimate
+
+
+def _begun(store: Store, asking: Asking, make: Callable[[Any], Decision]) -> Decision:
+    own = (EVENTS.c.assessor == asking.assessor.name, EVENTS.c.judge == asking.judge.fingerprint)
+    return resumed(make(_graded(store, asking) or None), store, *own)
+
+
+def _graded(store: Store, asking: Asking) -> dict[str, dict[str, float]]:
+    with store._reading() as connection:
+        items = ledger.judged_items(connection, asking.assessor.name, asking.judge.fingerprint)
+    grades: dict[str, dict[str, float]] = {}
+    for (query, document, _, end), (_, grade) in items.items():
+        if not end:
+            grades.setdefault(query, {})[document] = grade
+    return grades
+
+
+def _refuse_without_text(store: Store, asking: Asking) -> None:
+    if asking.work.without_text:
+        query, document, *_ = asking.work.without_text[0]
+        fact = f"it has no text of document '{document}' of query '{query}', so no model can judge it."
+        raise InputError(store.name, fact, hint=f"cranfield pool {store.name} COLLECTION RUNS imports the texts")

@@ -1,18 +1,24 @@
-"""What a model must still be asked, and what that will cost."""
+"""What a model must still be asked, what that will cost, and how replies become grades."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
 
 from cranfield.judging.models import ledger
 from cranfield.judging.models.assessor import Judge, ModelAssessor
-from cranfield.judging.models.budget import most_tokens, typical_tokens
+from cranfield.judging.models.endpoint import NoReplyError, RawReply
 from cranfield.judging.models.ledger import StoredReply
-from cranfield.judging.models.showing import Shown, sample_key, shown
-from cranfield.judging.scale import GradeScale
-from cranfield.judging.store import Store
-from cranfield.judging.waiting import WaitingItem
+from cranfield.judging.models.prompts import Shown, sample_key, shown
+from cranfield.judging.models.replies import ReadReply, read_grade
+from cranfield.judging.models.requesting import Requests, most_tokens, typical_tokens
+from cranfield.judging.store.assigning import task_of
+from cranfield.judging.store.events import WaitingItem, item_of
+from cranfield.judging.store.scale import GradeScale
+from cranfield.judging.store.store import Store
 
 TYPICAL_REPLY = 40  # tokens of a grade and its reason
 
@@ -33,18 +39,19 @@ class Question:
 
     def open_samples(self, samples: int, again: bool) -> list[int]:
         """The samples to ask for; with `again`, also those whose reply could not be read."""
-        return [each for each in range(samples) if each not in self.known or (again and self.known[each].failure)]
+        return [
+            sample for sample in range(samples) if sample not in self.known or (again and self.known[sample].failure)
+        ]
 
     def is_unread(self, samples: int, again: bool) -> bool:
-        """Whether everything was asked without getting a grade."""
         return not self.open_samples(samples, again) and grade_of(self.known, samples)[0] is None
 
 
 def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | None, str]:
     """The lower median of the replies, if most of them could be read; otherwise the reason."""
-    found = sorted(reply.grade for reply in known.values() if reply.grade is not None)
-    if 2 * len(found) > samples:
-        return found[(len(found) - 1) // 2], ""
+    grades = sorted(reply.grade for reply in known.values() if reply.grade is not None)
+    if 2 * len(grades) > samples:
+        return grades[(len(grades) - 1) // 2], ""
     return None, next((reply.failure for reply in known.values() if reply.failure), "no reply")
 
 
@@ -58,8 +65,7 @@ class ModelWork:
 
     @property
     def documents(self) -> int:
-        """How many documents wait for it or were judged by it."""
-        return self.judged + len(self.without_text) + sum(len(each.items) for each in self.questions)
+        return self.judged + len(self.without_text) + sum(len(question.items) for question in self.questions)
 
 
 def find_work(
@@ -76,10 +82,9 @@ def find_work(
     empty = len(Shown("", "", "", 0, "").prompt(judge.prompt, scale, judge.asked).encode())
     with store._reading() as connection:
         done = ledger.judged_items(connection, assessor.name, judge.fingerprint)
-        rows = ledger.texts_to_judge(connection) if only is None else ledger.texts_of_documents(connection, only)
-        for row in rows:
-            item = (row.query_id, row.doc_id, row.part_start, row.part_end)
-            texts = shown(row, assessor.max_characters)
+        tasks = ledger.texts_to_judge(connection) if only is None else ledger.texts_of_documents(connection, only)
+        for task in tasks:
+            item, texts = item_of(task), shown(task, assessor.max_characters)
             if texts is None:
                 without.append(item)
                 continue
@@ -131,3 +136,98 @@ def estimate(
     typical = sum(typical_tokens(size) + min(TYPICAL_REPLY, reply) for size in sizes)
     most = sum(most_tokens(size, reply) for size in sizes)
     return AskingEstimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
+
+
+class QuestionOutcome(NamedTuple):
+    """The result of one question.
+
+    why: why there is no grade: the code of a failure, or what went wrong
+    asked: whether requests were sent for it
+    failure: whether the endpoint did not answer
+    """
+
+    items: tuple[WaitingItem, ...]
+    why: str = ""
+    asked: bool = False
+    failure: NoReplyError | None = None
+
+
+class AskedModel(NamedTuple):
+    """A model at work: the store it judges in, how it is asked, and what sends its requests."""
+
+    store: Store
+    assessor: ModelAssessor
+    judge: Judge
+    scale: GradeScale
+    requests: Requests
+
+    @property
+    def grades(self) -> list[float]:
+        return [step.grade for step in self.scale]
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The columns of a reply or a grade that say whose it is."""
+        return {"assessor": self.assessor.name, "judge": self.judge.fingerprint}
+
+
+class Grading:
+    """Grades questions; for several threads."""
+
+    def __init__(self, model: AskedModel, again: bool) -> None:
+        self._model, self._again = model, again
+
+    def grade(self, question: Question) -> QuestionOutcome:
+        """Request the missing samples of a question, and write its grade."""
+        model, items = self._model, tuple(question.items)
+        samples = model.assessor.samples
+        with model.store._reading() as connection:
+            texts = shown(task_of(connection, items[0], 0), model.assessor.max_characters)
+            names = {sample_key(question.key, sample): sample for sample in range(samples)}
+            # Another process may be asking the same.
+            question.known.update({names[key]: row for key, row in ledger.replies_of(connection, names).items()})
+        if texts is None or texts.key(model.judge.asked) != question.key:
+            return QuestionOutcome(items, "the text has changed in the meantime")
+        known = dict(question.known)
+        wanted = question.open_samples(samples, self._again)
+        if not wanted:
+            commits = model.store._database.commits
+            commits.run("a grade", lambda connection: self._conclude(connection, question, known))
+        prompt = texts.prompt(model.judge.prompt, model.scale, model.judge.asked)
+        for sample in wanted:
+
+            def save(connection: sa.Connection, raw: RawReply, details: dict[str, Any], sample: int = sample) -> None:
+                own = {**model.named, "sample": sample, "key": sample_key(question.key, sample)}
+                row = ledger.reply_row(items[0], raw, read_raw(raw, model.grades), {**texts.details(), **details})
+                known[sample] = ledger.add_reply(connection, {**row, **own})
+                if sample == wanted[-1]:
+                    self._conclude(connection, question, known)
+
+            try:
+                model.requests.ask(prompt, sample, save, query=texts.query, document=texts.document)
+            except NoReplyError as failure:
+                if failure.final:
+                    raise
+                return QuestionOutcome(items, failure.fact, asked=True, failure=failure)
+        grade, why = grade_of(known, samples)
+        return QuestionOutcome(items, "" if grade is not None else why, asked=bool(wanted))
+
+    def _conclude(self, connection: sa.Connection, question: Question, known: Mapping[int, StoredReply]) -> None:
+        """Write the grade of every document with this text, and which replies it comes from."""
+        model = self._model
+        grade, _ = grade_of(known, model.assessor.samples)
+        if grade is None:
+            return
+        for item in question.items:
+            row = {**model.named, "grade": grade, "text_sha256": question.text_sha256}
+            if not ledger.add_grade(connection, item, row, model.store.name):
+                continue
+            for sample, reply in known.items():
+                if (reply.item, reply.judge) != (item, model.judge.fingerprint):
+                    ledger.copy_reply(connection, reply, item, {**model.named, "purpose": "grade", "sample": sample})
+
+
+def read_raw(raw: RawReply, grades: list[float]) -> ReadReply:
+    return (
+        ReadReply(failure=raw.failure) if raw.failure else read_grade(raw.text, grades, raw.finish_reason, raw.refusal)
+    )

@@ -1,11 +1,11 @@
-"""The page as a web application: its files, and one address for each call to the desk."""
+"""The page as a web application: its views, its files, and an address for each call of the desk."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -15,24 +15,40 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from cranfield.errors import CranfieldError, OutputError
-from cranfield.judging.page.desk import Desk, TakenError
+from cranfield.judging.page.desk import Desk, TakenError, read_image
 from cranfield.judging.page.guard import Guard
-from cranfield.judging.page.images import read_image
-from cranfield.show.look import coloured, css_tokens
+from cranfield.look import coloured, css_tokens
 
 FILES = Path(__file__).parent / "static"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-VIEWS = ("", "queries", "judged", "adjudicate")  # addresses of the page, each with its own view
 LARGEST = 1_000_000  # bytes that a page may send: a comment, never a document
+
+
+class PageView(NamedTuple):
+    """A view of the page: its address, its name in the navigation, and the script in `static` that shows it."""
+
+    address: str
+    name: str
+    script: str
+
+
+VIEWS = (
+    PageView("/", "Judge", "judge.js"),
+    PageView("/queries", "Queries", "queries.js"),
+    PageView("/judged", "Judged", "judged.js"),
+    PageView("/adjudicate", "Adjudicate", "adjudicate.js"),
+)
 
 
 def application(desk: Desk, hosts: Collection[str], token: str | None, pictures: Path) -> ASGIApp:
     """The web application. `pictures` is the folder that may contain images of documents."""
     files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in TYPES}
+    declared = json.dumps([view._asdict() for view in VIEWS])
+    files["views.js"] = f"// Declared in application.py.\nexport const VIEWS = {declared};\n".encode()
     files["look.css"] = css_tokens().encode()
     files["icon.svg"] = coloured(files["icon.svg"].decode()).encode()
 
-    async def view(request: Request) -> Response:
+    async def page(request: Request) -> Response:
         return _file("page.html", files)
 
     async def file(request: Request) -> Response:
@@ -45,7 +61,7 @@ def application(desk: Desk, hosts: Collection[str], token: str | None, pictures:
         return await run_in_threadpool(_image, desk, request.query_params.get("doc_id", ""), pictures)
 
     routes = [
-        *(Route(f"/{name}", view) for name in VIEWS),
+        *(Route(view.address, page) for view in VIEWS),
         Route("/static/{name}", file),
         Route("/image", image),
         Route("/api/{name}", call, methods=["POST"]),
@@ -60,8 +76,8 @@ def _file(name: str, files: dict[str, bytes]) -> Response:
 
 
 def _image(desk: Desk, doc_id: str, pictures: Path) -> Response:
-    found = read_image(pictures, desk.image(doc_id)) if doc_id else None
-    return Response(found[0], media_type=found[1]) if found else Response(status_code=404)
+    image = read_image(pictures, desk.image(doc_id)) if doc_id else None
+    return Response(image[0], media_type=image[1]) if image else Response(status_code=404)
 
 
 async def _answer(desk: Desk, request: Request) -> Response:

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
+from urllib.parse import quote
 
 from cranfield.errors import InputError
-from cranfield.judging import assigning, listing
-from cranfield.judging.checked_input import checked_grade, checked_id, checked_item, checked_text
-from cranfield.judging.events import Event, Task
-from cranfield.judging.kinds import PERSON
-from cranfield.judging.page.images import image_link, is_web_address
-from cranfield.judging.store import Store
-from cranfield.judging.views import known_assessors
-from cranfield.judging.waiting import WaitingItem
+from cranfield.judging.store import assigning, listing
+from cranfield.judging.store.checked_input import checked_grade, checked_id, checked_item, checked_text
+from cranfield.judging.store.events import Event, Task, WaitingItem, item_of
+from cranfield.judging.store.merging import PERSON
+from cranfield.judging.store.store import Store
+from cranfield.judging.store.views import known_assessors
 
+# What the page may ask, each answered by a method of the desk.
+CALLS = (
+    "start",
+    "next",
+    "judge",
+    "undo",
+    "open",
+    "passages",
+    "add",
+    "leave",
+    "query",
+    "queries",
+    "judged",
+    "conflicts",
+)
 MOST_TASKS = 10  # that a page may keep for one assessor
 LISTED = 500  # queries
 JUDGED = 50  # judgments at a time
 CONFLICTS = 100
+LARGEST_IMAGE = 20_000_000  # bytes
+# Recognised by their first bytes, not by their names; SVG is left out, because it can contain scripts.
+_SIGNS = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+}
+_INSIDE = tuple(f"data:{kind};base64," for kind in ("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.followed_order import Followed
+    from cranfield.judging.pool.order import Followed
 
 Asked = Mapping[str, Any]
 Told = dict[str, Any]
@@ -36,32 +60,19 @@ class Desk:
 
     def __init__(self, store: Store, assessor: str = "", followed: Followed | None = None) -> None:
         self._store, self._assessor, self._followed = store, assessor, followed
-        self.calls: dict[str, Callable[[Asked], Told]] = {
-            "start": self.start,
-            "next": self.next,
-            "judge": self.judge,
-            "undo": self.undo,
-            "open": self.open,
-            "passages": self.passages,
-            "add": self.add,
-            "leave": self.leave,
-            "query": self.query,
-            "queries": self.queries,
-            "judged": self.judged,
-            "conflicts": self.conflicts,
-        }
+        self.calls: dict[str, Callable[[Asked], Told]] = {name: getattr(self, name) for name in CALLS}
 
     def start(self, asked: Asked) -> Told:
         """What a page needs first: the scale, and who may be judging."""
         with self._store._reading() as connection:
             names = [name for name, kind in known_assessors(connection).items() if kind == PERSON]
-        scale = [{"grade": each.grade, "name": each.name, "meaning": each.meaning} for each in self._store.scale]
+        scale = [{"grade": step.grade, "name": step.name, "meaning": step.meaning} for step in self._store.scale]
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 
     def next(self, asked: Asked) -> Told:
         """The next documents for an assessor, and the progress of all."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
-        without = [each for each in _list(asked, "without") if _is_number(each)]
+        without = [number for number in _list(asked, "without") if _is_number(number)]
         if self._followed is not None and asked.get("all") is not True:
             tasks = self._in_order(self._followed, who, count, without)
         else:
@@ -75,7 +86,6 @@ class Desk:
         }
 
     def _in_order(self, followed: Followed, who: str, count: int, without: list[int]) -> list[Task]:
-        """The documents that come next in an order of judging."""
         items = [(*pair, 0, 0) for pair in followed.next(who, count + len(without))]
         return self._store._database.commits.run(
             "who is working on what",
@@ -110,7 +120,7 @@ class Desk:
         if event is None:
             return {"task": None, "progress": self._progress(who)}
         with self._store._reading() as connection:
-            item = listing.shown_item(connection, listing.item_of(event))
+            item = listing.shown_item(connection, item_of(event))
         task, grade = self._take(who, item, even_of_others=True)
         return {"task": task, "said": grade, "progress": self._progress(who)}
 
@@ -125,8 +135,8 @@ class Desk:
         """The passages of a document that an assessor marked, and their grades."""
         who, (query, document, *_) = self._who(asked), _item(asked)
         with self._store._reading() as connection:
-            found = listing.marked_passages(connection, who, query, document)
-        return {"passages": [{"part": list(event.part or ()), "grade": event.grade} for event in found]}
+            events = listing.marked_passages(connection, who, query, document)
+        return {"passages": [{"part": list(event.part or ()), "grade": event.grade} for event in events]}
 
     def add(self, asked: Asked) -> Told:
         """Let a document that an assessor knows wait for a query, though no system returned it, and open it."""
@@ -187,23 +197,22 @@ class Desk:
     def conflicts(self, asked: Asked) -> Told:
         """The documents on which assessors disagree, with the grade of each."""
         self._who(asked)
-        found = self._store.conflicts()
+        conflicts = self._store.conflicts()
         with self._store._reading() as connection:
             shown = [
                 {
-                    "task": self._task(assigning.task_of(connection, (each.query_id, each.doc_id, 0, 0), 0)),
+                    "task": self._task(assigning.task_of(connection, (conflict.query_id, conflict.doc_id, 0, 0), 0)),
                     "said": [
                         {"assessor": event.assessor, **_grade_of(event)}
-                        for event in listing.current_grades(connection, each.query_id, each.doc_id)
-                        if event.assessor in each.grades and not event.adjudicates
+                        for event in listing.current_grades(connection, conflict.query_id, conflict.doc_id)
+                        if event.assessor in conflict.grades and not event.adjudicates
                     ],
                 }
-                for each in found[:CONFLICTS]
+                for conflict in conflicts[:CONFLICTS]
             ]
-        return {"conflicts": shown, "count": len(found)}
+        return {"conflicts": shown, "count": len(conflicts)}
 
     def image(self, doc_id: str) -> str:
-        """Where the image of a document is, as the store has it."""
         with self._store._reading() as connection:
             return assigning.task_of(connection, ("", checked_text(doc_id, "the page", "doc_id"), 0, 0), 0).image
 
@@ -217,14 +226,10 @@ class Desk:
         return self._task(task) if task else None, _grade_of(grade) if grade else None
 
     def _task(self, task: Task) -> Told:
-        text = task.text[slice(*task.part)] if task.part else task.text
         return {
-            "number": task.number,
-            **_named((task.query_id, task.doc_id, *(task.part or (0, 0)))),
-            "query": task.query,
-            "narrative": task.narrative,
-            "title": task.title,
-            "text": text,
+            **asdict(task),
+            **_named(item_of(task)),
+            "text": task.text[slice(*task.part)] if task.part else task.text,
             "url": task.url if is_web_address(task.url) else "",
             "image": image_link(task.doc_id, task.image),
             "text_sha256": task.text_sha256,
@@ -232,15 +237,9 @@ class Desk:
 
     def _progress(self, who: str) -> Told:
         with self._store._reading() as connection:
-            found = listing.totals(connection)
-            pace = listing.pace(connection, who)
-        return {
-            "documents": found.documents,
-            "left": found.left,
-            "queries": found.queries,
-            "queries_done": found.queries_done,
-            "pace": pace,
-        }
+            totals, pace = listing.totals(connection), listing.pace(connection, who)
+        counts = {name: getattr(totals, name) for name in ("documents", "left", "queries", "queries_done")}
+        return {**counts, "pace": pace}
 
     def _who(self, asked: Asked) -> str:
         name = _text(asked, "assessor").strip()
@@ -262,7 +261,7 @@ def _judged(row: listing.JudgedDocument, who: str) -> Told:
     event = row.event
     return {
         "number": event.number,
-        **_named(listing.item_of(event)),
+        **_named(item_of(event)),
         "query": row.query,
         "title": row.title,
         "assessor": event.assessor,
@@ -301,3 +300,40 @@ def _number(asked: Asked, name: str, usual: int) -> int:
 def _is_number(value: Any) -> TypeGuard[int]:
     """Whether this can be the number of a row."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def image_link(doc_id: str, image: str) -> dict[str, str] | None:
+    """What the page does with an image: show it (`source`), or name the place where it is (`elsewhere`).
+
+    >>> image_link("d 1", "pictures/1.png")
+    {'source': 'image?doc_id=d%201'}
+    >>> image_link("d1", "https://example.com/1.png")
+    {'elsewhere': 'https://example.com/1.png'}
+    """
+    if not image:
+        return None
+    if image.startswith(_INSIDE):
+        return {"source": image}
+    if is_web_address(image):
+        return {"elsewhere": image}
+    return {"source": f"image?doc_id={quote(doc_id, safe='')}"}
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is a web address that is safe to open."""
+    return text.lower().startswith(("http://", "https://"))
+
+
+def read_image(folder: Path, image: str) -> tuple[bytes, str] | None:
+    """The bytes and the type of a picture beneath a folder; None for anything else."""
+    try:
+        path = (folder / image).resolve()
+        if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.stat().st_size > LARGEST_IMAGE:
+            return None
+        content = path.read_bytes()
+    except (OSError, ValueError, RuntimeError):  # the last is a link that leads to itself
+        return None
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return content, "image/webp"
+    kind = next((kind for sign, kind in _SIGNS.items() if content.startswith(sign)), None)
+    return (content, kind) if kind else None

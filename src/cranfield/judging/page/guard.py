@@ -41,7 +41,6 @@ class Guard:
         self._cookie = f"{COOKIE}_{hashlib.sha256((token or '').encode()).hexdigest()[:12]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request, or pass it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -92,7 +91,6 @@ def _name(host: str) -> str:
 
 
 def _from_here(headers: Headers, host: str) -> bool:
-    """Whether a request that changes something came from a page of this server."""
     if not headers.get("content-type", "").startswith("application/json"):
         return False
     origin = headers.get("origin")
@@ -106,7 +104,7 @@ def _from_here(headers: Headers, host: str) -> bool:
 
 def _cookie(headers: Headers, name: str) -> str:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
-    return found.value if found else ""
+    return cookie.value if cookie else ""

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from cranfield.errors import CranfieldError, need
-from cranfield.judging.events import StoreProgress
-from cranfield.judging.store import Store
+from cranfield.errors import CranfieldError, given, need
+from cranfield.judging.store.events import StoreProgress
+from cranfield.judging.store.store import Store
 
 if TYPE_CHECKING:
-    from cranfield.judging.ordering.followed_order import Followed
+    from cranfield.judging.pool.order import Followed
 
 PORT = 8765
 LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -75,7 +75,7 @@ def serve(
 
 
 def _progress(store: Store) -> StoreProgress:
-    from cranfield.judging.listing import totals
+    from cranfield.judging.store.listing import totals
 
     with store._reading() as connection:
         return totals(connection)
@@ -111,7 +111,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
             if number == wanted[-1]:
                 reason = (error.strerror or str(error)).lower()
                 fact = f"cannot listen on {host}, port {number}: {reason}."
-                raise CranfieldError(fact, hint="choose another --port, or leave it out") from None
+                raise CranfieldError(fact, hint=f"choose another {given('port')}, or leave it out") from None
         else:
             return listener
     raise AssertionError  # the last attempt returns or raises
@@ -125,21 +125,20 @@ def _known_names(host: str, names: Collection[str]) -> set[str]:
 
 
 def _own_addresses() -> list[str]:
-    """The addresses of this machine, as far as it knows them."""
-    found: list[str] = []
+    addresses: list[str] = []
     with suppress(OSError):
-        found += [str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), None)]
+        addresses += [str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)]
     # The address by which other machines see this one; nothing is sent.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))
-        found.append(probe.getsockname()[0])
-    return [each for each in dict.fromkeys(found) if not ipaddress.ip_address(each).is_loopback]
+        addresses.append(probe.getsockname()[0])
+    return [address for address in dict.fromkeys(addresses) if not ipaddress.ip_address(address).is_loopback]
 
 
 def _addresses(host: str, port: int, token: str | None) -> tuple[str, ...]:
     query = f"?{urlencode({'token': token})}" if token else ""
     hosts = (_own_addresses() or [socket.gethostname()]) if host in EVERYWHERE else [host]
-    return tuple(f"http://{f'[{each}]' if ':' in each else each}:{port}/{query}" for each in hosts)
+    return tuple(f"http://{f'[{name}]' if ':' in name else name}:{port}/{query}" for name in hosts)
 
 
 def _folder_of(store: Store) -> Path:

@@ -10,25 +10,36 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cranfield.ranks.scan.native import CORES, native, native_layout
-from cranfield.read.compression import compression
-from cranfield.read.line_layout import TREC_QRELS, TREC_RUN
+from cranfield.io.line_layout import TREC_QRELS, TREC_RUN, Layout
+from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, OPENED
+from cranfield.native import CORES, native, native_layout
 
 if TYPE_CHECKING:
+    from cranfield.io.shapes import Text
     from cranfield.ranks.judgments import Judgments
     from cranfield.ranks.policy import Policy
     from cranfield.ranks.scan.counting import Scanned
-    from cranfield.read.shapes import Text
 
 LARGEST = 1 << 30  # bytes; larger files take longer, and need a progress bar
+MOST_RUNS = 200  # all of them are open at once
 _scans: list[_ScanAhead] = []  # the scan that was started, if any
 
 
 def scan_ahead(qrels: str, runs: Sequence[str]) -> None:
-    """Start reading judgments and scanning runs."""
+    """Start reading judgments and scanning runs, if all are plain files of TREC's lines."""
     _scans.clear()
-    files = (qrels, *runs)
-    if native is not None and runs and all(map(_is_plain, files)) and sum(map(os.path.getsize, files)) <= LARGEST:
+    if native is None or os.name == "nt" or not 0 < len(runs) <= MOST_RUNS or len({qrels, *runs}) <= len(runs):
+        return
+    layouts = {qrels: TREC_QRELS, **dict.fromkeys(runs, TREC_RUN)}
+    try:
+        if not all(map(os.path.isfile, layouts)) or sum(map(os.path.getsize, layouts)) > LARGEST:
+            return
+        for path in layouts:
+            file = open(path, "rb", buffering=0)  # noqa: SIM115 (its stream closes it)
+            OPENED[path] = file, file.read(LOOK)
+    except OSError:
+        return  # errors are reported when the files are read
+    if all(_is_plain(OPENED[path][1], layout) for path, layout in layouts.items()):
         _scans.append(_ScanAhead(qrels, runs))
 
 
@@ -37,15 +48,11 @@ def is_scanning() -> bool:
     return bool(_scans)
 
 
-def _is_plain(path: str) -> bool:
-    """Whether this is a file that can be opened and is not compressed."""
-    if not os.path.isfile(path):
-        return False
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return compression(file.read(10)) is None
-    except OSError:
-        return False
+def _is_plain(head: bytes, layout: Layout) -> bool:
+    """Whether a file that begins like this may hold plain lines of this layout."""
+    first = head.partition(b"\n")[0].split()
+    comment = not first or first[0].startswith(b"#")
+    return (comment or len(first) == layout.least) and b"\0" not in head and not head.startswith(BYTE_ORDER_MARK)
 
 
 def judged_ahead(source: Text) -> native.Judged | None:
@@ -64,8 +71,8 @@ class _ScanAhead:
         self._qrels = qrels
         self._number = {run: number for number, run in enumerate(runs)}
         self._index: native.Index | None = None
-        paths = os.fsencode(qrels), [os.fsencode(run) for run in runs]
-        self._threads = native.Ahead(*paths, native_layout(TREC_QRELS), native_layout(TREC_RUN), CORES)
+        judged, *others = [(file.fileno(), head) for file, head in (OPENED[path] for path in (qrels, *runs))]
+        self._threads = native.Ahead(judged, others, native_layout(TREC_QRELS), native_layout(TREC_RUN), CORES)
 
     def judged(self, source: Text) -> native.Judged | None:
         assert native is not None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.ranks.codes import Codes
 from cranfield.ranks.columns import Integers, Numbers
 
 
@@ -20,11 +21,17 @@ class Places(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The result of a block of a run: its queries, how many documents each retrieved, and the judged ones."""
+    """The result of a block of a run: its queries, how many documents each retrieved, and the judged ones.
+
+    codes: the first documents of its judged queries as numbers, end to end, where they are wanted
+    keep_first: keeps the first documents of its queries, where they are wanted
+    """
 
     queries: Sequence[bytes]
     retrieved: Integers
     found: Places
+    codes: Integers
+    keep_first: Callable[[], None] = lambda: None
 
 
 class Scanned(NamedTuple):
@@ -33,6 +40,7 @@ class Scanned(NamedTuple):
     retrieved: Integers  # documents by judged query; -1 where the run lacks it
     extra: int  # queries in the run that are not judged
     found: Places
+    codes: Codes | None = None  # the first documents of each query, where they were wanted
 
 
 NOTHING = Places(*(np.empty(0, dtype=np.int64) for _ in range(4)))

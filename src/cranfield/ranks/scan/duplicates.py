@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cranfield.layout import joined
+from cranfield.errors import any_of, given
 from cranfield.ranks.policy import settings_of
 
 CHOICES = [value for value in settings_of()["duplicates"].choices if value != "error"]
-HINT = f"keep one, or choose which with duplicates={joined(map(repr, CHOICES), 'or')}"
+HINT = any_of("keep one", f"choose which with {given('duplicates', *CHOICES)}")
 
 
 def first_repeat(documents: Sequence[Any]) -> int:

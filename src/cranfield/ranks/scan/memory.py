@@ -9,36 +9,41 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.io.mappings import Pairs, finite, id_text
+from cranfield.io.shapes import Rankings, Table
+from cranfield.native import CORES, native
+from cranfield.ranks.codes import TIE_ORDERS, GatheredCodes, codes_of_rankings
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Places, Scanned, count, join
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
-from cranfield.ranks.scan.native import CORES, native
-from cranfield.read.mappings import Pairs, finite, id_text
-from cranfield.read.shapes import Rankings, Table
 
 
-def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
-    """Rank a frame's rows."""
-    if native is not None and policy.same_id == "keep":
+def scan_table(source: Table, judgments: Judgments, policy: Policy, depth: int = 0) -> Scanned:
+    """Rank a frame's rows; the first `depth` documents of each query as numbers too."""
+    depth = min(depth, policy.depth or depth)
+    if native is not None and policy.same_id == "keep" and (not depth or policy.ties in TIE_ORDERS):
+        ties = TIE_ORDERS.get(policy.ties, 0)
         for query, document, score in source.columns.lent():
             answer = native.scan_frame(
-                query, document, score, source.columns.ranks, judgments._index, policy.ties == "file", CORES
+                query, document, score, source.columns.ranks, judgments._index, ties, CORES, depth
             )
             if answer is not None:
-                retrieved, extra, columns = answer
-                return Scanned(retrieved, extra, Places(*columns))
+                retrieved, extra, columns, codes = answer
+                gathered = GatheredCodes(len(judgments), depth)
+                gathered.add(range(len(judgments)), np.maximum(retrieved, 0), codes)
+                return Scanned(retrieved, extra, Places(*columns), gathered.result())
     frame = source.frame
     by_query = {query: Pairs() for query in frame.queries}
     rankings = list(by_query.values())
     for query, document, score in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
         rankings[query].append((document, score))
-    return scan_rankings(Rankings(source.name, by_query), judgments, policy)
+    return scan_rankings(Rankings(source.name, by_query), judgments, policy, depth)
 
 
-def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Scanned:
-    """Rank a mapping of query to documents.
+def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy, depth: int = 0) -> Scanned:
+    """Rank a mapping of query to documents; the first `depth` of each query as numbers too.
 
     Dict runs are probed only for judged documents; if a ranking has none of them, its scores are not read.
     """
@@ -81,7 +86,8 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
         rows = [row for row in range(first, last) if judgments.document_ids[row] in by_document]
         hits = [judgments.document_ids[row] for row in rows]
         found.append(count(documents, scores, rows, hits, [by_document[hit] for hit in hits], in_order))
-    return Scanned(retrieved, extra, join(found))
+    codes = codes_of_rankings(source, judgments, policy, min(depth, policy.depth or depth))
+    return Scanned(retrieved, extra, join(found), codes)
 
 
 def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: int) -> bool:

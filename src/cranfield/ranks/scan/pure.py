@@ -8,17 +8,20 @@ from operator import ne
 import numpy as np
 
 from cranfield.errors import DuplicateError
+from cranfield.io.text import Block, Columns, decoded
+from cranfield.ranks.codes import codes_of
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Part, count, join
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
-from cranfield.read.text import Block, Columns
+from cranfield.ranks.ties import ordered
 
 
-def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
-    """Rank the judged documents of every query of a block."""
+def scan(block: Block, judgments: Judgments, policy: Policy, depth: int = 0) -> Part:
+    """Rank the judged documents of every query of a block; the first `depth` of each judged query as numbers too."""
     columns = block.columns()
-    sizes, parts = [], []
+    sizes, parts, codes = [], [], [np.empty(0, np.int64)]
     rankings = _group(columns.query)
     for query, places in rankings.items():
         ranking = _QueryLines(block, columns, places)
@@ -32,6 +35,8 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
         if number is None:
             continue
         scores = -ranking.values if block.layout.ranks else ranking.values
+        if depth:
+            codes.append(_codes(ranking.documents, scores, judgments.query_ids[number], judgments, policy, depth))
         rows = [
             row
             for row in range(judgments.first[number], judgments.first[number + 1])
@@ -41,7 +46,14 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
         place = dict(zip(ranking.documents, range(len(scores)), strict=True)) if len(hits) > 4 else None
         values = [scores[place[hit] if place else ranking.documents.index(hit)] for hit in hits]
         parts.append(count(ranking.documents, scores, rows, hits, values, policy.ties == "file"))
-    return Part(list(rankings), np.array(sizes, dtype=np.int64), join(parts))
+    return Part(list(rankings), np.array(sizes, dtype=np.int64), join(parts), np.concatenate(codes))
+
+
+def _codes(
+    documents: list[bytes], scores: Numbers, query: str, judgments: Judgments, policy: Policy, depth: int
+) -> Integers:
+    by_document = dict(zip(decoded(documents), scores.tolist(), strict=True))
+    return codes_of(ordered(by_document, query, judgments.by_query[query], policy)[:depth])
 
 
 def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.layout import count
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import reaches
+from cranfield.words import count
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.errors import PolicyError
-from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.errors import PolicyError, given
+from cranfield.native import native
+from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import NOT_RELEVANT, reaches
-from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 
 if TYPE_CHECKING:
@@ -297,8 +297,10 @@ class JudgedRanks:
         """The table of the rankings without their unjudged documents."""
         if self.complete:
             raise PolicyError(
-                "judged_only=True leaves out unjudged documents, and complete judgments have none.",
-                hint="leave out one of them: judged_only (--judged-only), or complete=True (--complete)",
+                "leaves out unjudged documents, and complete judgments have none.",
+                parameter="judged_only",
+                value=True,
+                hint=f"leave out one of them: {given('judged_only', True)} or {given('complete', True)}",
             )
         kept = self.judged
         table = self.rows(kept)
@@ -343,21 +345,32 @@ class JudgedRanks:
         query: its number, which is its place in `query_ids`.
         Returns a table in which that query has the number 0.
         """
-        rows = slice(*self.first[query : query + 2].tolist())
-        judged = slice(*self.judged_first[query : query + 2].tolist())
+        return self._between(query, query + 1)
+
+    def _between(self, start: int, stop: int) -> JudgedRanks:
+        """The table of some adjacent queries.
+
+        start, stop: the number of the first, and that of the first which is left out.
+        Returns a table in which they are numbered from 0.
+        """
+        queries = slice(start, stop)
+        rows = slice(*self.first[[start, stop]].tolist())
+        judged = slice(*self.judged_first[[start, stop]].tolist())
         return JudgedRanks(
-            query_ids=self.query_ids[query : query + 1],
-            query=np.zeros(rows.stop - rows.start, dtype=np.int64),
+            query_ids=self.query_ids[queries],
+            query=self.query[rows] - start,
             rank=self.rank[rows],
             grade=self.grade[rows],
             row=self.row[rows],
             tied=self.tied[rows],
-            retrieved=self.retrieved[query : query + 1],
-            missing=self.missing[query : query + 1],
+            retrieved=self.retrieved[queries],
+            missing=self.missing[queries],
             all_judged=JudgedGrades(
-                self.judged_grades[judged], offsets([judged.stop - judged.start]), self.judged_row[judged]
+                self.judged_grades[judged],
+                self.judged_first[start : stop + 1] - judged.start,
+                self.judged_row[judged],
             ),
-            lengths=self.lengths and self.lengths[query : query + 1],
+            lengths=self.lengths and self.lengths[queries],
             complete=self.complete,
         )
 

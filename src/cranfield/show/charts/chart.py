@@ -8,16 +8,13 @@ from typing import Any, Literal
 
 from cranfield.comparison.significance import SAME
 from cranfield.evaluation.result import Evaluation
+from cranfield.look import LIGHT
 from cranfield.measures import Measure
-from cranfield.show.charts.drawing import NOTE, Spec
-from cranfield.show.charts.parts import ChartPart, ChartRows, calculate, fixed, layer
-from cranfield.show.look import LIGHT
+from cranfield.show.charts.parts import NOTE, ChartPart, ChartRows, Spec, calculate, fixed, layer
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One kind of chart."""
-
     name: str
     meaning: str  # in a few words, for help and documentation
     draw: Callable[..., Spec]  # from what `of` names
@@ -31,7 +28,6 @@ class Chart:
 
 
 def shared_values(results: Sequence[Evaluation], measure: Any) -> dict[str, tuple[float, float]]:
-    """The values of the queries that two evaluations share."""
     one, other = (each.by_query(measure) for each in results)
     return {query: (value, other[query]) for query, value in one.items() if query in other}
 

@@ -8,10 +8,8 @@ from typing import Any
 from cranfield.errors import MeasureError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.show.charts.axes import TICKS, domain, whole_ticks
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, specification
-from cranfield.show.charts.parts import channel, scale
+from cranfield.show.charts.parts import TICKS, Spec, channel, domain, scale, specification, whole_ticks
 from cranfield.show.charts.runs import best_of, emphasised, lines
 
 CUTOFFS = 20  # how deep the chart goes
@@ -54,21 +52,18 @@ def cutoff_chart(
 
 
 def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:
-    """A measure at each cutoff from 1; an error if it has none."""
     if "cutoff" not in measure.definition.kinds:
         raise MeasureError(f"{measure} has no cutoff.", hint="nDCG@10, P@10 and R@10 have one")
     return [measure.replace(cutoff=k) for k in range(1, deepest + 1)]
 
 
 def family(measure: Measure) -> str:
-    """The name of a measure without its cutoff."""
     return measure.name.rpartition("@")[0] if "cutoff" in dict(measure.parameters) else measure.name
 
 
 def by_cutoff(
     results: Sequence[Evaluation], measure: Measure, deepest: int = CUTOFFS, *, highlight: Sequence[str] = ()
 ) -> Spec:
-    """The chart of evaluations that have the measure at each cutoff."""
     at = cutoffs_of(measure, deepest)
     return cutoff_chart(
         family(measure),

@@ -9,13 +9,22 @@ import numpy as np
 
 from cranfield.comparison.significance import SAME, TESTS, Settings
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import columns, count
+from cranfield.look import LIGHT
 from cranfield.measures import Measure
-from cranfield.show.charts.axes import TICKS
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.drawing import NOTE, Spec, specification
-from cranfield.show.charts.parts import ChartPart, calculate, channel, data, fixed, layer
-from cranfield.show.look import LIGHT
+from cranfield.show.charts.parts import (
+    NOTE,
+    TICKS,
+    ChartPart,
+    Spec,
+    calculate,
+    channel,
+    data,
+    fixed,
+    layer,
+    specification,
+)
+from cranfield.words import columns, count
 
 NAMED = 12  # queries whose names are written below their bars
 BARS = 300  # more queries than that become one area, which has no gaps
@@ -126,7 +135,6 @@ def _band(mean: MeanDifference, sign: int) -> ChartPart:
 
 
 def _mean(mean: MeanDifference, lower_is_better: bool) -> list[ChartPart]:
-    """The mean as a line, and in words in the corner that sorted bars leave free."""
     rows = [{"difference": mean.mean}]
     corner = {"baseline": "bottom", "dy": -2} if lower_is_better else {"baseline": "top", "dy": 2}
     words = {"style": NOTE, "text": f"- - mean {mean}", "align": "right", **corner}
@@ -148,7 +156,6 @@ def mean_difference(differences: Sequence[float], alpha: float = ALPHA) -> MeanD
 
 
 def of_evaluations(results: Sequence[Evaluation], measure: Measure) -> Spec:
-    """The chart of two evaluations, the baseline first."""
     differences = {query: other - one for query, (one, other) in shared_values(results, measure).items()}
     return difference_chart(
         measure.name,

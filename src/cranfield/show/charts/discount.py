@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.show.charts.axes import TICKS, whole_ticks
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, specification
-from cranfield.show.charts.parts import channel, scale
+from cranfield.show.charts.parts import TICKS, Spec, channel, scale, specification, whole_ticks
 from cranfield.show.charts.runs import lines
 
 

@@ -7,13 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.layout import columns, count
-from cranfield.show.charts.axes import TICKS, domain
+from cranfield.look import LIGHT
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import COLOURS, NOTE, Spec, specification
-from cranfield.show.charts.parts import ChartPart, ChartRows, channel, data, fixed, layer, scale
+from cranfield.show.charts.parts import (
+    COLOURS,
+    NOTE,
+    TICKS,
+    ChartPart,
+    ChartRows,
+    Spec,
+    channel,
+    data,
+    domain,
+    fixed,
+    layer,
+    scale,
+    specification,
+)
 from cranfield.show.charts.runs import LONG, best_of, emphasised, hue_scale
-from cranfield.show.look import LIGHT
+from cranfield.words import columns, count
 
 FEW = 500  # queries whose values are also drawn one by one ...
 ALL = 2000  # ... as long as all runs together have no more values
@@ -81,20 +93,17 @@ def _summary(column: Sequence[float]) -> dict[str, float]:
 
 
 def _ends(values: Sequence[float]) -> list[float]:
-    """The ends of the axis, which is that of all shares where values fill half of it."""
     highest = max(values, default=1.0)
     return domain([0.0, 1.0 if 0.5 <= highest <= 1 else highest, *([min(values)] if values else [])])
 
 
 def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
-    """The legend below the axis."""
     n = f"n = {count(max(sizes, default=0), 'query', 'queries')}"
     marks = f"box: middle half, whiskers: {WHISKERS[0]}–{WHISKERS[1]}%"
     return [f"{measure}, {n}", marks, *(["line: median, ◊: mean"] if many else [])]
 
 
 def _of_row(share: float) -> ChartPart:
-    """A length that grows with the height of a row."""
     return {"expr": f"bandwidth('y') * {share}"}
 
 

@@ -1,26 +1,26 @@
-"""Requests for charts of evaluations, and the measures that a chart needs."""
+"""Charts of evaluations: what is asked for, the measures that a chart needs, and the chart itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cranfield.errors import CranfieldError, MeasureError, choice_hint
+from cranfield.errors import ComparisonError, CranfieldError, MeasureError, choice_hint
+from cranfield.evaluation.rank_curves import rank_curves
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.show.charts import CHARTS
 from cranfield.show.charts.chart import Chart
+from cranfield.show.charts.parts import Spec
 
 
 def chart_named(kind: str) -> Chart:
-    """The chart of a name."""
     if kind not in CHARTS:
         raise CranfieldError(f"there is no chart '{kind}'.", hint=choice_hint("charts are", CHARTS, kind))
     return CHARTS[kind]
 
 
 def own_options(chart: Chart, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the chart itself, taken out of all."""
     for name in options:
         owners = [f"'{other.name}'" for other in CHARTS.values() if name in other.options]
         if owners and name not in chart.options:
@@ -30,7 +30,6 @@ def own_options(chart: Chart, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure_of(chart: Chart, measures: Measures | None) -> Measure:
-    """The one measure that a chart shows."""
     wanted = parse_measures(measures or chart.usual)
     if len(wanted) != 1:
         raise MeasureError(f"this chart shows one measure, not {len(wanted)}.", hint="draw one chart for each")
@@ -41,13 +40,10 @@ def measure_of(chart: Chart, measures: Measures | None) -> Measure:
 
 
 def needed_for(chart: Chart, measure: Measure) -> Sequence[Measure]:
-    """The measures that are needed to draw a chart of a measure."""
     return [measure] if chart.needed is None else chart.needed(measure)
 
 
 class ChartRequest(NamedTuple):
-    """A chart to draw: of a measure, from evaluations, with options of its own."""
-
     chart: Chart
     measure: Measure
     needed: Sequence[Measure]
@@ -57,7 +53,6 @@ class ChartRequest(NamedTuple):
 def requested(
     kind: str, results: Sequence[Evaluation], measure: str | Measure | None, options: dict[str, Any]
 ) -> ChartRequest:
-    """A chart of evaluations, by default of their first measure."""
     chart = chart_named(kind)
     if chart.of in ("stability", "nothing"):
         raise CranfieldError(f"the chart '{kind}' is not made of evaluations.", hint=f"use draw_chart('{kind}', …)")
@@ -67,3 +62,13 @@ def requested(
     first = results[0].measures[0] if chart.only is None and results else None
     wanted = measure_of(chart, measure or first)
     return ChartRequest(chart, wanted, [] if chart.of == "curves" else needed_for(chart, wanted), own)
+
+
+def drawn(chart: Chart, results: Sequence[Evaluation], measure: Measure, own: dict[str, Any]) -> Spec:
+    if chart.runs not in (None, len(results)):
+        fact = f"this chart shows two runs, not {len(results)}."
+        raise ComparisonError(fact, hint="the baseline, then the other")
+    if chart.of == "curves":
+        query = own.get("query")
+        return chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
+    return chart.draw(results, measure, **own)

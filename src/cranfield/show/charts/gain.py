@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, specification
-from cranfield.show.charts.parts import channel, scale
+from cranfield.show.charts.parts import TICKS, Spec, channel, domain, scale, specification
 from cranfield.show.charts.runs import lines
 
 

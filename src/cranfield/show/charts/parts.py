@@ -1,9 +1,96 @@
-"""The parts that charts are made of, as Vega-Lite writes them: plain dicts."""
+"""What charts are made of: parts as Vega-Lite writes them, ends and ticks of axes, fonts, and the look of all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor, inf, isfinite, log10, sqrt
 from typing import Any
+
+from cranfield.errors import CranfieldError
+from cranfield.look import LIGHT
+
+# Helvetica and Liberation Sans have Arial's widths, so text measured here fits wherever it is shown.
+LATIN = "Helvetica, Arial, Liberation Sans, sans-serif"
+# By letters that only one script has; letters shared by Japanese and Chinese count as Chinese if they are alone.
+EAST_ASIAN = (
+    (re.compile("[\u3040-\u30ff\uff66-\uff9f]"), "Hiragino Sans, Yu Gothic, Noto Sans CJK JP, Noto Sans JP"),
+    (re.compile("[\u1100-\u11ff\uac00-\ud7af]"), "Apple SD Gothic Neo, Malgun Gothic, Noto Sans CJK KR, Noto Sans KR"),
+    (
+        re.compile("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff]"),
+        "PingFang SC, Microsoft YaHei, Noto Sans CJK SC, Noto Sans SC, WenQuanYi Micro Hei",
+    ),
+)
+
+
+def fonts_for(text: str) -> str:
+    """The fonts of a chart in which this text is written, the best first.
+
+    >>> fonts_for("tuned").split(", ")[0], fonts_for("tuned 検索").split(", ")[0], fonts_for("ランク").split(", ")[0]
+    ('Helvetica', 'PingFang SC', 'Hiragino Sans')
+    """
+    if text.isascii():
+        return LATIN
+    return ", ".join([*(fonts for letters, fonts in EAST_ASIAN if letters.search(text)), LATIN])
+
+
+TICKS = 5  # about
+EVERY = 12  # up to this many whole numbers, all are marked
+
+
+def step(length: float, ticks: int = TICKS) -> float:
+    """A round distance between ticks, 1, 2 or 5 times a power of ten: the one that Vega takes for this many ticks.
+
+    >>> step(1.0), step(0.15), step(37)
+    (0.2, 0.02, 10.0)
+    """
+    rough = max(length, 1e-12) / ticks
+    power: float = 10.0 ** floor(log10(rough))
+    factor = next((factor for above, factor in ((50, 10), (10, 5), (2, 2)) if rough / power >= sqrt(above)), 1)
+    return float(f"{factor * power:.6g}")
+
+
+def domain(values: Iterable[float]) -> list[float]:
+    """Round ends of an axis that holds all values; it starts at 0 unless they lie far from there.
+
+    >>> domain([0.1, 0.43]), domain([0.41, 0.5]), domain([])
+    ([0.0, 0.5], [0.4, 0.5], [0.0, 1.0])
+    """
+    low, high = inf, -inf
+    for value in values:
+        low, high = min(low, value), max(high, value)
+    if not (isfinite(low) and isfinite(high)):
+        return [0.0, 1.0]
+    if (low >= 0 and low < 0.6 * high) or low == high:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        return [0.0, 1.0]
+    by = step(high - low)
+    return [float(f"{end:.10g}") for end in (floor(low / by + 1e-9) * by, ceil(high / by - 1e-9) * by)]
+
+
+def share_domain(highest: float) -> list[float]:
+    """The ends of an axis for values between 0 and 1: all of it, unless they fill less than half.
+
+    >>> share_domain(0.7), share_domain(0.2), share_domain(0.0)
+    ([0.0, 1.0], [0.0, 0.2], [0.0, 1.0])
+    """
+    return domain([0.0, highest]) if 0 < highest < 0.5 else [0.0, 1.0]
+
+
+def whole_ticks(first: int, last: int) -> list[int]:
+    """Which of the whole numbers from the first to the last are marked; the first always is.
+
+    >>> whole_ticks(1, 4), whole_ticks(1, 20), whole_ticks(10, 200)
+    ([1, 2, 3, 4], [1, 5, 10, 15, 20], [10, 50, 100, 150, 200])
+    """
+    if last - first < EVERY:
+        return list(range(first, last + 1))
+    by = int(step(last - first))
+    marked = range(-(-first // by) * by, last + 1, by)
+    return [first, *(each for each in marked if each - first > by // 2)]
+
 
 ChartPart = dict[str, Any]
 ChartRows = Sequence[Mapping[str, Any]]
@@ -23,12 +110,10 @@ def channel(field: str, **options: Any) -> ChartPart:
 
 
 def fixed(value: Any) -> ChartPart:
-    """A channel that does not depend on the rows."""
     return {"value": value}
 
 
 def scale(ends: Sequence[float]) -> ChartPart:
-    """The scale of an axis from one end to the other."""
     return {"domain": list(ends)}
 
 
@@ -68,15 +153,87 @@ def encoding(**channels: Any) -> ChartPart:
 
 
 def data(rows: ChartRows) -> ChartPart:
-    """The rows of a chart or of a layer."""
     return {"data": {"values": list(rows)}}
 
 
 def calculate(**expressions: str) -> list[ChartPart]:
-    """Steps that add a field each."""
     return [{"calculate": expression, "as": name} for name, expression in expressions.items()]
 
 
 def flatten(*fields: str) -> ChartPart:
-    """A step that makes rows of columns."""
     return {"flatten": list(fields)}
+
+
+class Spec(dict[str, Any]):
+    """A Vega-Lite specification: a plain dict that notebooks show as a picture."""
+
+    def __repr__(self) -> str:
+        return f"<chart: {self.get('title', 'without a title')}>"
+
+    def _repr_html_(self) -> str | None:
+        from cranfield.show.notebook import chart_html
+
+        return chart_html(self)
+
+    def _repr_svg_(self) -> str | None:
+        from cranfield.show.pictures import on_paper
+
+        return on_paper(self)
+
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+WIDTH, HEIGHT, LINE = 420, 260, 16  # of a chart, and of each line of its legend after the first
+COLOURS = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))  # of runs
+NOTE = "note"  # the style of texts inside a chart, so that one setting sizes them all
+CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": LATIN,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": LIGHT["soft"],
+        "titleColor": LIGHT["ink"],
+        "gridColor": LIGHT["line"],
+        "domainColor": LIGHT["faint"],
+        "tickColor": LIGHT["faint"],
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titlePadding": 8,
+        "labelFlush": False,  # each label stays at its tick
+        "tickSize": 4,
+    },
+    "axisX": {"grid": False},
+    "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
+    "title": {"anchor": "start", "color": LIGHT["ink"], "fontSize": 13, "offset": 12},
+    "legend": {
+        "labelColor": LIGHT["ink"],
+        "labelFontSize": 11,
+        "symbolType": "stroke",
+        "symbolStrokeWidth": 2,
+        "symbolSize": 300,
+        "symbolOpacity": 1,
+        "labelLimit": 300,
+        "offset": 6,
+    },
+    "style": {NOTE: {"fontSize": 11, "fill": LIGHT["soft"]}},
+}
+
+
+def remark(text: str) -> ChartPart:
+    look = {"style": NOTE, "align": "right", "baseline": "bottom", "dy": -4, "text": text}
+    colour = fixed(LIGHT["faint"])
+    return layer("text", look, rows=[{}], x=fixed("width"), y=fixed(0), color=colour, tooltip=fixed(None))
+
+
+def specification(chart: ChartPart, title: str, description: str) -> Spec:
+    """A chart as a dict that holds its own data, with its title and its description in words."""
+    whole = {"$schema": SCHEMA, "title": title, "description": description, "width": WIDTH, "height": HEIGHT}
+    spec = {**whole, **chart, "config": CONFIG}
+    # Names become part of Vega's expressions, where these two characters would end a line inside a string.
+    try:
+        text = json.dumps(spec, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise CranfieldError(f"{title}: some numbers are too large to draw.", hint="use smaller grades") from None
+    spec = json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd"))
+    spec["config"]["font"] = fonts_for(text)
+    return Spec(spec)

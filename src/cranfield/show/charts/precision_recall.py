@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cranfield.measures import Measure
-from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, specification
-from cranfield.show.charts.parts import channel, scale
+from cranfield.show.charts.parts import TICKS, Spec, channel, scale, share_domain, specification
 from cranfield.show.charts.runs import best_of, emphasised, lines
 
 RECALLS = tuple(level / 10 for level in range(11))

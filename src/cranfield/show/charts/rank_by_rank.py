@@ -7,13 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.layout import count
-from cranfield.measures.curve import Curve
+from cranfield.look import LIGHT
+from cranfield.measures.recall_levels import Curve
 from cranfield.ranks.columns import Flags
-from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE, WIDTH, Spec, remark, specification
-from cranfield.show.charts.parts import ChartPart, channel, flatten, layer, scale
+from cranfield.show.charts.parts import (
+    HEIGHT,
+    LINE,
+    NOTE,
+    TICKS,
+    WIDTH,
+    ChartPart,
+    Spec,
+    channel,
+    flatten,
+    layer,
+    remark,
+    scale,
+    share_domain,
+    specification,
+)
 from cranfield.show.charts.runs import (
     POINTS,
     best_of,
@@ -24,7 +37,7 @@ from cranfield.show.charts.runs import (
     legend_height,
     stroke_width,
 )
-from cranfield.show.look import LIGHT
+from cranfield.words import count
 
 
 def rank_by_rank_chart(
@@ -91,7 +104,6 @@ def rank_by_rank_chart(
 
 
 def _area(curve: Curve) -> float:
-    """The area under a curve, by which the best of many is chosen."""
     found = curve.interpolated()
     return float((np.diff(found.recall, prepend=0.0) * found.precision).sum())
 
@@ -135,7 +147,6 @@ def _labelled(points: Mapping[str, Any], wide: float, high: float) -> list[dict[
 
 
 def _key() -> ChartPart:
-    """Says in the legend what points and steps are."""
     shapes = {"domain": ["each rank", "interpolated"], "range": ["circle", STAIRS]}
     looks = {"symbolFillColor": LIGHT["soft"], "symbolStrokeWidth": 0, "symbolSize": 60}
     return {"datum": "each rank", "title": None, "scale": shapes, "legend": {"orient": "top", "offset": 14, **looks}}

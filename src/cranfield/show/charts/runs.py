@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cranfield.errors import CranfieldError, choice_hint
-from cranfield.layout import columns, count
-from cranfield.show.charts.drawing import COLOURS, HEIGHT, LINE, NOTE
-from cranfield.show.charts.parts import ChartPart, channel, data, encoding, fixed, layer
-from cranfield.show.look import LIGHT
+from cranfield.look import LIGHT
+from cranfield.show.charts.parts import COLOURS, HEIGHT, LINE, NOTE, ChartPart, channel, data, encoding, fixed, layer
+from cranfield.words import columns, count
 
 OTHERS = LIGHT["run-0"]
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
@@ -36,12 +35,10 @@ def emphasised(names: Collection[str], highlight: Sequence[str] = (), best: str 
 
 
 def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
-    """The run with the highest (lowest) value."""
     return (min if lower else max)(values, key=lambda run: values[run], default=None)
 
 
 def hue_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    """The colour of each name; grey for those that are not highlighted."""
     hues = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(shown)}
     return {"domain": list(names), "range": [hues.get(name, OTHERS) for name in names]}
 
@@ -56,7 +53,6 @@ def dash(at: int) -> tuple[int, ...]:
 
 
 def dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    """The dashes of each name."""
     dashes = {name: list(dash(at)) for at, name in enumerate(shown)}
     return {"domain": list(names), "range": [dashes.get(name, [1, 0]) for name in names]}
 
@@ -68,7 +64,6 @@ def neutral_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
 
 
 def neutral_dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    """The dashes of each name that is not a run."""
     return {"domain": list(names), "range": [list(DASHES[at % len(DASHES)]) for at in range(len(names))]}
 
 
@@ -83,7 +78,6 @@ def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend:
 
 
 def legend(shown: Sequence[str]) -> ChartPart:
-    """The names below the chart."""
     return {"orient": "bottom", "columns": _legend_columns(shown), "values": list(shown)}
 
 
@@ -93,7 +87,6 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def legend_height(names: Sequence[str]) -> int:
-    """The extra height of a chart for the names below it."""
     return LINE * (-(-len(names) // _legend_columns(names)) + 1) if names else 0
 
 

@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.comparison.significance import SAME
-from cranfield.layout import count
-from cranfield.show.charts.axes import TICKS
+from cranfield.look import LIGHT
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.drawing import WIDTH, Spec, specification
-from cranfield.show.charts.parts import ChartPart, ChartRows, calculate, channel, layer, scale
-from cranfield.show.look import LIGHT
+from cranfield.show.charts.parts import (
+    TICKS,
+    WIDTH,
+    ChartPart,
+    ChartRows,
+    Spec,
+    calculate,
+    channel,
+    layer,
+    scale,
+    specification,
+)
+from cranfield.words import count
 
 MANY = 300  # queries whose points are small and faint, so that where they lie close shows
 

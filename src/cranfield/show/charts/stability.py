@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cranfield.comparison.thinning import USUAL_MEASURES, Stability
-from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, remark, specification
-from cranfield.show.charts.parts import channel, layer, scale
+from cranfield.show.charts.parts import TICKS, Spec, channel, domain, layer, remark, scale, specification
 from cranfield.show.charts.runs import lines
 
 
@@ -43,7 +41,6 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
 
 
 def of_stability(found: Stability) -> Spec:
-    """The chart of what `stability` found."""
     return stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in found.rows], found.design)
 
 

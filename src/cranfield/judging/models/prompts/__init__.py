@@ -1,17 +1,20 @@
-"""Prompts: our own, which are text files beside this one, and those of a project."""
+"""Prompts: our own, which are text files beside this one, and those of a project; what a model sees in them."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.judging.scale import GradeScale
+from cranfield.judging.store.events import Task
+from cranfield.judging.store.scale import GradeScale
 
 GRADED, PAIRWISE = "graded", "pairwise"
 OURS = {
@@ -32,7 +35,6 @@ class PromptTemplate:
 
     @property
     def sha256(self) -> str:
-        """The hash of the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def filled(self, values: Mapping[str, str]) -> str:
@@ -74,12 +76,70 @@ def fence_of(text: str, secret: str) -> str:
 
 
 def fenced(text: str, fence: str) -> str:
-    """A document between its two marks."""
     return f"[document {fence}]\n{text}\n[end of document {fence}]"
 
 
 def scale_text(scale: GradeScale) -> str:
     """The grades, a line each, from the highest: 3 = Perfect: Answers it directly."""
     return "\n".join(
-        f"{each.grade:g} = {each.name}" + (f": {each.meaning}" if each.meaning else "") for each in reversed([*scale])
+        f"{step.grade:g} = {step.name}" + (f": {step.meaning}" if step.meaning else "") for step in reversed([*scale])
     )
+
+
+class Shown(NamedTuple):
+    """The texts of a query and a document as a model sees them.
+
+    total: characters of the document; fewer are shown where it is longer than allowed
+    text_sha256: of what is shown of the document, as events have it
+    """
+
+    query: str
+    narrative: str
+    document: str
+    total: int
+    text_sha256: str
+
+    def details(self) -> dict[str, Any]:
+        return {
+            "query_sha256": hashlib.sha256(self.query.encode()).hexdigest(),
+            "narrative_sha256": hashlib.sha256(self.narrative.encode()).hexdigest(),
+            "shown_sha256": hashlib.sha256(self.document.encode()).hexdigest(),
+            "shown_characters": len(self.document),
+            "total_characters": self.total,
+        }
+
+    def key(self, asked: str) -> str:
+        """The hash of everything that a reply depends on, except the number of the sample."""
+        return hash_of([asked, self.query, self.narrative, self.document])
+
+    def prompt(self, template: PromptTemplate, scale: GradeScale, asked: str) -> str:
+        fence = fence_of(self.document, asked)
+        return template.filled(
+            {
+                "query": self.query,
+                "narrative": self.narrative or NO_NARRATIVE,
+                "document": fenced(self.document, fence),
+                "scale": scale_text(scale),
+                "fence": fence,
+            }
+        )
+
+
+def shown(task: Task, max_characters: int) -> Shown | None:
+    """The visible part of a document for a query; None if there is no text."""
+    body = task.text[slice(*task.part)] if task.part else task.text
+    document = "\n\n".join(filter(None, (task.title, body)))
+    if not document.strip() or not task.query.strip():
+        return None
+    cut = document[:max_characters]
+    seen = task.text_sha256 if cut == document else hashlib.sha256(cut.encode()).hexdigest()
+    return Shown(task.query, task.narrative, cut, len(document), seen)
+
+
+def sample_key(key: str, sample: int) -> str:
+    return hashlib.sha256(f"{key} {sample}".encode()).hexdigest()
+
+
+def hash_of(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, default=os.fspath)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -2,8 +2,7 @@
 
 import { notice } from "./elements.js";
 import { begin } from "./session.js";
-
-const VIEWS = { "/queries": "./queries.js", "/judged": "./judged.js", "/adjudicate": "./adjudicate.js" };
+import { VIEWS } from "./views.js";
 
 addEventListener("unhandledrejection", (event) => {
   const hint = event.reason?.hint ? ` ${event.reason.hint}.` : "";
@@ -12,6 +11,7 @@ addEventListener("unhandledrejection", (event) => {
 // A page that the browser kept and shows again may be long out of date.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
-const view = await import(VIEWS[location.pathname] ?? "./judge.js");
+const { script } = VIEWS.find((view) => view.address === location.pathname) ?? VIEWS[0];
+const view = await import(`./${script}`);
 await view.show(await begin(), document.getElementById("main"));
 document.documentElement.dataset.ready = "yes";

@@ -2,11 +2,11 @@
 
 import { counted, fill, make } from "./elements.js";
 import { ask, insist } from "./server.js";
+import { VIEWS } from "./views.js";
 
 // A chosen name stays until the server is started for someone else.
 const NAME = "cranfield.assessor";
 let given = "";
-const VIEWS = { "/": "Judge", "/queries": "Queries", "/judged": "Judged", "/adjudicate": "Adjudicate" };
 
 export async function begin() {
   const session = await insist("start", {}, "");
@@ -71,8 +71,8 @@ export function head(session, told) {
     remember("");
     location.assign(`${location.pathname}?assessor=${encodeURIComponent(await askName(session))}`);
   };
-  const links = Object.entries(VIEWS).map(([path, name]) =>
-    make("a", { href: path, "aria-current": path === location.pathname ? "page" : null }, name),
+  const links = VIEWS.map(({ address, name }) =>
+    make("a", { href: address, "aria-current": address === location.pathname ? "page" : null }, name),
   );
   fill(
     document.getElementById("top"),

@@ -1,0 +1,159 @@
+"""The commands about files: `cranfield check`, `convert` and `completion`."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+import click
+
+from cranfield.cli import options, output
+from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, ViewOptions, reading_options
+from cranfield.cli.options import argument, option
+from cranfield.cli.progress import shown_progress
+from cranfield.cli.run_files import expanded
+from cranfield.errors import InputError
+from cranfield.io.compression import EXTENSIONS as COMPRESSED
+from cranfield.io.formats import readable, writable
+from cranfield.io.formats.store import names_store
+from cranfield.words import joined
+
+
+class CheckOptions(options.JsonOptions):
+    """What is an error, and how it is shown."""
+
+    strict: bool = option("--strict", is_flag=True, help="Fail on warnings, too.")
+
+
+@options.command(
+    "check",
+    judgments=JudgmentOptions,
+    runs=options.RUNS,
+    shown=CheckOptions,
+    reading=reading_options(settings=("negative", "complete"), id_check=False),  # which documents count as judged
+)
+def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions, reading: ReadingOptions) -> int:
+    """Find all errors in the judgments in QRELS and in RUNs.
+
+    Lists the problems with file and line, then what the files contain, and which measures suit them. The exit code is
+    0 if nothing is wrong, 1 if there are errors (or, with --strict, warnings), and 2 if a file cannot be read.
+
+    \b
+    Example:
+      cranfield check builtin builtin:plain builtin:tuned
+    """
+    from cranfield.evaluation.checking import check_files
+    from cranfield.show.check_text import check_json, check_text
+
+    with shown_progress("checking"):
+        report = check_files(judgments.source, expanded(runs), **reading.arguments())
+    data, width, paint = shown.form == "json", output.width(shown.file), output.paint(shown.file)
+    output.write([check_json(report) if data else check_text(report, width, paint)], shown.file, data=data)
+    return 2 if report.unreadable else 0 if report.passes(strict=shown.strict) else 1
+
+
+class ConversionOptions(options.OptionGroup, section="Output"):
+    """What is converted, from which format into which."""
+
+    target_format: str | None = option(
+        "--to", choices=writable(), metavar="FORMAT", help="The format of OUT [from its extension]."
+    )
+    name: str | None = option("--tag", metavar="NAME", help="The name of the run, for trec.")
+    force: bool = options.FORCE
+
+
+class SourceOptions(options.OptionGroup, section="Input"):
+    """What is converted."""
+
+    format: str | None = option(
+        "--from", choices=readable(), metavar="FORMAT", help="The format of IN, if it cannot be detected."
+    )
+    role: Literal["qrels", "run"] | None = option(
+        "--as", type=click.Choice(["qrels", "run"]), help="What IN contains, if it cannot be detected."
+    )
+
+
+@options.command(
+    "convert",
+    source=argument(metavar="IN"),
+    target=argument(metavar="OUT"),
+    given=SourceOptions,
+    wanted=ConversionOptions,
+    chosen=ViewOptions,
+)
+def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOptions, chosen: ViewOptions) -> None:
+    """Write the judgments or the run in IN to OUT, in another format.
+
+    Either may be - for standard input or output; IN may also be a pattern that matches one file. OUT is compressed if
+    its name ends in COMPRESSED. Whatever the new format cannot store is listed on standard error.
+
+    If OUT is a store of judgments (judgments.db, or a PostgreSQL URL), judgments or a sheet that was filled in are
+    imported as those of --assessor [the name of the file]. Judgments that are already there are not added again.
+
+    \b
+    Examples:
+      cranfield convert builtin:tuned tuned.jsonl.gz
+      cranfield convert builtin - --to beir
+      cranfield convert builtin judgments.db --assessor trec
+    """
+    source = _one_file(source)
+    if wanted.target_format is None and names_store(target):
+        several = len(chosen.assessors) > 1 or len(chosen.kinds) > 1
+        if given.role == "run" or wanted.name or chosen.merge or chosen.pooled or several:
+            raise click.UsageError("only one --assessor and one --kind can be imported at a time.")
+        _into_store(source, target, next(iter(chosen.assessors), None), next(iter(chosen.kinds), None), given.format)
+        return
+    from cranfield.io.converting import convert_file
+
+    view = chosen.view
+    with shown_progress("converting"):
+        done = convert_file(
+            source if view is None else view.of(source),
+            target,
+            format=given.format,
+            target_format=wanted.target_format,
+            role=given.role or ("qrels" if view else None),
+            name=wanted.name,
+            force=wanted.force,
+        )
+    for note in done.notes:
+        output.say(f"cranfield: {done.source}: {note}", err=True)
+
+
+options.fill_help(convert, COMPRESSED=joined(COMPRESSED, "or"))
+
+
+def _one_file(source: str) -> str:
+    """The file for a pattern; any other name stays as it is."""
+    files = [source] if names_store(source) or os.path.isdir(source) else expanded([source])
+    if len(files) > 1:
+        raise InputError(source, f"this pattern matches {len(files)} files.", hint="convert one file at a time")
+    return files[0]
+
+
+def _into_store(source: str, target: str, assessor: str | None, kind: str | None, format: str | None) -> None:
+    from cranfield.judging.store import import_file
+
+    if source == "-" and assessor is None:
+        raise click.UsageError("standard input has no file name to use; give --assessor.")
+    with shown_progress("importing"):
+        done = import_file(source, target, assessor, kind=kind, format=format)
+    output.say(str(done))
+    for note in done.notes:
+        output.say(f"  {note}")
+
+
+@options.command("completion", shell=argument(type=click.Choice(("bash", "zsh", "fish"))))
+def completion(shell: str) -> None:
+    """Print the script that makes a SHELL complete commands and options.
+
+    \b
+    Example, for the start file of bash:
+      eval "$(cranfield completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    program = click.get_current_context().find_root().command
+    output.write([kind(program, {}, "cranfield", "_CRANFIELD_COMPLETE").source()])

@@ -1,0 +1,158 @@
+"""The commands of a project, with its systems in cranfield.toml: `cranfield init`, `test`, `accept`, and `demo`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from cranfield.cli import options, output
+from cranfield.cli.measure_options import ImportOptions
+from cranfield.cli.options import argument
+from cranfield.io.settings import SETTINGS_FILE
+from cranfield.io.stored_texts import CORPUS
+from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
+
+
+class ConfigOptions(options.OptionGroup, section="Input"):
+    """The project."""
+
+    config: Path = options.config(SETTINGS_FILE)
+
+
+class ProjectOptions(ImportOptions, ConfigOptions):
+    """A project, and the measures that it may need."""
+
+
+class ResultOptions(options.OptionGroup, section="Output"):
+    """What is shown of a test."""
+
+    worst: int = options.worst(3)
+    report: str | None = options.file(
+        "--report",
+        help="Write a page that compares each system with its accepted version, with the texts of queries and "
+        "documents.",
+    )
+
+
+SYSTEMS = argument(nargs=-1, metavar="[SYSTEM]...")
+
+
+@options.command("init", collection=argument(required=False))
+def init(collection: str | None) -> None:
+    """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
+
+    Without COLLECTION, it uses the one in this folder or a subfolder, or else the built-in one. A folder
+    needs queries, as QUERY_FILES (a query on each line); documents (CORPUS) and judgments (QRELS_FILES) may be
+    missing: with 'cranfield judge' you make judgments yourself.
+
+    \b
+    Example:
+      cranfield init && cranfield test && cranfield accept
+    """
+    from cranfield.io.target import write_text
+    from cranfield.systems.collection import open_collection
+    from cranfield.systems.project import project_template
+
+    path = Path(SETTINGS_FILE)
+    output.refuse_existing(path)
+    name = _nearest_collection() if collection is None else collection
+    opened = open_collection(name)
+    judged = len(opened.judgments().query_ids) if opened.qrels is not None else 0
+    write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
+    output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
+    output.say("")
+    for line in _next_lines(path, runs=opened.corpus is not None, judged=opened.qrels is not None):
+        output.say(line)
+
+
+def _next_lines(path: Path, *, runs: bool, judged: bool) -> Iterator[str]:
+    """What to do next: commands to be run one after the other, as they are."""
+    paint = output.paint()
+    if not runs:
+        yield f"Describe your system in {path}: its last lines show how. Then:"
+    else:
+        yield "Next:"
+    steps = {} if judged else {"cranfield judge": "judge what the systems return, on a page in your browser"}
+    steps |= {
+        "cranfield test": "ask the systems every query, and measure the answers",
+        "cranfield accept": "make this the result that later tests are compared with",
+    }
+    width = max(map(len, steps))
+    for step, meaning in steps.items():
+        yield f"  {paint.hint(step)}{' ' * (width - len(step))}  {paint.dim(f'# {meaning}')}"
+
+
+def _nearest_collection() -> str:
+    from cranfield.errors import CranfieldError
+    from cranfield.systems.collection import BUILTIN, open_collection
+
+    for folder in (Path(), *sorted(path for path in Path().iterdir() if path.is_dir() and path.name[0] != ".")):
+        try:
+            open_collection(folder)
+        except CranfieldError:
+            continue
+        return folder.as_posix()
+    return BUILTIN
+
+
+options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=CORPUS, QRELS_FILES=USUAL_QRELS)
+
+
+@options.command("test", systems=SYSTEMS, project=ProjectOptions, shown=ResultOptions)
+def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions) -> int:
+    """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.
+
+    It fails if a query fails, if a measure falls below its minimum, or if it is worse than accepted: beyond the
+    tolerance and beyond chance.
+
+    \b
+    Example:
+      cranfield init && cranfield test && cranfield accept
+    """
+    from cranfield.cli.judging_hints import say_unjudged
+    from cranfield.cli.progress import shown_asking
+    from cranfield.show.systems_text import tested_lines
+    from cranfield.systems.project import read_project
+    from cranfield.systems.testing import run_test
+
+    project.import_measures()
+    tested = run_test(read_project(project.config), shown_asking, systems, shown.worst)
+    for line in tested_lines(tested, shown.worst, output.width(), output.paint()):
+        output.say(line)
+    own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
+    evaluations = [system.evaluation for system in tested.systems if system.evaluation]
+    say_unjudged(evaluations, lambda: ["cranfield", "judge", *own])
+    if shown.report is not None:
+        from cranfield.report import write_test
+
+        written = write_test(tested, shown.report, command=output.command_line())
+        size = f"{written.path}: {written.size / 1e6:.1f} MB" if written else ""
+        output.say(f"\n{size or 'no query was answered, so no report was written'}")
+    return 0 if tested.passed else 1
+
+
+@options.command("accept", systems=SYSTEMS, project=ProjectOptions)
+def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
+    """Accept the result of the last 'cranfield test', for all systems or some; later tests are compared with it.
+
+    \b
+    Example:
+      cranfield init && cranfield test && cranfield accept
+    """
+    from cranfield.show.systems_text import accepted_line
+    from cranfield.systems.project import read_project
+    from cranfield.systems.testing import accept
+
+    project.import_measures()
+    for name, (before, now) in accept(read_project(project.config), systems).items():
+        output.say(accepted_line(name, before, now))
+
+
+@options.command("demo")
+def demo() -> None:
+    """Ask two live search engines sixty queries, measure them, and compare them."""
+    from cranfield.show.systems_text import demonstration_lines
+    from cranfield.systems.demonstration import demonstrate
+
+    for line in demonstration_lines(demonstrate(), output.width(), output.paint()):
+        output.say(line)

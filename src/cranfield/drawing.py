@@ -1,0 +1,45 @@
+"""The one door to rooms further to the right: through it results draw themselves, and a store of judgments is read.
+
+Results stand to the left of `show`, which knows all of them, and formats to the left of `judging`, which keeps stores.
+These rooms are therefore imported by name when they are needed, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.result import Evaluation
+    from cranfield.measures import Measure
+    from cranfield.show.charts.parts import Spec
+
+
+def as_text(where: str, result: Any) -> str:
+    """A result as text; where: the module of `show` and the function in it, such as "check_text.advice_text"."""
+    module, _, function = where.partition(".")
+    text: str = getattr(import_module(f"cranfield.show.{module}"), function)(result)
+    return text
+
+
+def as_html(kind: str, result: Any) -> str:
+    """A result as a notebook shows it: that of `{kind}_html` in `show/notebook.py`."""
+    html: str = getattr(import_module("cranfield.show.notebook"), f"{kind}_html")(result)
+    return html
+
+
+def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | None, **options: Any) -> Spec:
+    """A chart of evaluations; what they lack is measured if they know the ranks."""
+    charts = import_module("cranfield.show.charts.evaluated")
+    request = charts.requested(kind, results, measure, options)
+    needed = set(request.needed)
+    full = [result if needed <= set(result.measures) else result.extended(request.needed) for result in results]
+    spec: Spec = charts.drawn(request.chart, full, request.measure, request.own)
+    return spec
+
+
+def from_store(what: str, path: str, choice: Any) -> tuple[Any, str]:
+    """Judgments in a store, and which assessors they come from; what: "view", "strata" or "passages"."""
+    opened: tuple[Any, str] = getattr(import_module("cranfield.judging.store.views"), f"open_{what}")(path, choice)
+    return opened

@@ -1,1 +1,0 @@
-"""Checking, converting and writing files of judgments and runs."""

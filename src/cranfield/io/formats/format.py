@@ -1,0 +1,108 @@
+"""What a format is: how it is recognised, read and written. Each has a file of its own beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from cranfield.io.column_names import Role
+from cranfield.io.shapes import Grouped, Source
+from cranfield.io.streams import Stream
+
+if TYPE_CHECKING:
+    from cranfield.io.records import RecordFile, Records
+
+ROLES: tuple[Role, ...] = ("qrels", "run")
+
+
+class Format:
+    """One format of judgments and runs. A subclass defines what it can do; an instance is in the registry."""
+
+    name: ClassVar[str]
+    meaning: ClassVar[str]  # in a few words, for help and documentation
+    extensions: ClassVar[tuple[str, ...]] = ()
+    addresses: ClassVar[tuple[str, ...]] = ()  # how the URLs begin, if it is not a file
+    reads: ClassVar[tuple[Role, ...]] = ROLES
+    writes: ClassVar[tuple[Role, ...]] = ROLES
+    ids: ClassVar[str] = "lines"  # which ids it can hold; see io/ids.py
+    # What it keeps of a row besides the query, the document and the value:
+    keeps_scores: ClassVar[bool] = True
+    keeps_ranks: ClassVar[bool] = False  # beside the scores
+    keeps_ranks_alone: ClassVar[bool] = True  # a column may hold ranks in place of scores
+    keeps_name: ClassVar[bool] = False  # of the run
+    keeps_groups: ClassVar[bool] = True  # of judgments
+
+    def begins(self, head: bytes, role: Role) -> bool:
+        """Whether a file with these first bytes has this format and no other."""
+        return False
+
+    def open(self, stream: Stream, role: Role, *, named: bool) -> Source:
+        """The content, to be measured. named: the format was given, not detected."""
+        raise NotImplementedError
+
+    def open_grouped(self, stream: Stream, *, named: bool) -> Grouped:
+        """Judgments with their columns of groups."""
+        raise NotImplementedError
+
+    def open_strata(self, stream: Stream, *, named: bool) -> Grouped:
+        """Judgments whose groups are the strata of a sampled pool."""
+        return self.open_grouped(stream, named=named)
+
+    def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
+        """All rows, to be checked or converted."""
+        raise NotImplementedError
+
+    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
+        """Raise an error if the content cannot have this role."""
+
+    def by_query(self, role: Role) -> bool:
+        """Whether all rows of a query must be written together."""
+        return False
+
+    def columns(self, plan: Plan) -> tuple[str, ...]:
+        """The columns of a table in this format."""
+        value = "relevance" if plan.role == "qrels" else "rank" if plan.ranks else "score"
+        return ("query_id", *(["iteration"] if plan.groups else []), "doc_id", value)
+
+    def writer(self, plan: Plan, file: Any) -> Writer:
+        """A writer of rows to an open file."""
+        raise NotImplementedError
+
+
+class Plan(NamedTuple):
+    """What to write."""
+
+    source: str  # for errors
+    role: Role
+    format: Format
+    ranks: bool = False  # the rows have ranks and no scores
+    groups: bool = False  # the judgments have groups worth keeping
+    whole: bool = False  # all values are whole numbers
+    name: str | None = None  # of the run, instead of that of the rows
+    ranked: bool = False  # the rows are in rank order, whatever their scores
+
+    def groups_of(self, records: Records) -> list[str]:
+        """The groups of all rows, where they are kept."""
+        return (records.group or ["0"] * len(records.query)) if self.groups else []
+
+    def cells(self, records: Records) -> list[list[str]]:
+        """The content of the columns, as text."""
+        return [records.query, *([self.groups_of(records)] if self.groups else []), records.document, records.text]
+
+    def check(self, records: Records, groups: Sequence[str] = ()) -> None:
+        """Refuse ids that would not be read back unchanged."""
+        from cranfield.io.ids import check_ids
+
+        check_ids(records.query, self.format, self.source, records.line, first=True)
+        check_ids(records.document, self.format, self.source, records.line)
+        check_ids(groups, self.format, self.source, records.line)
+
+
+class Writer(Protocol):
+    """Writes rows to a file, some at a time."""
+
+    def write(self, records: Records) -> None:
+        """Write some rows."""
+
+    def close(self) -> None:
+        """Write what comes after the last row."""

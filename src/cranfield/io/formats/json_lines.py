@@ -1,0 +1,99 @@
+"""jsonl: a JSON object, one row, on every line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cranfield.errors import InputError
+from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
+from cranfield.io.formats.format import Format, Plan
+from cranfield.io.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
+from cranfield.io.mappings import from_rows, read_rows
+from cranfield.io.shapes import Rankings, Rows
+from cranfield.io.streams import CHUNK, Stream, end_of_lines, mark_length
+from cranfield.io.text import FULL_LINE, numbered_lines
+
+if TYPE_CHECKING:
+    from cranfield.io.records import RecordFile, Records
+
+
+class JsonLines(Format):
+    """{"query_id": …, "doc_id": …, "score": …} on every line."""
+
+    name = "jsonl"
+    meaning = "JSON lines: an object with query_id, doc_id and score or grade on each"
+    extensions = (".jsonl", ".ndjson")
+
+    def begins(self, head: bytes, role: Role) -> bool:
+        return first_marks(head) == b'{"' and is_row(head, role)
+
+    def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
+        return Rankings(stream.name, from_rows(_rows(stream), role, stream.name, lines=True), stream)
+
+    def open_grouped(self, stream: Stream, *, named: bool) -> Rows:
+        return Rows(stream.name, read_rows(_rows(stream), "qrels", stream.name, lines=True, grouped=True), stream)
+
+    def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
+        from cranfield.io.row_records import ObjectRecords
+
+        return ObjectRecords(stream, role, _names(stream))
+
+    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
+        names = _names(stream)
+        if find_columns(names, role) is None:
+            raise InputError(
+                stream.name, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role)
+            )
+        refuse_passages(names, role, stream.name)
+
+    def writer(self, plan: Plan, file: Any) -> _JsonLinesWriter:
+        return _JsonLinesWriter(plan, file)
+
+
+def _rows(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, each with its line's number."""
+    for lines in full_lines(stream):
+        for number, line in lines:
+            yield number, json_row(line, number, stream.name)
+
+
+def _names(stream: Stream) -> list[str]:
+    """The columns that the first row has; none where it cannot be read."""
+    number, line = next(filter(None, full_lines(stream)), [(0, b"{}")])[0]
+    try:
+        return list(json_row(line, number, stream.name))
+    except InputError:
+        return []
+
+
+def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
+    """The lines that are not blank, each with its number, in pieces of about a chunk."""
+    first = 1
+    for offset, piece in stream.pieces(CHUNK, end_of_lines):
+        data = bytes(piece[0 if offset else mark_length(piece) :])
+        yield [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
+        first += data.count(b"\n")
+
+
+def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
+    """The object on a line."""
+    row = parse_json(line, name, line=number)
+    if not isinstance(row, dict):
+        raise InputError(name, "this line is not a JSON object.", line=number)
+    return row
+
+
+class _JsonLinesWriter:
+    def __init__(self, plan: Plan, file: Any) -> None:
+        self._plan, self._file = plan, file
+
+    def write(self, records: Records) -> None:
+        self._plan.check(records, self._plan.groups_of(records))
+        line = "{{" + ", ".join(f"{quoted(name)}: {{}}" for name in self._plan.format.columns(self._plan)) + "}}\n"
+        *ids, texts = self._plan.cells(records)
+        cells = [map(quoted, column) for column in ids]
+        self._file.write("".join(map(line.format, *cells, json_numbers(texts))).encode())
+
+    def close(self) -> None:
+        pass

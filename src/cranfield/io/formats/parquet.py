@@ -1,0 +1,159 @@
+"""parquet: columns of strings and numbers, through Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cranfield.errors import CranfieldError, InputError, need
+from cranfield.io.column_names import Role, find_columns, wanted
+from cranfield.io.formats.format import Format, Plan
+from cranfield.io.shapes import Rows, Table
+from cranfield.io.streams import Stream
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from cranfield.io.frames import FrameColumns
+    from cranfield.io.records import RecordFile, Records
+
+
+class Parquet(Format):
+    """The columns query_id, doc_id and score or grade."""
+
+    name = "parquet"
+    meaning = "Parquet with the columns query_id, doc_id and score or grade"
+    extensions = (".parquet", ".parq", ".pq")
+    ids = "any"
+
+    def begins(self, head: bytes, role: Role) -> bool:
+        return head.startswith(b"PAR1") and head[4:5] < b" " and not head[4:5].isspace()  # it may also be a query
+
+    def open(self, stream: Stream, role: Role, *, named: bool) -> Table:
+        return Table(stream.name, _columns(stream, role), stream)
+
+    def open_grouped(self, stream: Stream, *, named: bool) -> Rows:
+        from cranfield.io.frames import frame_rows
+        from cranfield.io.mappings import read_rows
+
+        rows = frame_rows(_table(stream, "qrels", grouped=True), stream.name)
+        return Rows(stream.name, read_rows(rows, "qrels", stream.name, grouped=True), stream)
+
+    def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
+        from cranfield.io.frames import frame_rows
+        from cranfield.io.row_records import FrameRecords, RowRecords
+
+        names = _names(stream)
+        if role == "run":
+            return FrameRecords(stream, role, names, _columns(stream, role).frame)
+        # With the groups; there are never so many judgments that this is slow.
+        return RowRecords(stream, role, names, list(frame_rows(_table(stream, role, grouped=True), stream.name)))
+
+    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
+        names = _names(stream)
+        if find_columns(names, role) is None:
+            raise _unknown_columns(stream, names, role)
+
+    def writer(self, plan: Plan, file: Any) -> _ParquetWriter:
+        return _ParquetWriter(plan, file)
+
+
+def _unknown_columns(stream: Stream, names: list[str], role: Role) -> InputError:
+    return InputError(stream.name, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role))
+
+
+def _names(stream: Stream) -> list[str]:
+    return list(_file(stream).schema_arrow.names)
+
+
+def _columns(stream: Stream, role: Role) -> FrameColumns:
+    from cranfield.io.frames import columns_of
+
+    table = _table(stream, role)
+    return columns_of(table.column_names, table.column, role, stream.name)
+
+
+def _table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
+    """The columns that are needed: query, document, value, and with `grouped` those of groups."""
+    try:
+        file = _file(stream)
+        names = file.schema_arrow.names
+        found = find_columns(names, role)
+        if found is None:
+            raise _unknown_columns(stream, names, role)
+        places = (found.query, found.document, found.value, *(found.groups if grouped else ()))
+        return file.read(columns=[names[place] for place in places])
+    except CranfieldError:
+        raise
+    except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
+        raise _unreadable(stream, error) from error
+
+
+def _file(stream: Stream) -> Any:
+    arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
+    parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
+    data = stream.content()
+    try:
+        return parquet.ParquetFile(arrow.BufferReader(data))
+    except Exception as error:
+        raise _unreadable(stream, error) from error
+
+
+def _unreadable(stream: Stream, error: Exception) -> InputError:
+    return InputError(stream.name, f"this Parquet file cannot be read ({error}).")
+
+
+class _ParquetWriter:
+    def __init__(self, plan: Plan, file: Any) -> None:
+        self._plan = plan
+        self._arrow = need("pyarrow", extra="frames", purpose="writing Parquet")
+        parquet = need("pyarrow.parquet", extra="frames", purpose="writing Parquet")
+        *ids, value = plan.format.columns(plan)
+        self._number = self._arrow.int64() if plan.whole else self._arrow.float64()
+        self._schema = self._arrow.schema([*((name, self._arrow.string()) for name in ids), (value, self._number)])
+        self._writer = parquet.ParquetWriter(_CountingFile(file), self._schema)
+
+    def write(self, records: Records) -> None:
+        self._plan.check(records, self._plan.groups_of(records))
+        *ids, _ = self._plan.cells(records)
+        values = -records.value if self._plan.ranks else records.value
+        numbers: npt.NDArray[Any] = values.astype(np.int64) if self._plan.whole else values
+        columns = [*(self._arrow.array(column, self._arrow.string()) for column in ids), self._arrow.array(numbers)]
+        self._writer.write_table(self._arrow.table(columns, schema=self._schema))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _CountingFile:
+    """A file that counts the bytes written, which compressing files do not."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._size = file, 0
+
+    def write(self, data: bytes) -> int:
+        if not self._file.closed:  # writing was aborted: Arrow's writer writes its end even then, when it is deleted
+            self._file.write(data)
+        self._size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False

@@ -1,0 +1,99 @@
+"""Facts about queries or documents, one for each: weights, segments, lengths."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.io.column_names import DOCUMENT, QUERY
+from cranfield.io.formats.json import has_halves, parse_json
+from cranfield.io.mappings import id_text
+from cranfield.io.streams import BYTE_ORDER_MARK, Stream
+
+_END = re.compile(r"\r\n|\r|\n")  # of a line
+_WHITE = " \t\x0b\x0c"
+_HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
+
+
+def read_words(source: Any, what: str) -> dict[str, str]:
+    """{id: word} from a mapping, or from a file of two columns, or of JSON. `what` names a value in errors.
+
+    >>> read_words({1: "short", "2": "long"}, "segment")
+    {'1': 'short', '2': 'long'}
+    """
+    if isinstance(source, Mapping):
+        return {str(name): str(value) for name, value in source.items()}
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(f"the {what}s", f"{source!r:.60} is neither a mapping nor a path.")
+    stream = Stream(source)
+    data = stream.content()
+    if data.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+        return _from_json(stream.name, data, what)
+    try:
+        return _from_lines(stream.name, data.decode("utf-8-sig"), what)
+    except UnicodeDecodeError as error:
+        raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
+
+
+def read_numbers(source: Any, what: str) -> dict[str, float]:
+    """{id: number}, none of them negative."""
+    numbers = {}
+    name = "the mapping" if isinstance(source, Mapping) else str(source)
+    for key, word in read_words(source, what).items():
+        try:
+            numbers[key] = float(word)
+        except ValueError:
+            numbers[key] = math.nan
+        if not 0 <= numbers[key] < math.inf:
+            raise InputError(name, f"{what} '{word}' of '{key}' is not a number from 0.")
+    return numbers
+
+
+def _from_json(name: str, data: bytearray, what: str) -> dict[str, str]:
+    shape = f'it should be {{"id": {what}, …}}'
+    content = parse_json(data, name, hint=shape)
+    suspicious = has_halves(data)
+    for key, value in content.items():
+        if not isinstance(value, str | int | float):
+            raise InputError(name, f"the {what} of '{key}' is {value!r:.60}.", hint=shape)
+        if suspicious:
+            id_text(key, name, "an id")
+            id_text(str(value), name, f"the {what} of '{key}'")
+    return {key: str(value) for key, value in content.items()}
+
+
+def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    lines = [(number, line) for number, line in enumerate(_END.split(text), 1) if line.strip(_WHITE) and line[0] != "#"]
+    separator = next((mark for mark in "\t," if lines and mark in lines[0][1]), None)
+    for number, line in lines:
+        try:
+            fields = next(csv.reader([line], delimiter=separator, strict=True)) if separator else _words(line)
+        except csv.Error as error:
+            raise InputError(name, f"invalid quoting ({error}).", line=number) from None
+        if len(fields) != 2 or not all(field.strip(_WHITE) for field in fields):
+            raise InputError(
+                name,
+                f"{len(fields)} column{'s' * (len(fields) != 1)} where an id and its {what} are needed.",
+                line=number,
+                hint=f"a line is: id {what}, separated by a blank, a tab or a comma",
+            )
+        key, value = (field.strip(_WHITE) for field in fields)
+        if not found and key.lower().replace("-", "").replace("_", "") in _HEADS:
+            continue  # a header
+        if key in found:
+            raise InputError(name, f"'{key}' appears twice.", line=number, hint=f"keep one {what} for each id")
+        found[key] = value
+    if not found:
+        raise InputError(name, f"it contains no {what}s.")
+    return found
+
+
+def _words(line: str) -> list[str]:
+    """The first word of a line, and the rest; only white space of ASCII separates them, as in runs and judgments."""
+    return [word.decode() for word in line.encode().split(None, 1)]

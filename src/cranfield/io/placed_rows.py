@@ -1,0 +1,185 @@
+"""Rows of any columns with their places: passages and chunks, from JSON lines, CSV, TSV, frames or Python objects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.io.column_names import plain_name
+from cranfield.io.first_lines import is_json
+from cranfield.io.mappings import id_text
+from cranfield.io.streams import Stream
+
+Spellings = Sequence[str]
+
+
+class PlacedRow(NamedTuple):
+    """One row by the plain names of its columns, and its place: a line of a file, or a row in memory."""
+
+    source: str
+    number: int
+    in_file: bool
+    cells: Mapping[str, Any]
+
+    def find(self, spellings: Spellings) -> Any:
+        """The first cell of these names that is not empty; None if there is none."""
+        cells = map(self.cells.get, spellings)
+        return next((cell for cell in cells if not (cell is None or cell != cell)), None)  # a gap in a frame is NaN
+
+    def id(self, spellings: Spellings, what: str) -> str:
+        """An id; without one it is an error."""
+        found = self.find(spellings)
+        if found is None:
+            raise self.error(f"there is no {what}.", hint=f"its column may be called {', '.join(spellings)}")
+        try:
+            return id_text(found, self.source, what)
+        except InputError as error:
+            raise self.error(error.fact.removeprefix(f"{self.source}: "), hint=error.hint) from None
+
+    def text(self, spellings: Spellings, what: str) -> str | None:
+        """A text, if there is one."""
+        found = self.find(spellings)
+        if found is not None and not isinstance(found, str):
+            raise self.error(f"the {what} {found!r:.60} is not text.")
+        return found
+
+    def whole(self, spellings: Spellings, what: str) -> int | None:
+        """A whole number from 0, if there is one."""
+        found = self.find(spellings)
+        if found is None:
+            return None
+        try:
+            number = int(found) if isinstance(found, str) else found
+            if isinstance(number, float) and number.is_integer():  # as frames with gaps have whole numbers
+                number = int(number)
+            if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
+                raise ValueError
+        except ValueError:
+            raise self.error(f"the {what} {found!r:.60} is not a whole number from 0.") from None
+        return int(number)
+
+    def number_of(self, spellings: Spellings, what: str) -> float:
+        """A finite number; without one it is an error."""
+        import math
+
+        found = self.find(spellings)
+        if found is None:
+            raise self.error(f"there is no {what}.", hint=f"its column may be called {', '.join(spellings)}")
+        try:
+            number = math.nan if isinstance(found, bool) else float(found)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise self.error(f"the {what} {found!r:.60} is not a finite number.")
+        return number
+
+    def error(self, fact: str, *, hint: str = "", kind: type[InputError] = InputError) -> InputError:
+        """An error about this row."""
+        if self.in_file:
+            return kind(self.source, fact, line=self.number, hint=hint)
+        return kind(self.source, f"row {self.number}: {fact}", hint=hint)
+
+
+def placed_rows(thing: Any, what: str, widths: Mapping[int, Spellings]) -> Iterator[PlacedRow]:
+    """The rows of a file, a frame, or a list of tuples, mappings or objects.
+
+    what: names the rows in errors
+    widths: the columns of a tuple of each length
+
+    >>> [row] = placed_rows([("q", "d", 3)], "rows", {3: ("query", "document", "grade")})
+    >>> row.id(["query"], "query"), row.whole(["grade"], "grade")
+    ('q', 3)
+    """
+    if isinstance(thing, Stream | str | os.PathLike) or hasattr(thing, "read"):
+        yield from _of_file(thing if isinstance(thing, Stream) else Stream(thing))
+        return
+    from cranfield.io.frames import frame_rows, is_frame
+
+    rows: Any = frame_rows(thing, what) if is_frame(thing) else thing
+    if not isinstance(rows, Iterable) or isinstance(rows, bytes | Mapping):
+        raise InputError(what, f"cannot be read from {type(thing).__name__} ({thing!r:.60}).")
+    for number, row in enumerate(rows, 1):
+        yield PlacedRow(what, number, False, _cells(row, what, number, widths))
+
+
+def _cells(row: Any, what: str, number: int, widths: Mapping[int, Spellings]) -> Mapping[str, Any]:
+    if isinstance(row, tuple) and len(row) == 2 and hasattr(row[0], "metadata"):  # LangChain's (document, score)
+        row = row[0]
+    row = getattr(row, "node", row)  # LlamaIndex's node with a score
+    if isinstance(row, Mapping):
+        return _named(row)
+    if isinstance(row, tuple | list):
+        names = getattr(row, "_fields", None) or widths.get(len(row))
+        if names is None:
+            shapes = " or ".join(f"({', '.join(columns)})" for columns in widths.values())
+            raise InputError(what, f"row {number} has {len(row)} columns.", hint=f"a row is: {shapes}")
+        return dict(zip(names, row, strict=True))
+    if isinstance(getattr(row, "metadata", None), Mapping):  # a document of LangChain, a node of LlamaIndex
+        return _Attributes(row)
+    raise InputError(what, f"row {number} is {row!r:.60}, not a row.")
+
+
+def _named(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Cells by plain names; those of the metadata, as retrievers have them, beside the others."""
+    cells = {plain_name(str(name)): cell for name, cell in row.items()}
+    inside = cells.get("metadata")
+    return {**_named(inside), **cells} if isinstance(inside, Mapping) else cells
+
+
+class _Attributes(Mapping[str, Any]):
+    """The attributes of an object, and its metadata where it lacks one."""
+
+    def __init__(self, thing: Any) -> None:
+        self._thing, self._metadata = thing, _named(thing.metadata)
+
+    def __getitem__(self, name: str) -> Any:
+        found = getattr(self._thing, name, None)
+        return self._metadata[name] if found is None or callable(found) else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metadata)
+
+    def __len__(self) -> int:
+        return len(self._metadata)
+
+
+def _of_file(stream: Stream) -> Iterator[PlacedRow]:
+    if is_json(stream):
+        from cranfield.io.formats.json_lines import full_lines, json_row
+
+        for lines in full_lines(stream):
+            for number, line in lines:
+                yield PlacedRow(stream.name, number, True, _named(json_row(line, number, stream.name)))
+    else:
+        yield from _of_delimited(stream)
+
+
+def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
+    import csv
+    import io
+
+    try:
+        text = stream.content().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
+    first = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in first else ",", strict=True)
+    names: list[str] = []
+    line = 1
+    try:
+        for fields in reader:
+            number, line = line, reader.line_num + 1
+            if not any(fields):
+                continue
+            if not names:
+                names = [plain_name(name) for name in fields]
+            elif len(fields) != len(names):
+                fact = f"{len(fields)} columns where {len(names)} are needed."
+                raise InputError(stream.name, fact, line=number, hint=f"the first line names {', '.join(names)}")
+            else:
+                cells = {name: cell for name, cell in zip(names, fields, strict=True) if cell}
+                yield PlacedRow(stream.name, number, True, cells)
+    except csv.Error as error:
+        raise InputError(stream.name, f"invalid quoting ({error}).", line=line) from None

@@ -1,0 +1,345 @@
+"""agreement(store) → Agreement: how well assessors agree beyond chance."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.correlation import tau
+from cranfield.drawing import as_html, as_text
+from cranfield.errors import ComparisonError, InputError, choice_hint
+from cranfield.evaluation.evaluating import evaluate_runs
+from cranfield.io.mappings import id_text
+from cranfield.judging.agree.statistics import STATISTICS, CountedGrades, Estimate, Grid, JudgedItem, by_grade, estimate
+from cranfield.judging.store.checked_input import checked_grade
+from cranfield.judging.store.merging import BY_PEOPLE
+from cranfield.judging.store.store import Store, open_store
+from cranfield.ranks.columns import Numbers
+from cranfield.ranks.judgments import Judgments
+from cranfield.words import count
+
+
+class RunOrder(NamedTuple):
+    """Runs by the grades of one assessor and by those of another, on the documents that both judged.
+
+    tau: Kendall's τ_b of the two orders; None where one of them puts all runs level
+    moved: the run whose rank changes most, and by how many ranks
+    means: the means of each run, by the one and by the other
+    """
+
+    measure: str
+    tau: float | None
+    moved: tuple[str, int]
+    means: Mapping[str, tuple[float, float]]
+
+
+def order_of_runs(
+    items: Sequence[JudgedItem], pair: tuple[str, str], runs: Any, measure: str, format: str | None = None
+) -> RunOrder | None:
+    """The order of runs by the grades of each of two assessors; None where they judged nothing in common.
+
+    >>> items = [JudgedItem("q", "a", {"ann": 1, "bob": 0}), JudgedItem("q", "b", {"ann": 0, "bob": 1})]
+    >>> found = order_of_runs(items, ("ann", "bob"), {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "a"]}}, "RR")
+    >>> found.tau, found.moved, found.means["x"]
+    (-1.0, ('x', 1), (1.0, 0.5))
+    """
+    both = [item for item in items if all(name in item.grades for name in pair)]
+    if not both:
+        return None
+    columns: list[dict[str, float]] = []
+    for name in pair:
+        by_query: dict[str, dict[str, float]] = {}
+        for item in both:
+            by_query.setdefault(item.query_id, {})[item.doc_id] = item.grades[name]
+        evaluated = evaluate_runs(Judgments(by_query, name=name), runs, [measure], format=format, check_ids=False)
+        columns.append({run: evaluation[measure] for run, evaluation in evaluated.items()})
+    names = list(columns[0])
+    one, other = (np.array([column[name] for name in names]) for column in columns)
+    moves = np.abs(_ranks(one) - _ranks(other))
+    most = int(moves.argmax())
+    means = {name: (columns[0][name], columns[1][name]) for name in names}
+    return RunOrder(measure, tau(one, other), (names[most], int(moves[most])), means)
+
+
+def _ranks(values: Numbers) -> Numbers:
+    """1 for the best; runs that are level share the best of their ranks."""
+    rounded = np.round(values, 12)
+    return np.asarray(1 + (rounded[None, :] > rounded[:, None]).sum(axis=1), dtype=np.float64)
+
+
+TABLE = "the judgments"
+
+
+class QueryAgreement(NamedTuple):
+    """One query: the documents judged by several assessors, the share agreed on, and how far apart grades are."""
+
+    documents: int
+    agreement: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two assessors: statistics, the table of their grades (rows: the first), and what they agree on by grade.
+
+    order: the order of the runs by the grades of each, if runs were given
+    """
+
+    assessors: tuple[str, str]
+    documents: int
+    queries: int
+    statistics: Mapping[str, Estimate]
+    by_grade: Mapping[float, Estimate]
+    table: tuple[tuple[int, ...], ...]
+    order: RunOrder | None = None
+
+    def __repr__(self) -> str:
+        return f"<PairAgreement of {' and '.join(self.assessors)} on {count(self.documents, 'document')}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Agreement:
+    """How well assessors agree: all together, each pair, each grade, each query, and where they differ most.
+
+    assessors, grades: all of them, in order
+    documents, queries: those that at least two assessors judged
+    statistics: agreement, kappa, linear kappa, quadratic kappa, nominal alpha, ordinal alpha and interval alpha; for
+        more than two assessors a kappa is the mean of those of the pairs
+    by_grade: if one assessor gave this grade, how likely another one did
+    worst: the documents whose grades are furthest apart
+
+    >>> ann = {"q1": {"a": 0, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
+    >>> bob = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"a": 1, "b": 0}}
+    >>> found = agreement({"ann": ann, "bob": bob})
+    >>> found
+    <Agreement of 2 assessors on 5 documents of 2 queries>
+    >>> found.documents, found.queries, round(found.statistics["agreement"].value, 2)
+    (5, 2, 0.8)
+    >>> found.pairs[0].table, found.worst[0].doc_id
+    (((2, 0), (1, 2)), 'c')
+    >>> sorted(found.to_dict())[:3], found.to_json()[:14]
+    (['assessors', 'by_grade', 'by_query'], '{"assessors": ')
+    """
+
+    assessors: tuple[str, ...]
+    grades: tuple[float, ...]
+    documents: int
+    queries: int
+    statistics: Mapping[str, Estimate]
+    by_grade: Mapping[float, Estimate]
+    pairs: tuple[PairAgreement, ...]
+    by_query: Mapping[str, QueryAgreement]
+    worst: tuple[JudgedItem, ...]
+
+    def __repr__(self) -> str:
+        shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
+        return f"<Agreement of {len(self.assessors)} assessors on {shared}>"
+
+    def _repr_html_(self) -> str:
+        return as_html("text", str(self))
+
+    def __str__(self) -> str:
+        return as_text("judging_text.agreement_text", self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain dicts, ready for JSON."""
+        return {
+            "assessors": list(self.assessors),
+            "grades": list(self.grades),
+            "documents": self.documents,
+            "queries": self.queries,
+            "statistics": _plain(self.statistics),
+            "by_grade": _plain(self.by_grade),
+            "pairs": [
+                {
+                    "assessors": list(pair.assessors),
+                    "documents": pair.documents,
+                    "queries": pair.queries,
+                    "statistics": _plain(pair.statistics),
+                    "by_grade": _plain(pair.by_grade),
+                    "table": [list(row) for row in pair.table],
+                    **({"order": pair.order._asdict()} if pair.order else {}),
+                }
+                for pair in self.pairs
+            ],
+            "by_query": _plain(self.by_query),
+            "worst": [{**item._asdict(), "grades": dict(item.grades)} for item in self.worst],
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _plain(named: Mapping[Any, NamedTuple]) -> dict[str, Any]:
+    return {f"{name:g}" if isinstance(name, float) else name: row._asdict() for name, row in named.items()}
+
+
+def agreement(
+    judgments: Any,
+    assessors: Iterable[str] | None = None,
+    *,
+    runs: Any = None,
+    measure: str = "nDCG@10",
+    kinds: Iterable[str] = BY_PEOPLE,
+    worst: int = 10,
+    draws: int = 2000,
+    seed: int = 0,
+    format: str | None = None,
+) -> Agreement:
+    """How well assessors agree on the grades of documents that several of them judged.
+
+    judgments: a store, its path or URL; {assessor: judgments} with anything that `Judgments.read` takes; or rows
+        (query, document, assessor, grade).
+    assessors: some of them.
+    runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
+        runs are given as to `evaluate_runs`.
+    kinds: of a store, which kinds of assessors; by default people.
+    worst: how many documents to list, those with the widest apart grades first.
+    draws, seed: of the queries, for the intervals.
+    format: of the runs, if it cannot be detected.
+    Returns an `Agreement`: the statistics of all together and of each pair, and the worst disagreements.
+
+    >>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q2", "b", "ann", 0), ("q2", "b", "bob", 1)]
+    >>> round(agreement(rows).statistics["kappa"].value, 4)
+    0.3333
+    """
+    for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise ComparisonError("is too small.", parameter=name, value=number, hint=f"give {least} or more")
+    source, items = _items(judgments, assessors, tuple(kinds))
+    known = sorted({name for item in items for name in item.grades})
+    if len(known) < 2:
+        fact = f"there is only one assessor to compare, {known[0]}." if known else "nobody has judged anything yet."
+        raise InputError(source, fact, hint="agreement needs two assessors who judged the same documents")
+    grid = Grid(items, known, source)
+    if not grid.items:
+        raise InputError(source, "no document was judged by two assessors.", hint="give some documents to two of them")
+    pairs = tuple(_pair(grid, one, other, draws, seed) for one, other in grid.pairs())
+    if runs is not None:
+        runs = (
+            dict(runs) if isinstance(runs, Mapping) else [runs] if isinstance(runs, str | os.PathLike) else list(runs)
+        )
+        pairs = tuple(
+            replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure, format)) for pair in pairs
+        )
+    together, of_grades = _estimates(grid.of_all(), grid, draws, seed)
+    return Agreement(
+        assessors=grid.assessors,
+        grades=tuple(grid.grades.tolist()),
+        documents=len(grid.items),
+        queries=len(grid.query_ids),
+        statistics=together,
+        by_grade=of_grades,
+        pairs=pairs,
+        by_query=_by_query(grid),
+        worst=tuple(_worst(grid.items, worst)),
+    )
+
+
+def _estimates(
+    counted: CountedGrades, grid: Grid, draws: int, seed: int
+) -> tuple[dict[str, Estimate], dict[float, Estimate]]:
+    of_grades = by_grade(grid.grades)
+    estimates = estimate(counted, [*STATISTICS.values(), *of_grades.values()], grid.grades, draws, seed)
+    named = dict(zip(STATISTICS, estimates))
+    return named, dict(zip(of_grades, estimates[len(named) :], strict=True))
+
+
+def _pair(grid: Grid, one: int, other: int, draws: int, seed: int) -> PairAgreement:
+    counted = grid.of_pair(one, other)
+    statistics, of_grades = _estimates(counted, grid, draws, seed)
+    table = counted.shares.sum(axis=0).astype(np.int64).tolist()
+    names = (grid.assessors[one], grid.assessors[other])
+    return PairAgreement(
+        names, counted.items, len(counted.query_ids), statistics, of_grades, tuple(tuple(row) for row in table)
+    )
+
+
+def _by_query(grid: Grid) -> dict[str, QueryAgreement]:
+    counted = grid.of_all()
+    apart = np.abs(grid.grades[:, None] - grid.grades[None, :])
+    agreed = np.trace(counted.shares, axis1=1, axis2=2).tolist()
+    distances = (counted.shares * apart).sum(axis=(1, 2)).tolist()
+    sizes = np.bincount(grid.query, minlength=len(grid.query_ids)).tolist()
+    rows = zip(grid.query_ids, sizes, agreed, distances, strict=True)
+    return {query: QueryAgreement(size, same / size, distance / size) for query, size, same, distance in rows}
+
+
+def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
+    """The furthest apart first: by the range of the grades, then by their spread."""
+
+    def apart(item: JudgedItem) -> tuple[float, float]:
+        grades = list(item.grades.values())
+        return max(grades) - min(grades), float(np.var(grades))
+
+    differing = [item for item in items if len(set(item.grades.values())) > 1]
+    return sorted(differing, key=lambda item: (*(-distance for distance in apart(item)), item.query_id, item.doc_id))[
+        :most
+    ]
+
+
+def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[JudgedItem]]:
+    """Any argument as documents with their grades by assessor, and its name for errors."""
+    if isinstance(judgments, str | os.PathLike):
+        with open_store(judgments, read_only=True) as store:
+            return store.name, _of_store(store, assessors, kinds)
+    if isinstance(judgments, Store):
+        return judgments.name, _of_store(judgments, assessors, kinds)
+    by_item = _of_mapping(judgments) if isinstance(judgments, Mapping) else _of_rows(judgments)
+    if assessors is not None:
+        chosen = list(assessors)
+        known = {name for grades in by_item.values() for name in grades}
+        for name in chosen:
+            if name not in known:
+                raise InputError(
+                    TABLE, f"there is no assessor '{name}'.", hint=choice_hint("there are", sorted(known), name)
+                )
+        by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
+    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()]
+
+
+def _of_store(store: Store, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> list[JudgedItem]:
+    from cranfield.judging.store.views import graded_documents
+
+    return [
+        JudgedItem(graded.query_id, graded.doc_id, graded.grades)
+        for graded in graded_documents(store, assessors, kinds)
+    ]
+
+
+ByItem = dict[tuple[str, str], dict[str, float]]
+
+
+def _of_mapping(judgments: Mapping[Any, Any]) -> ByItem:
+    from cranfield.ranks.judgments import Judgments
+
+    by_item: ByItem = {}
+    for name, qrels in judgments.items():
+        assessor = id_text(name, TABLE, "an assessor")
+        for query, graded in Judgments.read(qrels).by_query.items():
+            for document, grade in graded.items():
+                by_item.setdefault((query, document), {})[assessor] = grade
+    return by_item
+
+
+def _of_rows(rows: Iterable[Any]) -> ByItem:
+    by_item: ByItem = {}
+    for row in rows:
+        if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) != 4:
+            raise InputError(
+                TABLE, f"{row!r:.60} is not a judgment.", hint="a row is (query, document, assessor, grade)"
+            )
+        query, document, assessor = (id_text(name, TABLE, f"{row!r:.60}") for name in row[:3])
+        grade = checked_grade(row[3], TABLE)
+        grades = by_item.setdefault((query, document), {})
+        if assessor in grades:
+            raise InputError(TABLE, f"'{assessor}' judges document '{document}' twice for query '{query}'.")
+        if grade is not None:
+            grades[assessor] = grade
+    return by_item

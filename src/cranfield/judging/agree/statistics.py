@@ -1,0 +1,294 @@
+"""Statistics of agreement beyond chance, with their intervals.
+
+Queries are drawn for the intervals, not documents: documents of a query are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.ranks.columns import Integers, Numbers
+
+MOST = 50_000_000  # cells of all tables together
+BLOCK = 4_000_000  # numbers at a time
+
+
+class JudgedItem(NamedTuple):
+    """A document that several assessors judged for a query."""
+
+    query_id: str
+    doc_id: str
+    grades: Mapping[str, float]
+
+
+class CountedGrades(NamedTuple):
+    """Tables of two assessors or of all, one for each query.
+
+    shares: how often two grades come together, every document counted once
+    matrices: the same with as much weight as a document has assessors, which alpha is made of
+    pairs: the table of each pair of assessors
+    """
+
+    query_ids: tuple[str, ...]
+    items: int
+    shares: Numbers
+    matrices: Numbers
+    pairs: tuple[Numbers, ...]
+
+
+class Grid:
+    """The grades of all documents that at least two assessors judged, a column for each assessor."""
+
+    def __init__(self, items: Sequence[JudgedItem], assessors: Sequence[str], source: str) -> None:
+        self.items = sorted((item for item in items if len(item.grades) > 1), key=lambda item: item.query_id)
+        self.assessors = tuple(assessors)
+        self.grades: Numbers = np.array(sorted({g for item in self.items for g in item.grades.values()}), np.float64)
+        self.query_ids = tuple(dict.fromkeys(item.query_id for item in self.items))
+        size = len(self.grades)
+        if len(self.query_ids) * size * size > MOST:
+            fact = f"there are {size:,} different grades, too many to compare them one by one."
+            raise InputError(source, fact, hint="round the grades to a scale of a few steps")
+        number = {query: at for at, query in enumerate(self.query_ids)}
+        place = {grade: at for at, grade in enumerate(self.grades.tolist())}
+        column = {name: at for at, name in enumerate(self.assessors)}
+        self.query: Integers = np.array([number[item.query_id] for item in self.items], dtype=np.int64)
+        self.graded: Integers = np.full((len(self.items), len(column)), -1, dtype=np.int64)
+        for row, item in enumerate(self.items):
+            for name, grade in item.grades.items():
+                self.graded[row, column[name]] = place[grade]
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        return combinations(range(len(self.assessors)), 2)
+
+    def of_pair(self, one: int, other: int) -> CountedGrades:
+        """The table of two assessors, for the queries of which they judged the same documents."""
+        both = (self.graded[:, one] >= 0) & (self.graded[:, other] >= 0)
+        present, query = np.unique(self.query[both], return_inverse=True)
+        tables = self._tables(query, self.graded[both, one], self.graded[both, other], len(present))
+        names = tuple(self.query_ids[at] for at in present.tolist())
+        return CountedGrades(names, int(both.sum()), tables, tables + tables.transpose(0, 2, 1), (tables,))
+
+    def of_all(self) -> CountedGrades:
+        size, queries = len(self.grades), len(self.query_ids)
+        counts = np.stack([(self.graded == grade).sum(axis=1) for grade in range(size)], axis=1, dtype=np.float64)
+        # There are few combinations of grades, so each is calculated once.
+        ways, way = np.unique(counts, axis=0, return_inverse=True)
+        how_often = np.bincount(self.query * len(ways) + way.ravel(), minlength=queries * len(ways))
+        matrices = coincidences(ways)
+        by_query = how_often.reshape(queries, len(ways)).astype(np.float64)
+        pairs = []
+        for one, other in self.pairs():
+            both = (self.graded[:, one] >= 0) & (self.graded[:, other] >= 0)
+            if both.any():
+                pairs.append(self._tables(self.query[both], self.graded[both, one], self.graded[both, other], queries))
+        return CountedGrades(
+            self.query_ids,
+            len(self.items),
+            np.tensordot(by_query, matrices / ways.sum(axis=1)[:, None, None], 1),
+            np.tensordot(by_query, matrices, 1),
+            tuple(pairs),
+        )
+
+    def _tables(self, query: Integers, one: Integers, other: Integers, queries: int) -> Numbers:
+        size = len(self.grades)
+        cells = np.bincount((query * size + one) * size + other, minlength=queries * size * size)
+        return cells.reshape(queries, size, size).astype(np.float64)
+
+
+# How far apart two grades are, by the weights of the three forms. Distances are those of the grades themselves: a
+# grade that nobody gave leaves its gap, so that the scale need not be declared.
+FORMS: dict[str, Callable[[Numbers], Numbers]] = {
+    "kappa": lambda apart: (apart > 0).astype(np.float64),
+    "linear kappa": lambda apart: apart,
+    "quadratic kappa": lambda apart: apart**2,
+}
+
+
+def weighted_kappa(tables: Numbers, grades: Numbers, form: str = "kappa") -> Numbers:
+    """Agreement of two assessors beyond chance, for one table or many (the last two axes are a table).
+
+    kappa = 1 - Σ v_ij P_ij / Σ v_ij r_i c_j,  v: 1 where i ≠ j, |i - j| or (i - j)²
+
+    P is the table over its sum, r and c are its margins. Not a number where no document was judged by both, or where
+    both gave one and the same grade throughout: no disagreement is expected then.
+
+    >>> table = np.array([[88, 10, 2], [14, 40, 6], [18, 10, 12]], dtype=float)
+    >>> round(float(weighted_kappa(table, np.arange(3.0))), 6)
+    0.491525
+    """
+    return kappa_of_distances(tables, FORMS[form](np.abs(grades[:, None] - grades[None, :])))
+
+
+def kappa_of_distances(tables: Numbers, distances: Numbers) -> Numbers:
+    """The same for any disagreement between two grades.
+
+    >>> table = np.array([[88, 10, 2], [14, 40, 6], [18, 10, 12]], dtype=float)
+    >>> round(float(kappa_of_distances(table, np.array([[0, 1, 3], [1, 0, 6], [3, 6, 0]], dtype=float))), 6)
+    0.347826
+    """
+    sizes = tables.sum(axis=(-2, -1))
+    observed = (tables * distances).sum(axis=(-2, -1)) * sizes
+    rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
+    expected = (rows[..., :, None] * columns[..., None, :] * distances).sum(axis=(-2, -1))
+    return 1 - quotient(observed, expected)
+
+
+def quotient(above: Numbers, below: Numbers) -> Numbers:
+    """above / below, and not a number where that is 0."""
+    out = np.full(np.shape(below), np.nan)
+    return np.asarray(np.divide(above, below, out=out, where=np.asarray(below) > 0))
+
+
+def _ordinal(grades: Numbers, counts: Numbers) -> Numbers:
+    # Σ_{g=c..k} n_g - (n_c + n_k) / 2 is the distance between the middles of c and k among the sorted values.
+    middles = np.cumsum(counts, axis=-1) - counts / 2
+    return np.asarray((middles[..., :, None] - middles[..., None, :]) ** 2)
+
+
+# How far apart two grades are, squared.
+LEVELS: dict[str, Callable[[Numbers, Numbers], Numbers]] = {
+    "nominal alpha": lambda grades, counts: 1.0 - np.eye(len(grades)),
+    "ordinal alpha": _ordinal,
+    "interval alpha": lambda grades, counts: np.asarray((grades[:, None] - grades[None, :]) ** 2),
+}
+
+
+def coincidences(counts: Numbers) -> Numbers:
+    """How often two grades of one document come together: one matrix for each row of counts, n_c assessors for grade c.
+
+    o_ck = n_c n_k / (m - 1),  o_cc = n_c (n_c - 1) / (m - 1),  m = Σ n_c; nothing where m < 2
+
+    >>> coincidences(np.array([[2.0, 1.0]])).tolist()
+    [[[1.0, 1.0], [1.0, 0.0]]]
+    """
+    together = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    others = (counts.sum(axis=1) - 1)[:, None, None]
+    return np.asarray(np.divide(together, others, out=np.zeros_like(together), where=others > 0))
+
+
+def krippendorff_alpha(matrices: Numbers, grades: Numbers, level: str = "nominal alpha") -> Numbers:
+    """Agreement beyond chance, for one matrix of coincidences or many (the last two axes are a matrix).
+
+    alpha = 1 - (n - 1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck,  n_c = Σ_k o_ck,  n = Σ n_c
+
+    δ² is 1 where the grades differ (nominal), (c - k)² (interval), or (Σ_{g=c..k} n_g - (n_c + n_k) / 2)² (ordinal).
+    Not a number where no document was judged twice, or where all grades are the same.
+
+    >>> matrix = coincidences(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]])).sum(axis=0)
+    >>> round(float(krippendorff_alpha(matrix, np.array([0.0, 1.0]))), 6)
+    0.444444
+    """
+    counts = matrices.sum(axis=-1)
+    distances = LEVELS[level](grades, counts)
+    observed = (matrices * distances).sum(axis=(-2, -1)) * (counts.sum(axis=-1) - 1)
+    expected = (counts[..., :, None] * counts[..., None, :] * distances).sum(axis=(-2, -1))
+    return 1 - quotient(observed, expected)
+
+
+class Estimate(NamedTuple):
+    """A value and its 95% interval, or why there is none.
+
+    undefined: how many draws of the queries had no value; the interval is that of the others
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    undefined: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "–"
+        inside = "" if self.low is None or self.high is None else f" ({self.low:.2f} to {self.high:.2f})"
+        return f"{self.value:.3f}{inside}"
+
+
+class AgreementSums(NamedTuple):
+    """Counted tables, added up over some queries; the first axis is the draw."""
+
+    shares: Numbers
+    matrices: Numbers
+    pairs: tuple[Numbers, ...]
+
+
+Statistic = Callable[[AgreementSums, Numbers], Numbers]
+
+
+def _agreement(sums: AgreementSums, grades: Numbers) -> Numbers:
+    return quotient(np.trace(sums.shares, axis1=-2, axis2=-1), sums.shares.sum(axis=(-2, -1)))
+
+
+def _kappa(form: str) -> Statistic:
+    def mean_of_pairs(sums: AgreementSums, grades: Numbers) -> Numbers:  # of one pair it is that pair's (Light 1971)
+        values = np.array([weighted_kappa(tables, grades, form) for tables in sums.pairs])
+        known = ~np.isnan(values)
+        return quotient(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
+
+    return mean_of_pairs
+
+
+def _alpha(level: str) -> Statistic:
+    return lambda sums, grades: krippendorff_alpha(sums.matrices, grades, level)
+
+
+def _of_grade(at: int) -> Statistic:
+    return lambda sums, grades: quotient(sums.matrices[..., at, at], sums.matrices[..., at, :].sum(axis=-1))
+
+
+STATISTICS: dict[str, Statistic] = {
+    "agreement": _agreement,
+    **{form: _kappa(form) for form in FORMS},
+    **{level: _alpha(level) for level in LEVELS},
+}
+
+
+def by_grade(grades: Numbers) -> dict[float, Statistic]:
+    """For each grade: if an assessor gave it, how likely another one did (specific agreement)."""
+    return {grade: _of_grade(at) for at, grade in enumerate(grades.tolist())}
+
+
+def estimate(
+    counted: CountedGrades, statistics: list[Statistic], grades: Numbers, draws: int, seed: int
+) -> list[Estimate]:
+    """The values of all queries, and the middle 95% of those of queries drawn with replacement."""
+    once = np.ones((1, len(counted.query_ids)))
+    values = [float(statistic(_sums(counted, once), grades)[0]) for statistic in statistics]
+    drawn: list[list[Numbers]] = [[] for _ in statistics]
+    if len(counted.query_ids) > 1:
+        for weights in _draws(len(counted.query_ids), len(grades), draws, seed):
+            sums = _sums(counted, weights)
+            for values_drawn, statistic in zip(drawn, statistics, strict=True):
+                values_drawn.append(statistic(sums, grades))
+    return [_estimate(value, values_drawn, counted) for value, values_drawn in zip(values, drawn, strict=True)]
+
+
+def _sums(counted: CountedGrades, weights: Numbers) -> AgreementSums:
+    def added(tables: Numbers) -> Numbers:
+        return np.asarray(np.tensordot(weights, tables, 1))
+
+    return AgreementSums(added(counted.shares), added(counted.matrices), tuple(map(added, counted.pairs)))
+
+
+def _draws(queries: int, grades: int, draws: int, seed: int) -> Iterator[Numbers]:
+    generator = np.random.default_rng(seed % 2**64)
+    size = max(1, BLOCK // max(queries, grades * grades))
+    for start in range(0, draws, size):
+        yield generator.multinomial(queries, [1 / queries] * queries, min(size, draws - start)).astype(np.float64)
+
+
+def _estimate(value: float, drawn: list[Numbers], counted: CountedGrades) -> Estimate:
+    if np.isnan(value):
+        reason = "no document was judged by both" if not counted.items else "all grades are the same"
+        return Estimate(None, reason=reason)
+    every = np.concatenate(drawn) if drawn else np.empty(0)
+    known = every[~np.isnan(every)]
+    if not len(known):
+        return Estimate(value, reason="an interval needs two queries")
+    low, high = np.percentile(known, [2.5, 97.5]).tolist()
+    return Estimate(value, low, high, undefined=len(every) - len(known))

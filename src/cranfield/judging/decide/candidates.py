@@ -1,0 +1,199 @@
+"""Candidates: the first documents of all runs as columns, with the grades that are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.judging.pool.returned import ReturnedByRuns
+from cranfield.measures.registry import Measure
+from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.ranks.first_documents import Grades
+from cranfield.ranks.grades import NOT_RELEVANT
+from cranfield.ranks.tables.judged_grades import JudgedGrades
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+MANY_STEPS = 20  # fewer are compared one by one, which is faster than searching
+NO_GRADE = "give None for a document that cannot be judged"
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The documents that any run returns down to a depth, sorted by query, and all judged documents of their queries.
+
+    For each document: `query` (a number), `doc_ids`, `grade` (NaN if it is not judged), and in `rank`, which has
+    a line for each run, its rank, 0 where the run does not return it that early. Documents that are judged and not
+    returned by any run have the rank 0 everywhere: measures look at them, and nothing about them has to be estimated.
+    For each query: `query_ids`, and in `retrieved`, which has a line for each run, how many documents are ranked.
+    """
+
+    runs: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    doc_ids: tuple[str, ...] = field(repr=False)
+    query: Integers
+    rank: Integers
+    retrieved: Integers
+    grade: Numbers
+    passed: Flags  # seen, but it could not be judged: it counts as not relevant, as everywhere
+    scale: tuple[float, ...]
+
+    @classmethod
+    def of(cls, returned: ReturnedByRuns, grades: Grades, scale: Sequence[float]) -> Candidates:
+        runs, queries = returned.runs, tuple(returned.by_query)
+        ranks: list[Mapping[str, int]] = []
+        doc_ids: list[str] = []
+        known: list[float] = []
+        lengths = []
+        for query in queries:
+            by_document, judged = returned.by_query[query], judged_of(grades, query)
+            everything = [*by_document, *(document for document in judged if document not in by_document)]
+            doc_ids += everything
+            ranks += [by_document.get(document, {}) for document in everything]
+            known += [judged.get(document, np.nan) for document in everything]
+            lengths.append(len(everything))
+        rank = np.array([[by_run.get(name, 0) for by_run in ranks] for name in runs], dtype=np.int64)
+        whose = np.repeat(np.arange(len(queries), dtype=np.int64), lengths)
+        rank = rank.reshape(len(runs), len(doc_ids))
+        return cls(
+            runs=runs,
+            query_ids=queries,
+            doc_ids=tuple(doc_ids),
+            query=whose,
+            rank=rank,
+            retrieved=np.array([np.bincount(whose[line > 0], minlength=len(queries)) for line in rank]),
+            grade=np.array(known, dtype=np.float64),
+            passed=np.zeros(len(known), dtype=np.bool_),
+            scale=tuple(sorted(scale)),
+        )
+
+    def with_grades(self, grades: Mapping[str, Mapping[str, float | None]]) -> Candidates:
+        """The same with more grades; a document that is not among the candidates is an error."""
+        changed, passed = self.grade.copy(), self.passed.copy()
+        for query, judged in grades.items():
+            for document, grade in judged.items():
+                place = self._place(query, document)
+                if grade is not None and not math.isfinite(grade):
+                    raise InputError("the grades", f"{grade!r} of document '{document}' is not a grade.", hint=NO_GRADE)
+                passed[place] = grade is None or grade < 0
+                changed[place] = NOT_RELEVANT if passed[place] else grade
+        return self._with_columns(changed, passed)
+
+    def without(self, pairs: Iterable[tuple[str, str]]) -> Candidates:
+        """The same, as if some documents were not judged."""
+        places = [self._place(*pair) for pair in pairs]
+        changed, passed = self.grade.copy(), self.passed.copy()
+        changed[places], passed[places] = np.nan, False
+        return self._with_columns(changed, passed)
+
+    def grade_of(self, query: str, document: str) -> float:
+        """The grade of a document; NaN if it is not judged."""
+        return float(self.grade[self._place(query, document)])
+
+    def _with_columns(self, grade: Numbers, passed: Flags) -> Candidates:
+        known = replace(self, grade=grade, passed=passed)
+        known.__dict__.update({name: self.__dict__[name] for name in ("_places", "returned") if name in self.__dict__})
+        return known
+
+    def _place(self, query: str, document: str) -> int:
+        try:
+            return self._places[query, document]
+        except KeyError:
+            fact = f"document '{document}' of query '{query}' is not among the first documents of the runs."
+            raise InputError("the grades", fact, hint="give grades of what next() returns") from None
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], int]:
+        return {pair: place for place, pair in enumerate(map(self.names_of, range(len(self.doc_ids))))}
+
+    def names_of(self, place: int) -> tuple[str, str]:
+        return self.query_ids[self.query[place]], self.doc_ids[place]
+
+    @cached_property
+    def judged(self) -> Flags:
+        """Whether each document needs no more judging."""
+        return ~np.isnan(self.grade)
+
+    @cached_property
+    def observed(self) -> Flags:
+        """Whether each document that some run returns has a grade."""
+        return np.asarray(self.judged & self.returned & ~self.passed)
+
+    @cached_property
+    def returned(self) -> Flags:
+        return np.asarray((self.rank > 0).any(axis=0))
+
+    def differing(self, one: int, other: int) -> Flags:
+        """Whether two runs rank any document of a query differently: otherwise no grade of the query can matter."""
+        unlike = self.rank[one] != self.rank[other]
+        return np.asarray(np.bincount(self.query[unlike], minlength=len(self.query_ids)) > 0)
+
+    @cached_property
+    def levels(self) -> Numbers:
+        """The grades of the scale, and all others that were given, from the lowest to the highest."""
+        return np.unique(np.concatenate([self.scale, self.grade[self.judged]]))
+
+    def rounded(self, grades: Numbers) -> Numbers:
+        """Numbers as the nearest grades of the scale; judged documents keep their grade."""
+        scale = np.array(self.scale)
+        return np.where(self.judged, self.grade, scale[steps_below((scale[1:] + scale[:-1]) / 2, grades)])
+
+    def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
+        """A measure of runs: a line for each completion, which is a grade for each document; a column for each query.
+
+        All completions are in one table, as if they were queries of their own.
+        """
+        sizes = np.tile(np.bincount(self.query, minlength=len(self.query_ids)), len(completions))
+        all_judged = JudgedGrades(self.falling(completions), offsets(sizes.tolist()), np.arange(completions.size))
+        return [self._values(measure, run, completions, all_judged) for run in runs]
+
+    def _values(self, measure: Measure, run: int, completions: Numbers, all_judged: JudgedGrades) -> Numbers:
+        count, queries = len(completions), len(self.query_ids)
+        rows = self._order(run)
+        query = self.query[rows] + queries * np.arange(count)[:, None]
+        table = JudgedRanks(
+            query_ids=self.query_ids * count,
+            query=query.reshape(-1),
+            rank=np.tile(self.rank[run][rows], count),
+            grade=completions[:, rows].reshape(-1),
+            tied=np.zeros(query.size, dtype=np.bool_),
+            row=(rows + len(self.doc_ids) * np.arange(count)[:, None]).reshape(-1),
+            retrieved=np.tile(self.retrieved[run], count),
+            missing=np.tile(self.retrieved[run] == 0, count),
+            all_judged=all_judged,
+        )
+        return np.asarray(measure(table).reshape(count, queries))
+
+    def _order(self, run: int) -> Integers:
+        rows = np.flatnonzero(self.rank[run] > 0)
+        return rows[np.lexsort((self.rank[run][rows], self.query[rows]))]
+
+    def falling(self, completions: Numbers) -> Numbers:
+        """The grades of each query of each completion, the highest first, one after the other."""
+        count, cells = len(completions), len(self.query_ids) * len(self.levels)
+        place = self.level_cells(completions) + cells * np.arange(count)[:, None]
+        counts = np.bincount(place.reshape(-1), minlength=count * cells)
+        return np.repeat(np.tile(self.levels[::-1], count * len(self.query_ids)), counts)
+
+    def level_cells(self, grades: Numbers) -> Integers:
+        """The query and the grade of each document as one number: it grows with the query and falls with the grade."""
+        return self.query * len(self.levels) + (len(self.levels) - 1 - steps_below(self.levels, grades))
+
+
+def steps_below(steps: Numbers, values: Numbers) -> Integers:
+    """How many of some rising numbers are below each value."""
+    if len(steps) > MANY_STEPS:
+        return np.searchsorted(steps, values)
+    below = np.zeros(values.shape, dtype=np.int64)
+    for step in steps:
+        below += values > step
+    return below
+
+
+def judged_of(grades: Grades, query: str) -> dict[str, float]:
+    """The grades of a query; a negative one means that a document is not judged."""
+    return {document: float(grade) for document, grade in grades.get(query, {}).items() if grade >= 0}

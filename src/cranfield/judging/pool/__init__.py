@@ -1,0 +1,11 @@
+"""Pools: which documents of runs to judge, and in which order.
+
+`pool` lets the first documents of runs wait in a store, and returns a `Pooled`. `ORDERS` are the orders of judging:
+each puts a pool in order, and can be followed while people judge.
+"""
+
+from cranfield.judging.pool.order import Followed, FollowPlan, Order
+from cranfield.judging.pool.orders import DECIDE, ORDERS, find_order
+from cranfield.judging.pool.pooling import Pooled, pool
+
+__all__ = ["DECIDE", "ORDERS", "FollowPlan", "Followed", "Order", "Pooled", "find_order", "pool"]

@@ -1,0 +1,162 @@
+"""The two views of a store that correct a model: its grades of all queries, and people's of a random sample of them.
+
+Both hold the same documents, those of the pool. Anything that would make the correction wrong is refused below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from cranfield.comparison.corrected import CorrectionBasis
+from cranfield.comparison.corrected_means import FEWEST
+from cranfield.errors import InputError, either, given
+from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
+from cranfield.judging.store.store import Store
+from cranfield.judging.store.views import known_assessors, refuse_unknown
+from cranfield.ranks.judgments import Judgments
+from cranfield.words import count
+
+if TYPE_CHECKING:
+    from cranfield.judging.pool.query_sample import QuerySample
+    from cranfield.judging.pool.sampled_grades import ModelGrades, PeopleGrades
+
+PEOPLE = "people"  # all assessors of these kinds
+MODEL = "model"
+MOST_MISSING = 0.05  # of a model's grades: more are no accident
+
+
+class SampledViews(NamedTuple):
+    """The judgments of a model for all queries, those of people for the sampled ones, and what they rest on."""
+
+    by_model: Judgments
+    by_people: Judgments
+    basis: CorrectionBasis
+
+
+def sampled_views(store: Store, model: str, people: str | Iterable[str], merge: str) -> SampledViews:
+    """Read both views.
+
+    people: "people" for all of them, or their names
+    """
+    from cranfield.judging.pool.query_sample import read_sample
+    from cranfield.judging.pool.sampled_grades import pool_sizes, pooled_of_drawn, read_model, read_people
+
+    names = None if people == PEOPLE else list(dict.fromkeys([people] if isinstance(people, str) else people))
+    rule = find_rule(merge, store.name).merge
+    with store._reading() as connection:
+        sample = read_sample(connection)
+        if sample is None:
+            raise InputError(
+                store.name,
+                "it has no random sample of queries, which is needed to correct a model.",
+                hint=f"cranfield pool {store.name} QUERIES RUN… --sample 20, then judge what was drawn",
+            )
+        _check_names(store.name, known_assessors(connection), model, names)
+        sizes, pooled = pool_sizes(connection, sample), pooled_of_drawn(connection, sample)
+        by_model = read_model(connection, sample, model)
+        by_people = read_people(connection, sample, pooled, names, rule)
+    _check_sample(store.name, sample)
+    _check_people(store.name, by_people, pooled, model)
+    _check_model(store.name, by_model, sizes, model)
+    [judge] = by_model.judges
+    every = sum(sizes.values())
+    basis = CorrectionBasis(
+        store=store.name,
+        model=model,
+        judge=judge,
+        people=tuple(names) if names else BY_PEOPLE,
+        merge=merge,
+        sampled=len(sample.drawn),
+        queries=len(sample.queries),
+        seed=sample.seed,
+        drawn_at=sample.at,
+        pooled=every,
+        missing=every - sum(map(len, by_model.grades.values())),
+        not_judged=sum(sizes[query] - len(by_people.grades[query]) for query in sample.drawn),
+        unused=len(by_people.unused),
+    )
+    said = f"model:{model}|judge:{basis.told_judge}"
+    return SampledViews(
+        Judgments(by_model.grades, name=store.name, provenance=said),
+        Judgments(by_people.grades, name=store.name, provenance=f"judges:{len(by_people.names)}|merge:{merge}"),
+        basis,
+    )
+
+
+def _check_names(source: str, known: Mapping[str, str], model: str, people: Sequence[str] | None) -> None:
+    """Refuse people who are called models, and models that are called people."""
+    refuse_unknown(source, [model, *(people or ())] if people is None or people else [], known)
+    if known[model] != MODEL:
+        raise InputError(
+            source,
+            f"{model}'s grades are of the kind '{known[model]}', not of a model.",
+            hint=f"name a model; import its grades with: cranfield convert FILE {source} --assessor NAME "
+            f"--kind {MODEL}",
+        )
+    for name in people or ():
+        if not KINDS[known[name]].people:
+            raise InputError(
+                source,
+                f"{name}'s grades are of the kind '{known[name]}', but only people can correct a model.",
+                hint="name people, or leave their names out: "
+                + either("people='people'", given("correct_with", "people")),
+            )
+
+
+def _check_sample(source: str, sample: QuerySample) -> None:
+    if len(sample.drawn) < FEWEST:
+        raise InputError(
+            source,
+            f"its sample has {count(len(sample.drawn), 'query', 'queries')}, but it takes at least {FEWEST} to "
+            "correct a model.",
+            hint=f"enlarge it: cranfield pool {source} QUERIES RUN… --sample {2 * FEWEST} --seed {sample.seed}",
+        )
+
+
+def _check_people(source: str, read: PeopleGrades, pooled: Mapping[str, set[str]], model: str) -> None:
+    if model in read.names:
+        raise InputError(
+            source,
+            f"some of {model}'s grades are recorded as those of a person.",
+            hint=f"import a model's grades with --kind {MODEL}, under a name that no person has",
+        )
+    left = [
+        sum((query, each) not in read.not_judged for each in documents - read.grades[query].keys())
+        for query, documents in pooled.items()
+    ]
+    open_queries = sum(each > 0 for each in left)
+    if open_queries:
+        documents = sum(left)
+        raise InputError(
+            source,
+            f"{count(documents, 'document')} of {open_queries} of the {len(pooled)} sampled queries "
+            f"{'is' if documents == 1 else 'are'} still to be judged by people.",
+            hint=f"cranfield judge {source}",
+        )
+
+
+def _check_model(source: str, read: ModelGrades, sizes: Mapping[str, int], model: str) -> None:
+    again = f"cranfield judge {source} --assessor {model}"
+    if len(read.judges) > 1:
+        ways = ", ".join(f"{judge[:8] or 'imported'}: {number:,}" for judge, number in read.judges.most_common())
+        raise InputError(
+            source,
+            f"{model} was asked in {len(read.judges)} ways, so its grades are not those of one judge ({ways}).",
+            hint="let it judge all documents in the same way, or under another name",
+        )
+    unjudged = [query for query, size in sizes.items() if size and not read.grades[query]]
+    if unjudged:
+        raise InputError(
+            source,
+            f"{model} has not judged {len(unjudged)} of the {len(sizes)} queries that the sample was drawn from.",
+            hint=again,
+        )
+    total = sum(sizes.values())
+    missing = total - sum(map(len, read.grades.values()))
+    if missing > MOST_MISSING * total:
+        raise InputError(
+            source,
+            f"{model} has no grade for {missing:,} of {total:,} documents; up to {MOST_MISSING:.0%} could be left out.",
+            hint=again,
+        )

@@ -1,0 +1,172 @@
+"""Writing into a store: queries, documents, the scale, grades and their withdrawal, judgments from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from cranfield.errors import InputError
+from cranfield.judging.store import assigning, event_log, waiting
+from cranfield.judging.store.event_log import NAMES, append_many, batches, not_undone, now, standing
+from cranfield.judging.store.events import Event, StoredDocument, StoredQuery, text_names
+from cranfield.judging.store.random_orders import place
+from cranfield.judging.store.scale import DEFAULT_SCALE, GradeScale
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, SCALE, WAITING
+from cranfield.judging.store.waiting import count_again, count_rows, upsert
+from cranfield.ranks.judgments import Judgments
+
+
+def add_queries(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
+    """Add queries; returns how many are new."""
+    places = ({**row, "place": place(row["query_id"])} for row in rows)
+    return _add(connection, QUERIES, places, text_names(StoredQuery))
+
+
+def add_documents(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
+    """Add documents; returns how many are new."""
+    return _add(connection, DOCUMENTS, rows, text_names(StoredDocument))
+
+
+def _add(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str, Any]], texts: Iterable[str]) -> int:
+    before = count_rows(connection, table)
+    statement = upsert(connection.dialect.name, table)
+    new = {
+        name: sa.case((statement.excluded[name] != "", statement.excluded[name]), else_=table.c[name]) for name in texts
+    }
+    statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=new)
+    for batch in batches(rows, 1000):
+        connection.execute(statement, batch)
+    return count_rows(connection, table) - before
+
+
+def read_scale(connection: sa.Connection) -> GradeScale:
+    rows = connection.execute(SCALE.select()).all()
+    return GradeScale.of([tuple(row) for row in rows]) if rows else DEFAULT_SCALE
+
+
+def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
+    connection.execute(SCALE.delete())
+    connection.execute(SCALE.insert(), [step._asdict() for step in scale])
+
+
+def import_judgments(connection: sa.Connection, judgments: Judgments, author: Mapping[str, str]) -> int:
+    """Append judgments of one assessor that are not there yet; returns how many."""
+    moment = now()
+    known = {
+        (query, document): event.grade
+        for query, document, events in standing(connection, EVENTS.c.assessor == author["assessor"])
+        for event in events
+        if not event.part_end and not event.adjudicates
+    }
+    rows = (
+        {"query_id": query, "doc_id": document, "grade": grade, "at": moment, **author}
+        for query, graded in judgments.by_query.items()
+        for document, grade in graded.items()
+        if grade >= 0 and not ((query, document) in known and known[query, document] == grade)
+    )
+    count = append_many(connection, rows)
+    count_again(connection, judgments.query_ids)
+    return count
+
+
+def without_text(connection: sa.Connection, documents: Iterable[str]) -> tuple[str, ...]:
+    """The documents without anything to show, in the order of their ids."""
+    shown = sa.or_(*(DOCUMENTS.c[name] != "" for name in text_names(StoredDocument)))
+    lacking: list[str] = []
+    for names in batches(sorted(documents), NAMES):
+        there = set(
+            connection.execute(sa.select(DOCUMENTS.c.doc_id).where(DOCUMENTS.c.doc_id.in_(names), shown)).scalars()
+        )
+        lacking += [name for name in names if name not in there]
+    return tuple(lacking)
+
+
+def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[str, str]]:
+    """The documents of some queries that wait, waited or were judged."""
+    pairs: set[tuple[str, str]] = set()
+    for names in batches(queries, NAMES):
+        for table in (WAITING, EVENTS):
+            rows = connection.execute(sa.select(table.c.query_id, table.c.doc_id).where(table.c.query_id.in_(names)))
+            pairs.update((row.query_id, row.doc_id) for row in rows)
+    return pairs
+
+
+def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], author: Mapping[str, str]) -> int:
+    """Append judgments of one assessor, with comments, that are not there yet; returns how many."""
+    columns = [EVENTS.c[name] for name in ("query_id", "doc_id", "grade", "comment")]
+    own = (EVENTS.c.assessor == author["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
+    last = connection.execute(sa.select(*columns).where(not_undone(), *own).order_by(EVENTS.c.number))
+    known = {(query, document): (grade, comment) for query, document, grade, comment in last}
+    new = []
+    for row in rows:
+        says, item = (row["grade"], row["comment"]), (row["query_id"], row["doc_id"])
+        if known.get(item) != says:
+            known[item] = says
+            new.append({**row, **author})
+    append_many(connection, new)
+    count_again(connection, dict.fromkeys(row["query_id"] for row in new))
+    return len(new)
+
+
+def say(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event:
+    """Append an assessor's grade; one that was sent before under the same key is not appended again."""
+    known = _sent_before(connection, row, source)
+    if known is not None:
+        return known
+    query, document, *part = item = tuple(row[name] for name in ITEM)
+    if row["text_sha256"] is None:
+        row = {**row, "text_sha256": event_log.hash_in_store(connection, document, (part[0], part[1]))}
+    event = event_log.append(connection, {**row, "at": event_log.now()})
+    waiting.count_document(connection, query, document)
+    assigning.release(connection, item, row["assessor"])
+    return event
+
+
+def take_back(
+    connection: sa.Connection,
+    assessor: str,
+    query_id: str | None,
+    doc_id: str | None,
+    adjudicates: bool | None,
+    key: str | None,
+    source: str,
+) -> Event | None:
+    """Append an event that takes back the last one; None if there is none."""
+    known = _sent_before(connection, {"assessor": assessor, "key": key}, source)
+    if known is not None:
+        return known
+    last = event_log.last_of(connection, assessor, query_id, doc_id, adjudicates)
+    if last is None:
+        return None
+    part = last.part or (0, 0)
+    row = {
+        **dict(zip(ITEM, (last.query_id, last.doc_id, *part), strict=True)),
+        "assessor": assessor,
+        "kind": last.kind,
+        "adjudicates": last.adjudicates,
+        "undoes": last.number,
+        "key": key,
+    }
+    event = event_log.append(connection, {**row, "at": event_log.now()})
+    waiting.count_document(connection, last.query_id, last.doc_id)
+    waiting.look_again(connection, [last.query_id])
+    return event
+
+
+def _sent_before(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event | None:
+    if row["key"] is None:
+        return None
+    sent = connection.execute(_OF_KEY, {"sent": row["key"]}).one_or_none()
+    if sent is None:
+        return None
+    compared = ("assessor", *(name for name in (*ITEM, "grade") if name in row))
+    if any(getattr(sent, name) != row[name] for name in compared):
+        raise InputError(
+            source, f"the key {row['key']!r:.60} was already used for something else.", hint="make a new key"
+        )
+    return event_log.event_of(sent)
+
+
+_OF_KEY = EVENTS.select().where(EVENTS.c.key == sa.bindparam("sent"))

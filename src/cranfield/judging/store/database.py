@@ -1,0 +1,320 @@
+"""The database of a store: SQLite by path, PostgreSQL by URL; transactions, and their failures as our errors."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+
+from cranfield.errors import CranfieldError, InputError, OutputError, either, need
+from cranfield.io.formats.store import HEAD
+from cranfield.io.locking import locked
+from cranfield.io.near_files import near_file
+from cranfield.judging.store.schema import VERSION, create_tables, migrate, version_of
+
+Made = TypeVar("Made")
+
+
+@dataclass(eq=False)
+class _PendingChange(Generic[Made]):
+    what: str
+    make: Callable[[sa.Connection], Made]
+    lasting: bool
+    called: threading.Event = field(default_factory=threading.Event)  # it is done, or its thread must lead
+    done: bool = False
+    left: bool = False  # its thread was interrupted and no longer waits
+    result: list[Made] = field(default_factory=list)
+    error: Exception | None = None
+
+
+class SharedCommits:
+    """Runs changes, each on disk when its call returns. A change that shared a failed transaction runs again, alone.
+
+    The first thread leads: it makes all waiting changes, its own among them, and then passes the lead to the thread
+    that has waited longest. So no thread waits for more than two transactions.
+
+    writing: opens a transaction for something that is lost if it fails, on disk at its end or not
+    """
+
+    def __init__(self, writing: Callable[[str, bool], AbstractContextManager[sa.Connection]]) -> None:
+        self._writing = writing
+        self._lock = threading.Lock()
+        self._waiting: deque[_PendingChange[Any]] = deque()
+        self._led = False
+
+    def run(self, what: str, make: Callable[[sa.Connection], Made], *, lasting: bool = True) -> Made:
+        """Make a change; its result, or its error. One that is not `lasting` may be lost in a power failure."""
+        mine = _PendingChange(what, make, lasting)
+        leads = False
+        try:
+            with self._lock:
+                self._waiting.append(mine)
+                leads, self._led = not self._led, True
+            if not leads:
+                mine.called.wait()
+            if not mine.done:
+                leads = True
+                self._make_all()
+        finally:
+            with self._lock:
+                leads = leads or (mine.called.is_set() and not mine.done)  # called while it was being interrupted
+                mine.left = True
+                if mine in self._waiting:
+                    self._waiting.remove(mine)
+                if leads:
+                    self._call_next()
+        if mine.error is not None:
+            raise mine.error
+        return mine.result[0]
+
+    def _call_next(self) -> None:
+        if self._waiting:
+            self._waiting[0].called.set()
+        else:
+            self._led = False
+
+    def _make_all(self) -> None:
+        with self._lock:
+            changes = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            self._make(changes)
+        finally:  # the others still get their turn if this thread is interrupted
+            with self._lock:
+                self._waiting.extendleft(change for change in reversed(changes) if not (change.done or change.left))
+
+    def _make(self, changes: Sequence[_PendingChange[Any]]) -> None:
+        try:
+            with self._writing(changes[0].what, any(change.lasting for change in changes)) as connection:
+                results = [change.make(connection) for change in changes]
+        except Exception:  # one failed, and the others with it: each is tried alone and gets its own error
+            for change in changes:
+                self._make_alone(change)
+        else:
+            for change, result in zip(changes, results, strict=True):
+                change.result.append(result)
+                change.done = True
+                change.called.set()
+
+    def _make_alone(self, change: _PendingChange[Any]) -> None:
+        try:
+            with self._writing(change.what, change.lasting) as connection:
+                result = change.make(connection)
+        except Exception as error:
+            change.error = error
+        else:
+            change.result.append(result)
+        change.done = True
+        change.called.set()
+
+
+PATIENCE = 30.0  # seconds to wait for another process that is writing
+
+_LOCK = 7_235_010_419  # PostgreSQL's lock for writing to a store
+
+
+class Database:
+    """Connections to one store. Others see a transaction completely, or not at all."""
+
+    def __init__(self, where: str, *, create: bool = False, read_only: bool = False) -> None:
+        self._where, self._url = where, address(where)
+        self.name = where if self._url is None else self._url.render_as_string(hide_password=True)
+        self.read_only = read_only
+        self.commits = SharedCommits(self.writing)
+        self._writing = threading.Lock()  # threads of one process take turns without SQLite's polling
+        if self._url is None:
+            self._check_file(where, create)
+            self._engine = _sqlite(where, read_only)
+        else:
+            self._engine = _server(self._url, self.name)
+        try:
+            self._prepare(create)
+        except CranfieldError:
+            self.close()
+            raise
+
+    def _check_file(self, path: str, create: bool) -> None:
+        if os.path.isdir(path):
+            raise InputError(path, "this is a folder.", hint="name a file, such as judgments.db")
+        if not os.path.exists(path):
+            if not create:
+                raise InputError(path, "there is no such store.", hint=near_file(path) or _MAKING)
+            return
+        try:
+            with open(path, "rb") as file:
+                head = file.read(len(HEAD))
+        except OSError as error:
+            raise InputError(path, f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        if head != HEAD and not (create and not head):  # SQLite would make an empty file its own
+            raise _no_store(path)
+
+    def _prepare(self, create: bool) -> None:
+        with self.reading() as connection:
+            version = version_of(connection, self.name)
+            empty = version is None and not sa.inspect(connection).get_table_names()
+        if version == VERSION:
+            return
+        if version is None and not (create and (empty or self._url is not None)):
+            raise _no_store(self.name)
+        if self.read_only:  # an older version is migrated even so: we cannot read its tables
+            Database(self._where).close()
+            return
+        with self.writing("the store") as connection:
+            version = version_of(connection, self.name)  # another process may have been faster
+            if version is None:
+                create_tables(connection)
+            elif version < VERSION:
+                migrate(connection, version)
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that reads; it sees one state of the store."""
+        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+            if self._url is not None:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def writing(self, what: str, lasting: bool = True) -> Iterator[sa.Connection]:
+        """A transaction that writes, one at a time. `what` is lost if it fails.
+
+        lasting: it is on disk when this ends; otherwise it does not wait for the disk, and a power failure may undo it.
+        """
+        if self.read_only:
+            raise OutputError(self.name, f"{what}: not saved, because this store was opened read-only.")
+        with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
+            if self._url is None:
+                connection = connection.execution_options(synchronous="FULL" if lasting else "NORMAL")
+            with connection.begin():
+                if self._url is not None:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+                    if not lasting:
+                        connection.execute(sa.text("SET LOCAL synchronous_commit TO off"))
+                yield connection
+
+    @contextmanager
+    def _failing(self, kind: type[InputError] | type[OutputError], fact: str) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            cause = getattr(error, "orig", None)
+            reason = _reason(cause if cause is not None else error)
+            if kind is InputError and reason.startswith("file is not a database"):
+                raise _no_store(self.name) from error
+            raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
+
+    @contextmanager
+    def only_one(self, doing: str) -> Iterator[None]:
+        """Keep other processes from doing the same to the store while the block runs; an error if one already does.
+
+        A process that was killed no longer counts.
+        """
+        if self._url is None:
+            file = Path(self._where).resolve()
+            beside = file.with_name(f"{file.name}-{hashlib.sha256(doing.encode()).hexdigest()[:8]}")
+            with locked(beside, doing, name=self.name, hint=_ONE_AT_A_TIME):
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):  # Windows cannot remove an open file
+                        beside.unlink()
+            return
+        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+            schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
+            key = int.from_bytes(hashlib.sha256(f"{schema} {doing}".encode()).digest()[:8], signed=True)
+            taken = connection.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar_one()
+            connection.commit()
+            if not taken:
+                raise OutputError(self.name, f"another process is {doing}.", hint=_ONE_AT_A_TIME)
+            try:
+                yield
+            finally:
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def address(where: str) -> sa.URL | None:
+    """The URL of a server; None for a path."""
+    if "://" not in where or os.path.exists(where):
+        return None
+    try:
+        url = sa.make_url(where)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError(where.partition("@")[2] or where, "this is not a URL of a database.", hint=_URLS) from None
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise InputError(url.render_as_string(hide_password=True), "a store is a file or in PostgreSQL.", hint=_URLS)
+    return url.set(drivername="postgresql+psycopg")
+
+
+_ONE_AT_A_TIME = "wait for it to end"
+_MAKING = either("open_store(path, create=True)", "'cranfield pool'") + " makes one"
+_URLS = "give a path, or postgresql+psycopg://user:password@host/database"
+
+
+def _server(url: sa.URL, name: str) -> sa.Engine:
+    need("psycopg", purpose="a store in PostgreSQL", extra="postgres")
+    return sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args={"connect_timeout": int(PATIENCE)})
+
+
+def _sqlite(path: str, read_only: bool) -> sa.Engine:
+    uri = Path(path).absolute().as_uri() + (_mode(path) if read_only else "")
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+        connection.execute("PRAGMA cache_size=-65536")
+        if read_only:
+            connection.execute("PRAGMA query_only=ON")
+        else:
+            connection.execute("PRAGMA journal_mode=WAL")
+        return connection
+
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.pool.QueuePool, pool_size=20)
+
+    def begin(connection: sa.Connection) -> None:
+        # Python's driver would begin only with the first change: too late to keep others from writing.
+        synchronous = connection.get_execution_options().get("synchronous")
+        if synchronous:  # with NORMAL, a power failure could lose the last grades
+            connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if synchronous else "BEGIN")
+
+    sa.event.listen(engine, "begin", begin)
+    return engine
+
+
+def _mode(path: str) -> str:
+    """How to open a file that is only read. Where nothing can be written, SQLite has no place for its shared memory."""
+    if not os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+        return "?mode=ro" if os.path.exists(f"{path}-wal") else "?immutable=1"
+    # With write access nothing is left behind: SQLite removes its extra files when it closes.
+    return "?mode=rw" if os.access(path, os.W_OK) else "?mode=ro"
+
+
+def _no_store(name: str) -> InputError:
+    return InputError(name, "this is not a store of judgments.", hint=_MAKING)
+
+
+def _reason(error: Any) -> str:
+    text = (str(error).splitlines() or [type(error).__name__])[0]  # further lines are PostgreSQL's own hints
+    return text[:1].lower() + text[1:].rstrip(".")
+
+
+def _hint(reason: str) -> str:
+    hints = {
+        "disk is full": "make room on the disk; everything saved before is still there",
+        "readonly database": "the file or its folder cannot be written; change its permissions, or copy it",
+        "database is locked": "another process has been writing for a long time; try again",
+        "unable to open": "does its folder exist, and is it writable?",
+        "disk image is malformed": "the file is damaged: restore it from a backup",
+    }
+    return next((hint for sign, hint in hints.items() if sign in reason), "")

@@ -1,0 +1,167 @@
+"""The contents of a store as plain data: events, texts, tasks, progress.
+
+The fields of `Event`, `StoredQuery` and `StoredDocument` declare columns of the store. Its tables, the migration of
+older stores, what `add_queries` and `add_documents` take, sheets and the page follow from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+DocumentPart = tuple[int, int]
+WaitingItem = tuple[str, str, int, int]  # query, document, and the part from 0 to 0 for all of it
+
+
+class Stored(NamedTuple):
+    """How a field is kept in a store.
+
+    column: the name of the column; by default that of the field
+    since: the version of the store that has it first
+    is_key: the number of the row
+    is_id: compared by its bytes
+    in_sheet: shown in a sheet
+    """
+
+    column: str = ""
+    since: int = 1
+    is_key: bool = False
+    is_id: bool = False
+    in_sheet: bool = False
+
+
+Id = Annotated[str, Stored(is_id=True)]
+
+
+class StoredField(NamedTuple):
+    """A field of a class that declares columns; its type is that of a value that is there."""
+
+    name: str
+    type: Any
+    optional: bool
+    default: Any
+    stored: Stored
+
+    @property
+    def column(self) -> str:
+        return self.stored.column or self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Who gave which grade to which document for which query, when, and seeing which text.
+
+    grade: None where the assessor could not judge it, and where `undoes` says which event is taken back
+    part: the characters from start to end of the document's text; None for all of it
+    adjudicates: this grade settles a disagreement of assessors
+    """
+
+    number: Annotated[int, Stored(is_key=True)]
+    query_id: Id
+    doc_id: Id
+    part: Annotated[DocumentPart | None, Stored(since=2)] = None
+    assessor: Id
+    kind: str
+    grade: float | None
+    undoes: int | None = None
+    adjudicates: bool = False
+    comment: str = ""
+    at: datetime
+    seconds: float | None = None
+    text_sha256: str = ""
+
+    def __repr__(self) -> str:
+        grade = "no grade" if self.grade is None else f"grade {self.grade:g}"
+        return f"<Event {self.number}: {self.assessor} gave {grade} to {self.doc_id} for {self.query_id}>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredQuery:
+    """What a store knows about a query, for an assessor to read."""
+
+    query: Annotated[str, Stored(column="text", in_sheet=True)] = ""
+    narrative: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredDocument:
+    """What a store knows about a document, for an assessor to read."""
+
+    title: Annotated[str, Stored(in_sheet=True)] = ""
+    text: Annotated[str, Stored(in_sheet=True)] = ""
+    url: Annotated[str, Stored(in_sheet=True)] = ""
+    image: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(StoredQuery, StoredDocument):
+    """A document that an assessor is to judge for a query. It does not say who returned it, nor at which rank."""
+
+    number: int
+    query_id: str
+    doc_id: str
+    part: DocumentPart | None
+
+    def __repr__(self) -> str:
+        return f"<Task {self.number}: judge {self.doc_id} for {self.query_id}>"
+
+    @property
+    def text_sha256(self) -> str:
+        """The SHA-256 of what the assessor sees."""
+        return seen_sha256(self.title, self.text, self.part)
+
+
+@cache
+def stored_fields(kind: type) -> tuple[StoredField, ...]:
+    """The fields of a class above, as they are kept."""
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(_stored(declared.name, hints[declared.name], declared.default) for declared in fields(kind))
+
+
+def _stored(name: str, hint: Any, default: Any) -> StoredField:
+    told = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Stored)), Stored())
+    plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
+    kinds = [kind for kind in get_args(plain) or (plain,) if kind is not type(None)]
+    return StoredField(name, kinds[0], type(None) in get_args(plain), default, told)
+
+
+def text_names(kind: type) -> tuple[str, ...]:
+    """The columns of texts, in the order in which rows give them."""
+    return tuple(field.column for field in stored_fields(kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one assessor has done: documents judged and not judgeable, and the seconds spent on those timed."""
+
+    judged: int
+    cannot_judge: int
+    seconds: float
+    timed: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreProgress:
+    """The progress of judging: documents pooled and left, the same in queries, and the work of each assessor."""
+
+    documents: int
+    left: int
+    queries: int = 0
+    queries_done: int = 0  # nothing is left of these
+    by_query: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)  # documents and those left
+    by_assessor: Mapping[str, Work] = field(default_factory=dict, repr=False)
+
+
+def item_of(thing: Event | Task) -> WaitingItem:
+    """What an event or a task is about."""
+    return thing.query_id, thing.doc_id, *(thing.part or (0, 0))
+
+
+def seen_sha256(title: str, text: str, part: DocumentPart | None) -> str:
+    """The SHA-256 of a document as it is shown: its title, a line break, and its text or a part of that."""
+    shown = text[part[0] : part[1]] if part else text
+    return hashlib.sha256(f"{title}\n{shown}".encode(errors="surrogatepass")).hexdigest()

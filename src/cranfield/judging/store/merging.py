@@ -1,0 +1,73 @@
+"""Whose grades count, and how the grades of several assessors become one.
+
+Each kind of assessor is an entry in KINDS and each rule one in RULES; options, help and errors follow. Adjudicated
+documents need no rule: the adjudicator's grade counts, the last one if there are several.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from cranfield.errors import InputError, choice_hint
+
+
+class AssessorKind(NamedTuple):
+    """A kind of assessor. By default only people's judgments count."""
+
+    meaning: str
+    people: bool
+
+
+PERSON = "person"  # who judges on the page and in a sheet
+KINDS: dict[str, AssessorKind] = {
+    PERSON: AssessorKind("a person who read the document", people=True),
+    "imported": AssessorKind("judgments from a file", people=True),
+    "model": AssessorKind("a model that was asked", people=False),
+    "clicks": AssessorKind("what users of the system clicked on", people=False),
+}
+BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
+
+
+class Rule(NamedTuple):
+    """A rule for the grades of one document, in the order in which they were given."""
+
+    meaning: str
+    merge: Callable[[Sequence[float]], float]
+
+
+def _majority(grades: Sequence[float]) -> float:
+    counts = Counter(grades)
+    most = max(counts.values())
+    return min(grade for grade, count in counts.items() if count == most)
+
+
+def _median(grades: Sequence[float]) -> float:
+    return sorted(grades)[(len(grades) - 1) // 2]
+
+
+def _latest(grades: Sequence[float]) -> float:
+    return grades[-1]
+
+
+RULES: dict[str, Rule] = {
+    "majority": Rule("the grade that most assessors gave; in a tie, the lowest", _majority),
+    "median": Rule("the middle grade; of two, the lower one, so it is always a grade that was given", _median),
+    "max": Rule("the highest grade", max),
+    "min": Rule("the lowest grade", min),
+    "latest": Rule("the grade that was given last", _latest),
+}
+
+
+def find_rule(name: str, source: str) -> Rule:
+    """The rule of this name.
+
+    >>> find_rule("majority", "judgments.db").merge([2, 0, 2])
+    2
+    """
+    if name not in RULES:
+        raise InputError(
+            source, f"there is no rule '{name}' to merge grades.", hint=choice_hint("rules are", RULES, name)
+        )
+    return RULES[name]

@@ -1,0 +1,97 @@
+"""GradeScale: the grades that assessors choose from, and what each means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.words import listed
+
+MOST_GRADES = 10  # one key each, 0 to 9
+
+
+class GradeMeaning(NamedTuple):
+    """A grade, its name, and a sentence that says when to give it."""
+
+    grade: float
+    name: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeScale:
+    """The grades of a project from the lowest to the highest, each with its name and what it means.
+
+    >>> GradeScale.of({0: "Off topic", 1: ("On topic", "It answers the question.")}).names
+    {0.0: 'Off topic', 1.0: 'On topic'}
+    >>> 2 in DEFAULT_SCALE, 2.5 in DEFAULT_SCALE
+    (True, False)
+    """
+
+    grades: tuple[GradeMeaning, ...]
+
+    def __repr__(self) -> str:
+        return f"<GradeScale {listed([f'{step.grade:g} {step.name}' for step in self.grades], 6)}>"
+
+    @classmethod
+    def of(cls, grades: Mapping[Any, Any] | Iterable[Any], source: str = "the scale") -> GradeScale:
+        """Make a scale, or say what is wrong with it.
+
+        grades: {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning).
+        source: where it comes from, for errors.
+        Returns a `GradeScale`.
+        """
+        rows = [_named(*pair) for pair in grades.items()] if isinstance(grades, Mapping) else list(grades)
+        made = tuple(sorted(_checked(row, source) for row in rows))
+        if not 2 <= len(made) <= MOST_GRADES:
+            raise InputError(source, f"a scale has 2 to {MOST_GRADES} grades, not {len(made)}.")
+        for one, other in pairwise(made):
+            if one.grade == other.grade:
+                raise InputError(source, f"the grade {one.grade:g} appears twice.")
+        return cls(made)
+
+    def __contains__(self, grade: object) -> bool:
+        return any(step.grade == grade for step in self.grades)
+
+    def __iter__(self) -> Iterator[GradeMeaning]:
+        return iter(self.grades)
+
+    @property
+    def names(self) -> dict[float, str]:
+        """The name of each grade."""
+        return {step.grade: step.name for step in self.grades}
+
+    def listed(self) -> str:
+        """The grades for an error or a help text: 0, 1, 2, 3."""
+        return ", ".join(f"{step.grade:g}" for step in self.grades)
+
+
+def _named(grade: Any, meaning: Any) -> tuple[Any, ...]:
+    return (grade, meaning) if isinstance(meaning, str) else (grade, *meaning)
+
+
+def _checked(row: Any, source: str) -> GradeMeaning:
+    try:
+        grade, name, meaning = (*row, "")[:3]
+        number = float(grade)
+    except (TypeError, ValueError):
+        raise InputError(source, f"{row!r:.60} is not a grade and its name.") from None
+    if not math.isfinite(number) or number < 0 or isinstance(grade, bool):
+        raise InputError(source, f"{grade!r} is not a grade.", hint="a grade is 0 or more; negative means not judged")
+    if not isinstance(name, str) or not name.strip() or not isinstance(meaning, str):
+        raise InputError(source, f"the grade {number:g} has no name.", hint="give each grade a name and a sentence")
+    return GradeMeaning(number + 0.0, name.strip(), meaning.strip())
+
+
+DEFAULT_SCALE = GradeScale.of(
+    [
+        (0, "Not relevant", "About something else"),
+        (1, "Related", "Touches it, no answer"),
+        (2, "Relevant", "Part of the answer"),
+        (3, "Perfect", "Answers it directly"),
+    ]
+)

@@ -1,0 +1,300 @@
+"""The tables of a store, and how those of older versions are brought up to date.
+
+Events are appended and never changed; everything else can be rebuilt from them. The columns of events and of texts are
+declared in `events.py`, all others here. A table, a column or an index that came later says since which version it is
+there, and older stores get it when they are opened for writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import sqlalchemy as sa
+
+from cranfield.errors import InputError
+from cranfield.judging.store.events import DocumentPart, Event, StoredDocument, StoredQuery, stored_fields
+
+METADATA = sa.MetaData()
+
+# PostgreSQL's own order of texts depends on its locale; ids are compared by their bytes, as everywhere here.
+_ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+# SQLite counts rows by itself only if the key is called INTEGER.
+_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_TYPES = {str: sa.Text, int: sa.BigInteger, float: sa.Float(53), bool: sa.Boolean, datetime: sa.Text}
+
+
+def _since(version: int) -> dict[str, int]:
+    return {"since": version}
+
+
+def _declared(kind: type) -> Iterator[sa.Column[Any]]:
+    """The columns that the fields of a class in `events.py` declare."""
+    for field in stored_fields(kind):
+        if field.type == DocumentPart:
+            yield from _part()
+            continue
+        default = {str: "", bool: sa.false()}.get(field.type) if field.default is not MISSING else None
+        stored = field.stored
+        type_ = _NUMBER if stored.is_key else _ID if stored.is_id else _TYPES[field.type]
+        more = {"primary_key": stored.is_key, "nullable": field.optional, "server_default": default}
+        yield sa.Column(field.column, type_, **more, info=_since(stored.since))
+
+
+def _part() -> list[sa.Column[Any]]:
+    """The part of a document that is judged; all of it is the part from 0 to 0."""
+    return [
+        sa.Column(name, sa.Integer, nullable=False, server_default="0", info=_since(2))
+        for name in ("part_start", "part_end")
+    ]
+
+
+def _item() -> list[sa.Column[Any]]:
+    return [sa.Column("query_id", _ID, nullable=False), sa.Column("doc_id", _ID, nullable=False), *_part()]
+
+
+ABOUT = sa.Table("cranfield_store", METADATA, sa.Column("version", sa.Integer, nullable=False))
+
+QUERIES = sa.Table(
+    "queries",
+    METADATA,
+    sa.Column("query_id", _ID, primary_key=True),
+    *_declared(StoredQuery),
+    sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of queries
+    sa.Column("open", sa.Integer, nullable=False, server_default="0"),  # documents that still need an assessor
+    sa.Column("pooled", sa.Integer, nullable=False, server_default="0", info=_since(3)),  # that wait or waited
+)
+
+DOCUMENTS = sa.Table(
+    "documents",
+    METADATA,
+    sa.Column("doc_id", _ID, primary_key=True),
+    *_declared(StoredDocument),
+)
+
+
+WAITING = sa.Table(
+    "waiting",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    *_item(),
+    sa.Column("why", sa.Text, nullable=False, server_default=""),
+    sa.Column("assessors", sa.Integer, nullable=False, server_default="1"),  # by how many it is to be judged
+    sa.Column("remaining", sa.Integer, nullable=False, server_default="1"),  # how many of them are still to come
+    sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of the query
+    # The stratum of a sampled pool, if it is in one, and the order of judging, unless it came by rank alone.
+    sa.Column("stratum", sa.Text, nullable=False, server_default="", info=_since(4)),
+    sa.Column("chosen_by", sa.Text, nullable=False, server_default="", info=_since(5)),
+)
+
+EVENTS = sa.Table(
+    "events",
+    METADATA,
+    *_declared(Event),
+    # So that an event that is sent twice, because the answer was lost, counts only once.
+    sa.Column("key", sa.Text, info=_since(3)),
+    sa.Column("judge", sa.Text, nullable=False, server_default="", info=_since(5)),  # how a model was asked: see JUDGES
+)
+
+# How models were asked: model, prompt and parameters, under the hash of all of it.
+JUDGES = sa.Table(
+    "judges",
+    METADATA,
+    sa.Column("judge", sa.Text, primary_key=True),
+    sa.Column("settings", sa.Text, nullable=False),  # JSON
+    info=_since(5),
+)
+
+# Replies of models, readable or not: a pair that was paid for is not asked about again.
+REPLIES = sa.Table(
+    "replies",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),  # the hash of the judge, the texts that were shown, and the sample
+    *_item(),
+    sa.Column("assessor", _ID, nullable=False),
+    sa.Column("judge", sa.Text, nullable=False),
+    sa.Column("sample", sa.Integer, nullable=False, server_default="0"),  # which of several replies about a document
+    sa.Column("grade", sa.Float(53)),  # none: it could not be read, and `failure` says why
+    sa.Column("failure", sa.Text, nullable=False, server_default=""),
+    sa.Column("reply", sa.Text, nullable=False, server_default=""),  # as it came
+    sa.Column("details", sa.Text, nullable=False, server_default="{}"),  # JSON: tokens, how the reply ended, …
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("purpose", sa.Text, nullable=False, server_default="grade"),  # or "canary", or "order"
+    sa.Column("tokens", sa.BigInteger, nullable=False, server_default="0"),  # that it took; 0: another row paid for it
+    info=_since(5),
+)
+
+# Requests to models that were sent and never answered: they may have been paid for, so a budget counts them in full.
+UNANSWERED = sa.Table(
+    "unanswered",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("assessor", _ID, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),  # the most that it can have taken
+    sa.Column("at", sa.Text, nullable=False),
+    info=_since(5),
+)
+
+# Random samples of queries that people judge completely: of which queries each was drawn, and which ones were.
+QUERY_SAMPLES = sa.Table(
+    "query_samples",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+    info=_since(5),
+)
+SAMPLED_QUERIES = sa.Table(
+    "sampled_queries",
+    METADATA,
+    sa.Column("sample", sa.BigInteger, primary_key=True),
+    sa.Column("query_id", _ID, primary_key=True),
+    sa.Column("drawn", sa.Boolean, nullable=False),
+    info=_since(5),
+)
+
+LEASES = sa.Table(
+    "leases",
+    METADATA,
+    sa.Column("waiting", sa.BigInteger, primary_key=True),
+    sa.Column("assessor", _ID, primary_key=True),
+    sa.Column("until", sa.Float(53), nullable=False),  # seconds since 1970
+)
+
+# The grades that assessors choose from; without rows, the default ones.
+SCALE = sa.Table(
+    "scale",
+    METADATA,
+    sa.Column("grade", sa.Float(53), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("meaning", sa.Text, nullable=False, server_default=""),
+    info=_since(3),
+)
+
+# Queries in which an assessor has nothing left to do, although others have: these need no new search.
+PASSED = sa.Table(
+    "passed",
+    METADATA,
+    sa.Column("assessor", _ID, primary_key=True),
+    sa.Column("query_id", _ID, primary_key=True),
+)
+
+ITEM = ("query_id", "doc_id", "part_start", "part_end")
+
+
+def is_open(column: sa.Column[int]) -> sa.ColumnElement[bool]:
+    """The condition that something is left, written as in the indexes: with a parameter they would not be used."""
+    return column > sa.literal_column("0")
+
+
+def _where_open(column: sa.Column[int]) -> dict[str, object]:
+    return {"sqlite_where": is_open(column), "postgresql_where": is_open(column)}
+
+
+INDEXES = (
+    sa.Index("open_queries", QUERIES.c.place, **_where_open(QUERIES.c.open)),
+    # In version 1 a document could wait only once for a query; since then each of its parts can.
+    sa.Index("waiting_items", *(WAITING.c[name] for name in ITEM), unique=True, info=_since(2)),
+    sa.Index("open_items", WAITING.c.query_id, WAITING.c.place, **_where_open(WAITING.c.remaining)),
+    sa.Index("events_of_items", EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number),
+    sa.Index("events_of_assessors", EVENTS.c.assessor, EVENTS.c.number),
+    sa.Index(
+        "undone",
+        EVENTS.c.undoes,
+        unique=True,  # an event is taken back only once
+        sqlite_where=EVENTS.c.undoes.isnot(None),
+        postgresql_where=EVENTS.c.undoes.isnot(None),
+    ),
+    sa.Index(
+        "event_keys",
+        EVENTS.c.key,
+        unique=True,
+        sqlite_where=EVENTS.c.key.isnot(None),
+        postgresql_where=EVENTS.c.key.isnot(None),
+        info=_since(3),
+    ),
+    sa.Index("replies_of_items", REPLIES.c.query_id, REPLIES.c.doc_id),
+    sa.Index("reply_keys", REPLIES.c.key),
+)
+
+VERSION = max(
+    part.info.get("since", 1) for table in METADATA.sorted_tables for part in (table, *table.c, *table.indexes)
+)
+
+
+def create_tables(connection: sa.Connection) -> None:
+    definitions = _definitions(connection.dialect.name)
+    # A server takes them all at once; SQLite takes one at a time.
+    for statement in definitions if connection.dialect.name == "sqlite" else (";\n".join(definitions),):
+        connection.exec_driver_sql(statement)
+    connection.execute(ABOUT.insert().values(version=VERSION))
+
+
+@cache
+def _definitions(dialect: str) -> tuple[str, ...]:
+    """The statements that make all tables and indexes; SQLAlchemy would compile and check each for every store."""
+    language = sa.make_url(f"{dialect}://").get_dialect()()
+    tables = [sa.schema.CreateTable(table, if_not_exists=True) for table in METADATA.sorted_tables]
+    indexes = [sa.schema.CreateIndex(index, if_not_exists=True) for index in INDEXES]
+    return tuple(str(part.compile(dialect=language)) for part in (*tables, *indexes))
+
+
+def version_of(connection: sa.Connection, name: str) -> int | None:
+    """The version of a store; None where the database holds no store."""
+    if not sa.inspect(connection).has_table(ABOUT.name):
+        return None
+    version = connection.execute(sa.select(sa.func.max(ABOUT.c.version))).scalar()
+    if not isinstance(version, int):
+        raise InputError(name, "this store has lost its version.", hint="restore it from a backup")
+    if version > VERSION:
+        raise InputError(
+            name,
+            f"this store has version {version}, but this cranfield reads only up to {VERSION}.",
+            hint="pip install --upgrade cranfield",
+        )
+    return version
+
+
+def migrate(connection: sa.Connection, version: int) -> None:
+    """Bring a store up to date; the caller's transaction makes it all or nothing."""
+    made: set[sa.Table] = set()
+    for step in range(version + 1, VERSION + 1):
+        for table in METADATA.sorted_tables:
+            if table.info.get("since") == step:
+                table.create(connection)
+                made.add(table)
+            elif table.info.get("since", 1) < step and table not in made:  # one just made has all columns
+                for column in table.c:
+                    if column.info.get("since") == step:
+                        added = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
+                        connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {added}")
+        for index in INDEXES:
+            if index.info.get("since") == step:
+                connection.exec_driver_sql(f"DROP INDEX IF EXISTS {index.name}")
+                index.create(connection)
+        for statement in _FILLED.get(step, ()):
+            connection.execute(statement)
+    connection.execute(ABOUT.update().values(version=VERSION))
+
+
+def _why(reason: str) -> sa.ColumnElement[bool]:
+    return WAITING.c.why.startswith(reason, autoescape=True)
+
+
+# What the columns of a new version hold in older stores.
+_FILLED = {
+    3: [
+        QUERIES.update().values(
+            pooled=sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id).scalar_subquery()
+        )
+    ],
+    4: [  # the stratum follows from the reason for pooling, with a sample or without
+        WAITING.update().where(_why("first ")).values(stratum="depth"),
+        WAITING.update().where(_why("sample down to ") | _why("not drawn: sample ")).values(stratum="sample"),
+    ],
+    5: [WAITING.update().where(_why("to decide about ")).values(chosen_by="decide")],
+}

@@ -1,0 +1,265 @@
+"""What people read about judging in a terminal: agreement, pools, decisions, and what models judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, Style, aligned, fitted, wrapped
+from cranfield.words import count, cut, visible
+
+if TYPE_CHECKING:
+    from cranfield.judging.agree import Agreement, Estimate, PairAgreement
+    from cranfield.judging.decide import Look
+    from cranfield.judging.models import ModelReport
+    from cranfield.judging.models.ask_model import MissingGrade
+    from cranfield.judging.models.work import AskingEstimate
+    from cranfield.judging.pool import Pooled
+    from cranfield.judging.store import WrittenSheet
+
+DETAILED = 10  # up to this many queries and pairs are shown in detail
+
+
+def agreement_text(found: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    """What was compared, the statistics of all and of each pair, then grades, tables, queries and documents."""
+    lines = wrapped(_headline(found), width=width)
+    lines += ["", *_statistics(found, width, paint.strong)]
+    lines += ["", *aligned(_grades(found.by_grade), style=paint.strong)]
+    for pair in found.pairs[:DETAILED]:
+        if pair.documents:
+            lines += ["", *_table(found, pair, width, paint.strong)]
+    lines += _orders(found, width, paint.strong)
+    lines += ["", *_queries(found, width, paint.strong), *_worst(found, paint.strong)]
+    lines += ["", *map(paint.dim, _notes(found, width))]
+    return "\n".join(lines)
+
+
+def _headline(found: Agreement) -> str:
+    documents, queries = count(found.documents, "document"), count(found.queries, "query", "queries")
+    return f"{len(found.assessors)} assessors judged the same {documents} of {queries}."
+
+
+def _statistics(found: Agreement, width: int, style: Style) -> list[str]:
+    shown = found.pairs if len(found.pairs) > 1 else ()
+    rows = [["", "all" if shown else " – ".join(found.assessors), *(" – ".join(pair.assessors) for pair in shown)]]
+    rows.append(["documents", f"{found.documents:,}", *(f"{pair.documents:,}" for pair in shown)])
+    rows += [
+        [name, str(each), *(str(pair.statistics[name]) for pair in shown)] for name, each in found.statistics.items()
+    ]
+    return fitted(rows, width, style)
+
+
+def _grades(by_grade: Mapping[float, Estimate]) -> list[list[str]]:
+    return [["grade", "given by another too"], *([f"{grade:g}", str(each)] for grade, each in by_grade.items())]
+
+
+def _table(found: Agreement, pair: PairAgreement, width: int, style: Style) -> list[str]:
+    one, other = pair.assessors
+    head = [one, *(f"{grade:g}" for grade in found.grades)]
+    rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(found.grades, pair.table, strict=True)]
+    title = wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width)
+    return [*map(style, title), *fitted([head, *rows], width)]
+
+
+def _orders(found: Agreement, width: int, style: Style) -> list[str]:
+    orders = [(pair, pair.order) for pair in found.pairs if pair.order is not None]
+    if not orders:
+        return []
+    rows = [["assessors", "tau", "moves most", "ranks"]]
+    for pair, order in orders:
+        shown = "–" if order.tau is None else f"{order.tau:.3f}"
+        rows.append([" – ".join(pair.assessors), shown, order.moved[0] if order.moved[1] else "–", str(order.moved[1])])
+    runs = count(len(orders[0][1].means), "run")
+    title = f"The order of {runs} by {orders[0][1].measure}, depending on whose grades are used (Kendall's tau)"
+    return ["", *map(style, wrapped(title, width=width)), *fitted(rows, width, left=(0, 2))]
+
+
+def _queries(found: Agreement, width: int, style: Style) -> list[str]:
+    if len(found.by_query) < 2:
+        return []
+    lowest = sorted(found.by_query.items(), key=lambda each: (each[1].agreement, -each[1].distance, each[0]))[:DETAILED]
+    rows = [["query", "documents", "agreement", "grades apart"]]
+    rows += [[name, str(each.documents), f"{each.agreement:.3f}", f"{each.distance:.2f}"] for name, each in lowest]
+    title = "Queries with the least agreement" if len(found.by_query) > DETAILED else "Query by query"
+    return [style(title), *fitted(rows, width)]
+
+
+def _worst(found: Agreement, style: Style) -> list[str]:
+    if not found.worst:
+        return []
+    rows: list[Sequence[str]] = [["query", "document", "grades"]]
+    for item in found.worst:
+        grades = ", ".join(f"{name} {grade:g}" for name, grade in item.grades.items())
+        rows.append([item.query_id, item.doc_id, grades])
+    return ["", style("Furthest apart"), *aligned(rows, left=(0, 1, 2))]
+
+
+def _notes(found: Agreement, width: int) -> list[str]:
+    notes = [
+        "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing queries."
+    ]
+    if len(found.assessors) > 2:
+        notes.append("The kappas for all assessors are the means over the pairs.")
+    estimates = [*found.statistics.values(), *(each for pair in found.pairs for each in pair.statistics.values())]
+    reasons = dict.fromkeys(each.reason for each in estimates if each.reason)
+    notes += [
+        f"– not defined: {reason}." if "interval" not in reason else f"No intervals: {reason}." for reason in reasons
+    ]
+    most = max(each.undefined for each in estimates)
+    if most:
+        notes.append(f"Up to {count(most, 'draw')} had no value and are left out of an interval.")
+    return [line for note in notes for line in wrapped(note, hang=2, width=width)]
+
+
+LISTED = 5  # ids of a kind
+BIASED = (
+    "chosen by grades, so the judgments are a biased sample: never estimate from them how many documents are relevant"
+)
+
+
+def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
+    queries = f" of {count(found.waiting_queries, 'query', 'queries')}" if found.waiting else ""
+    waits = f"{count(found.waiting, 'document')}{queries} {'waits' if found.waiting == 1 else 'wait'} to be judged"
+    yield from wrapped(f"{found.store}: {waits}", hang=2, width=width)
+    for line in _facts(found):
+        yield from wrapped(line, "  ", width=width)
+
+
+def _facts(found: Pooled) -> Iterator[str]:
+    judged = f", {found.judged:,} of them judged already" if found.judged else ""
+    yield f"{count(found.documents, 'document')} in the pool of {count(found.runs, 'run')}{judged}"
+    if found.new < found.waiting:
+        yield f"{found.new:,} of those that wait are new, {found.waiting - found.new:,} waited before"
+    if found.drawn:
+        queries = f"{len(found.drawn):,} of {count(found.queries, 'query', 'queries')}"
+        yield f"{queries} drawn at random (seed {found.seed}) for people, who judge all their documents"
+        yield f"{count(found.for_models, 'document')} of the other queries for models only"
+    if found.sampled or found.not_drawn:
+        drawn = f"{found.sampled:,} of those that wait {'was' if found.sampled == 1 else 'were'} drawn at random"
+        yield f"{drawn}; {found.not_drawn:,} more belong to the pool and stay unjudged (--pooled)"
+    if found.twice:
+        yield f"{found.twice:,} {'is' if found.twice == 1 else 'are'} for two assessors"
+    if found.beyond_limit:
+        by = f"left for later by the order {found.chosen_by}" if found.chosen_by else "left out by the limit"
+        yield f"{count(found.beyond_limit, 'unjudged document')} {by}"
+    if found.chosen_by:
+        yield f"{BIASED}; judge, then pool again for the next ones"
+    if found.without_text:
+        lacking = count(len(found.without_text), "document has no text", "documents have no text")
+        yield f"{lacking}: {_some(found.without_text)}; give a collection that has it with --corpus"
+    if found.empty:
+        empty = count(len(found.empty), "query got no document", "queries got no document")
+        yield f"{empty} from any run: {_some(found.empty)}"
+    for run, number in found.unknown.items():
+        yield f"{run}: {count(number, 'query is', 'queries are')} not among the queries and left out"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(visible, names[:LISTED])) + (", …" if len(names) > LISTED else "")
+
+
+def sheet_lines(found: WrittenSheet, store: str, width: int = WIDTH) -> Iterator[str]:
+    yield from wrapped(f"{found.path}: {count(found.documents, 'document')} to be judged", hang=2, width=width)
+    if found.cut:
+        yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet cell and cut"
+    if found.parts:
+        yield f"  {count(found.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
+    yield f"  to import it again: cranfield convert {found.path} {store} --assessor NAME"
+
+
+_STOPPED = {
+    "requests": "The request limit is reached.",
+    "budget": "The token budget is reached.",
+    "interrupted": "Interrupted.",
+}
+
+
+def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
+    """The cost of asking. counted: whether the model counts tokens."""
+    before = f", {estimate.judged:,} judged before" if estimate.judged else ""
+    before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
+    yield f"{name}: {count(estimate.documents, 'document')} to judge{before}"
+    planted = f", {count(estimate.canaries, 'canary', 'canaries')} among them" if estimate.canaries else ""
+    tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
+    yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
+    if budget is not None:
+        yield f"  budget: {budget:,} tokens in all, {spent:,} spent before"
+
+
+def most_lines(
+    name: str, look: Look, most: AskingEstimate, budget: int | None, spent: int, counted: bool
+) -> Iterator[str]:
+    """The highest cost of asking until it is decided: all documents that can still change the verdict."""
+    if look.done:
+        yield f"{name}: nothing to ask; the verdict is final."
+        return
+    first, *others = estimate_lines(name, most, budget, spent, counted)
+    yield f"{first} at most; asking stops once the verdict is final"
+    yield from others
+
+
+def report_lines(report: ModelReport, width: int) -> Iterator[str]:
+    tokens = f", {count(report.tokens, 'token')}" if report.tokens else ""
+    reused = f", {report.reused:,} of them from replies to the same text" if report.reused else ""
+    yield (
+        f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; "
+        f"{count(report.requests, 'request')}{tokens}"
+    )
+    yield f"  judge {report.judge[:8]}: {report.judged_before + report.graded:,} of {report.documents:,} graded"
+    if report.missing:
+        yield f"  {count(len(report.missing), 'document')} without a grade:"
+        for why, number in Counter(each.why for each in report.missing).most_common():
+            yield cut(f"    {number:,}  {_reason_text(why)}", width)
+    yield from check_lines(report)
+    if report.stopped:
+        yield stopped_line(report)
+
+
+def stopped_line(report: ModelReport) -> str:
+    left = f" {count(report.left, 'document')} left;" if report.left else ""
+    onwards = "a larger budget" if report.stopped == "budget" else "the same command"
+    return f"{_STOPPED[report.stopped]}{left} {onwards} continues from here."
+
+
+def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
+    rows = [["query", "document", "why it has no grade"]]
+    for each in missing:
+        part = f"[{each.part[0]}:{each.part[1]}]" if each.part else ""
+        rows.append([each.query_id, f"{each.doc_id}{part}", _reason_text(each.why)])
+    yield from aligned(rows, left=(0, 1, 2)) if missing else ()
+
+
+def _reason_text(why: str) -> str:
+    if why == "no text":
+        return "no text: the store has no text for the document or the query"
+    from cranfield.judging.models.replies import FAILURES
+
+    return f"{why}: {FAILURES[why]}" if why in FAILURES else why
+
+
+def check_lines(report: ModelReport) -> Iterator[str]:
+    found = report.canaries
+    if found is not None:
+        unread = f" ({found.asked - found.read:,} more could not be read)" if found.asked > found.read else ""
+        were = "was" if found.raised == 1 else "were"
+        yield f"  {found.raised:,} of {found.read:,} canaries {were} graded {found.lowest_raised:g} or higher{unread}"
+        for kind, (raised, read) in sorted(found.by_kind.items()):
+            if raised:
+                yield f"    {raised:,} of {read:,} with {kind}"
+    steady = report.steadiness
+    if steady is not None:
+        yield (
+            f"  {steady.same:.0%} of {count(steady.documents, 'document')} got the same grade in all samples; "
+            f"mean spread {steady.spread:.2f}"
+        )
+    order = report.order
+    if order is not None:
+        if order.pairs > order.read:
+            silent, pairs = order.pairs - order.read, count(order.pairs, "pair")
+            yield f"  {silent:,} of {pairs} of documents: no answer could be read"
+        if order.read:
+            yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
+        if order.consistent:
+            clear = count(order.consistent, "pair")
+            yield f"  {order.contradict:,} of {clear} with a clear answer: it contradicts the grades"

@@ -1,0 +1,297 @@
+"""What asking and testing systems, and the demonstration, print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from cranfield.evaluation.result import Evaluation
+from cranfield.show.gate_text import check_lines
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
+from cranfield.systems.answers import ID_NAMES
+from cranfield.systems.demonstration import Demonstration, without_words
+from cranfield.systems.misses import Miss, Place
+from cranfield.systems.recording import Recorded
+from cranfield.systems.testing import ProjectTest, Tested
+from cranfield.words import count, cut, visible
+
+_SHOWN = 5
+
+
+def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
+    yield f"{recorded.path}: {recorded.answered} of {recorded.queries} queries answered by {recorded.system}"
+    notes = []
+    if recorded.short:
+        notes.append(f"{recorded.short} with fewer than {recorded.k} documents")
+    if recorded.retried:
+        notes.append(f"{count(recorded.retried, 'attempt')} repeated")
+    if notes:
+        yield f"  {', '.join(notes)}"
+    if recorded.latency:
+        points = "  ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95", "p99", "max"))
+        yield from map(paint.dim, wrapped(points, "  latency  ", width=width))
+    if recorded.unknown:
+        listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
+        note = f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
+        first, *rest = _wrapped(note, width, "  warning: ")
+        yield from (first.replace("warning:", paint.close("warning:"), 1), *rest)
+    yield from order_lines(recorded, width)
+    yield from failure_lines(recorded, width, paint)
+
+
+def order_lines(recorded: Recorded, width: int = WIDTH) -> Iterator[str]:
+    """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
+    for note in (*_empty(recorded), *_chunks(recorded), *_scores(recorded)):
+        yield from _wrapped(note, width)
+
+
+def _empty(recorded: Recorded) -> Iterator[str]:
+    if recorded.empty:
+        listed = ", ".join(recorded.empty[:_SHOWN]) + (", …" if len(recorded.empty) > _SHOWN else "")
+        queries = count(len(recorded.empty), "query", "queries")
+        yield f"{queries} returned no documents and {'counts' if len(recorded.empty) == 1 else 'count'} 0: {listed}"
+
+
+def _chunks(recorded: Recorded) -> Iterator[str]:
+    """Where ids were found, where that had to be guessed or is not plain, and what became of chunks."""
+    guessed = [place for place in recorded.id_places if place not in ID_NAMES]
+    if guessed:
+        yield f"the id of a document is its {', '.join(guessed)}"
+    if recorded.rolled_up:
+        yield f"{count(recorded.rolled_up, 'query', 'queries')}: chunks of one document count once, at the best rank"
+    if recorded.short_of_chunks:
+        queries = count(recorded.short_of_chunks, "query", "queries")
+        yield f"{queries}: the system returned too few chunks for {recorded.k} documents"
+
+
+def _scores(recorded: Recorded) -> Iterator[str]:
+    if recorded.parted:
+        queries = count(recorded.parted, "query", "queries")
+        yield f"{queries} had tied scores, lowered slightly to keep the returned order"
+    if recorded.replaced:
+        what = "had scores that contradict the order returned, replaced by"
+        yield f"{count(recorded.replaced, 'query', 'queries')} {what} falling ones"
+
+
+def failure_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
+    if recorded.failed:
+        failed = count(len(recorded.failed), "query failed and is", "queries failed and are")
+        yield paint.bad(f"  {failed} not in the run:")
+        for query, error in list(recorded.failed.items())[:_SHOWN]:
+            yield from _wrapped(f"{query}: {error.partition(chr(10))[0]}", width, "    ")
+        if len(recorded.failed) > _SHOWN:
+            yield f"    … and {len(recorded.failed) - _SHOWN} more, in {recorded.path}.json"
+        hints = {error.partition("\nHint: ")[2] for error in recorded.failed.values()} - {""}
+        for hint in sorted(hints):
+            first, *rest = _wrapped(hint, width, "    Hint: ")
+            yield from (first.replace("Hint:", paint.hint("Hint:"), 1), *rest)
+    if recorded.gave_up:
+        yield f"  gave up: {count(len(recorded.not_asked), 'query was', 'queries were')} not asked"
+
+
+def _wrapped(text: str, width: int, head: str = "  ") -> list[str]:
+    return wrapped(text, head, hang=len(head) - len(head.lstrip()) + 2, width=width, break_words=False)
+
+
+def milliseconds(seconds: float) -> str:
+    """A time of a query.
+
+    >>> milliseconds(0.0123), milliseconds(2.5)
+    ('12.3 ms', '2500 ms')
+    """
+    return f"{1000 * seconds:.1f} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"
+
+
+def tested_lines(project: ProjectTest, worst: int, width: int, paint: Paint) -> Iterator[str]:
+    yield from _table(project.systems, width, paint)
+    yield from _unjudged_queries(project.unjudged, width)
+    for tested in project.systems:
+        yield ""
+        word, _, details = _verdict(tested).partition(", ")
+        name = f"{visible(tested.system)}: "
+        first, *rest = wrapped(f"{name}{word}, {details}", hang=2, width=width)
+        yield first.replace(f"{name}{word}", f"{name}{(paint.good if tested.passed else paint.bad)(word)}", 1)
+        yield from rest
+        yield from failure_lines(tested.recorded, width, paint)
+        yield from _warnings(tested, width)
+        for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
+            yield from check_lines(check, width, paint)
+        yield from _got_worse(tested, project.collection.queries, worst, width, paint)
+        if tested.evaluation and worst:
+            measure = next(iter(tested.evaluation))
+            yield ""
+            head = paint.strong(f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}")
+            yield head if tested.missed else f"{head}: none, all are perfect"
+            for miss in tested.missed:
+                yield from miss_lines(miss, width, paint)
+
+
+def _unjudged_queries(queries: Sequence[str], width: int) -> Iterator[str]:
+    if queries:
+        listed = ", ".join(map(visible, queries[:5])) + (", …" if len(queries) > 5 else "")
+        counted = count(len(queries), "query has no judgments and was", "queries have no judgments and were")
+        yield ""
+        yield from wrapped(f"{counted} not asked: {listed}", hang=2, width=width)
+
+
+def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]:
+    measured = [tested for tested in results if tested.evaluation]
+    measures = list(measured[0].evaluation or ()) if measured else []
+    rows = [["system", *measures, "p95"]]
+    for tested in results:
+        evaluation, latency = tested.evaluation, tested.recorded.latency
+        values = [evaluation.shown(name) if evaluation else "-" for name in measures]
+        rows.append([tested.system, *values, milliseconds(latency["p95"]).rjust(7) if latency else "-"])
+        if tested.accepted and tested.compared:
+            changes = [f"{tested.compared[m] - tested.accepted[m]:+.4f}" for m in measures]
+            rows.append(["  since accepted", *changes, ""])
+
+    def tint(row: int, column: int, text: str) -> str:
+        if rows[row][0].startswith("  "):
+            return paint.dim(text) if column == 0 or not text.strip("+-0.") else text
+        return text
+
+    yield from fitted(rows, width, paint.strong, tint=tint)
+
+
+def _verdict(tested: Tested) -> str:
+    recorded = tested.recorded
+    answered = f"{recorded.answered} of {recorded.queries} queries answered"
+    if not recorded.complete:
+        return f"FAILED, {answered}; the values are over these queries only"
+    if not tested.passed:
+        return f"FAILED, {answered}"
+    if tested.gate is None:
+        return f"passed, {answered}; nothing is accepted yet ('cranfield accept')"
+    return f"passed, {answered}"
+
+
+def _warnings(tested: Tested, width: int) -> Iterator[str]:
+    recorded, evaluation = tested.recorded, tested.evaluation
+    if recorded.unknown:
+        listed = ", ".join(recorded.unknown_ids)
+        yield from wrapped(
+            f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}",
+            "  warning ",
+            width=width,
+        )
+    if evaluation is not None and not evaluation["Judged@10"]:
+        hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
+        yield from wrapped(hint, "  warning ", width=width)
+    yield from order_lines(recorded, width)
+    for note in tested.notes:
+        yield from wrapped(note, "  note    ", width=width)
+
+
+def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int, paint: Paint) -> Iterator[str]:
+    for measure in tested.gate.measures if tested.gate is not None else ():
+        if not measure.worse:
+            continue
+        yield ""
+        yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
+        for query in measure.worse_queries[: max(shown, 1)]:
+            change = f"{query.baseline:.4f} → {query.candidate:.4f}"
+            line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
+            yield f"    {paint.bad(change)}  {line}"
+            yield from map(paint.dim, wrapped(query.moved, " " * (len(change) + 6), width=width))
+
+
+def miss_lines(miss: Miss, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
+    yield ""
+    yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", width)
+    yield from map(
+        paint.dim, wrapped("; ".join(filter(None, (miss.facts.reason, miss.why))), "          ", width=width)
+    )
+    for title, places in (("expected", miss.expected), ("returned", miss.returned)):
+        for at, place in enumerate(places):
+            yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", width)
+
+
+def _where(place: Place, title: str) -> str:
+    grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
+    if title == "returned":
+        return f"{place.rank:>4}. {grade:<11}"
+    return f"{'none' if place.rank is None else f'{place.rank:>4}.':<5} {grade:<11}"
+
+
+def _named(place: Place) -> str:
+    return f"{place.doc_id}  {place.title}" if place.title else place.doc_id
+
+
+def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
+    measure = next(iter(now))
+    earlier = f", previously {before.shown(measure)}" if before and measure in before else ""
+    return f"{name}: accepted {measure} {now.shown(measure)}{earlier}"
+
+
+SHOWN = 3  # queries that perform poorly
+
+
+def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
+    collection, evaluations = found.collection, found.evaluations
+    yield from wrapped(
+        f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text search as it is "
+        "(plain), and with stems, weights and no stop words (tuned).",
+        width=width,
+    )
+    asked = f"Both were just asked {len(collection.queries)} queries whose relevant texts are known."
+    yield from wrapped(asked, width=width)
+    yield ""
+    measures = list(evaluations[0])
+    rows = [["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)]
+    yield from fitted(rows, width, paint.strong)
+    yield ""
+    yield from _comparison_lines(found, width, paint)
+    yield ""
+    yield paint.strong("tuned's worst queries: expected vs returned")
+    for miss in found.poor[:SHOWN]:
+        yield from miss_lines(miss, width, paint)
+    yield ""
+    yield from _next_lines(found, width, paint)
+
+
+def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
+    [difference] = found.comparison
+    yield paint.strong("Is tuned better than plain?")
+    verdict = (
+        f"{difference.sentence} (paired t-test); {difference.better} queries better, {difference.same} the same, "
+        f"{difference.worse} worse."
+    )
+    headline = f"{difference.headline}:"
+    first, *more = wrapped(verdict, "  ", width=width)
+    yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
+    yield from more
+    yield from wrapped(
+        f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
+        "80% of the time, if differences vary as they do here; detecting smaller ones takes more queries.",
+        "  ",
+        width=width,
+    )
+    for change in difference.changed[:2]:
+        text = found.collection.queries[change.query_id]
+        number = f"{change.difference:+.4f}"
+        shown = cut(f"{change.query_id}: {text}", width - len(number) - 4)
+        yield f"  {paint.signed(change.difference, number)}  {shown}"
+
+
+def _next_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
+    yield paint.strong("What to try next")
+    # Of the documents themselves: the mean of Judged@10 counts a query without documents as 0.
+    unjudged = 1 - (found.evaluations[1].facts("nDCG@10").judged_share() or 0)
+    apart = without_words(found.poor)
+    yield from wrapped(
+        f"Of the {len(found.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
+        "synonyms or embeddings could find those texts, other weights could not.",
+        "- ",
+        width=width,
+    )
+    yield from wrapped(
+        f"{unjudged:.0%} of tuned's first ten documents have no judgment and count as not relevant: judge them, and "
+        "the values may change:",
+        "- ",
+        width=width,
+    )
+    yield f"    {paint.hint('cranfield init builtin; cranfield judge')}"
+    yield from wrapped("Test your own engine the same way, and keep it from getting worse:", "- ", width=width)
+    yield f"    {paint.hint('cranfield init; cranfield test; cranfield accept')}"
+    yield from wrapped("Or measure and compare runs that you have:", "- ", width=width)
+    yield f"    {paint.hint('cranfield compare qrels.txt old.run new.run')}"

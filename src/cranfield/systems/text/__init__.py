@@ -1,1 +1,0 @@
-"""What recording, testing and the demonstration print."""

@@ -1,0 +1,112 @@
+"""Words for people, wherever they are written: what is safe to print, how wide it is, counts and lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+# Characters that control a terminal, change the direction of text, take no space, or are not allowed in text: XML
+# forbids some of them, UTF-8 the rest.
+_UNSEEN = "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
+
+
+_LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""A text with its control characters escaped as in JSON, except those to keep.
+
+    Names and messages come from files and servers: printed unchanged, they could move the cursor or change colours.
+    Letters of all languages stay.
+
+    >>> print(visible("\x1b[2Jq1\n"), visible("naïve 検索"))
+    \u001b[2Jq1\n naïve 検索
+    """
+    others = text.translate(dict.fromkeys(map(ord, keep))) if keep else text
+    if others.isprintable():
+        return text
+    return re.sub(_UNSEEN, lambda found: found[0] if found[0] in keep else _written(found[0]), text)
+
+
+def _written(sign: str) -> str:
+    return _LETTERS.get(sign) or f"\\u{ord(sign):04x}"
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes: letters of East Asia take two, accents none.
+
+    >>> columns("abc"), columns("検索"), columns("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(letter: str) -> int:
+    import unicodedata  # not needed for ASCII, the most frequent case
+
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def shortened(text: str, width: int) -> str:
+    """A text that is safe to print and fits, with its middle left out.
+
+    >>> shortened("a-very-long-query-id", 11)
+    'a-ver…ry-id'
+    """
+    shown = visible(text)
+    if columns(shown) <= width:
+        return shown
+    keep = width - 1
+    return f"{_start(shown, (keep + 1) // 2)}…{_start(shown[::-1], keep // 2)[::-1]}"
+
+
+def cut(text: str, width: int) -> str:
+    """A text that is safe to print and fits, with its end left out.
+
+    >>> cut("a very long title", 11)
+    'a very lon…'
+    """
+    shown = visible(text)
+    return shown if columns(shown) <= width else f"{_start(shown, width - 1)}…"
+
+
+def _start(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
+    ends = accumulate(map(_columns, text))
+    return "".join(letter for letter, end in zip(text, ends, strict=True) if end <= width)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number of things, in words.
+
+    >>> count(1, "query", "queries"), count(2000, "document")
+    ('1 query', '2,000 documents')
+    """
+    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
+
+
+def joined(names: Iterable[str], word: str) -> str:
+    """Names in a sentence, with "and" or "or" before the last.
+
+    >>> joined(["a"], "or"), joined(["a", "b", "c"], "and")
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Names in a row, the rest counted where they are many.
+
+    >>> listed(["a", "b"]), listed("abcdef")
+    ('a, b', 'a, b, c and 3 more')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"
