@@ -102,13 +102,7 @@ def _with_memory(judged: JudgedRanks, worth: Numbers, goes_on: Continuation, dep
 
 
 def _batch(
-    query: Integers,
-    rank: Integers,
-    gain: Numbers,
-    collected: Numbers,
-    count: int,
-    goes_on: Continuation,
-    depth: int,
+    query: Integers, rank: Integers, gain: Numbers, collected: Numbers, count: int, goes_on: Continuation, depth: int
 ) -> tuple[Numbers, Numbers] | None:
     """The same for some queries, whose documents with a gain these are.
 

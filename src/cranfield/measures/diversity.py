@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from cranfield.ranks.columns import Numbers
 if TYPE_CHECKING:
     from cranfield.ranks.tables.subtopics import SubtopicRanks
 
+subtopic_measure = partial(measure, table="subtopics")
 LEAST = -745.2  # e to the power of less is 0
 
 
@@ -61,12 +63,11 @@ def _of_ideal(
     return ratio(_discounted(judged, discount, alpha, rel, cutoff), _discounted(ideal, discount, alpha, rel, cutoff))
 
 
-@measure(
+@subtopic_measure(
     "alpha_DCG",
     aliases=("α_DCG",),
     reference="Clarke et al. 2008",
     advice="alpha_nDCG against a perfect ranking that may not exist; alpha is how much a repetition loses.",
-    table="subtopics",
 )
 def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Numbers:
     """Discounted cumulative gain for new subtopics, as a share of that of k documents about all of them.
@@ -76,12 +77,11 @@ def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: fl
     return _of_all(judged, _by_log, alpha, rel, cutoff)
 
 
-@measure(
+@subtopic_measure(
     "alpha_nDCG",
     aliases=("α_nDCG",),
     reference="Clarke et al. 2008",
     advice="The usual choice for ambiguous queries. alpha is how much a repetition loses.",
-    table="subtopics",
 )
 def alpha_ndcg(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
     """Discounted cumulative gain for new subtopics, as a share of that of the ideal ranking.
@@ -93,11 +93,10 @@ def alpha_ndcg(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float
     return _of_ideal(judged, _by_log, alpha, rel, cutoff)
 
 
-@measure(
+@subtopic_measure(
     "ERR_IA",
     reference="Chapelle et al. 2011",
     advice="For users who stop at what they were looking for, and look for different things.",
-    table="subtopics",
 )
 def err_ia(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Numbers:
     """ERR averaged over the subtopics, for users whom a relevant document satisfies with probability alpha.
@@ -109,12 +108,7 @@ def err_ia(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float
     return _of_all(judged, _by_rank, alpha, rel, cutoff)
 
 
-@measure(
-    "nERR_IA",
-    reference="Clarke et al. 2011",
-    advice="ERR_IA for queries whose best rankings differ.",
-    table="subtopics",
-)
+@subtopic_measure("nERR_IA", reference="Clarke et al. 2011", advice="ERR_IA for queries whose best rankings differ.")
 def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
     """ERR_IA as a share of that of the ideal ranking.
 
@@ -123,11 +117,10 @@ def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 
     return _of_ideal(judged, _by_rank, alpha, rel, cutoff)
 
 
-@measure(
+@subtopic_measure(
     "NRBP",
     reference="Clarke, Kolla & Vechtomova 2009",
     advice="RBP for ambiguous queries: users go on to the next document with probability p.",
-    table="subtopics",
 )
 def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
     """Rank-biased precision for new subtopics.
@@ -138,11 +131,8 @@ def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, re
     return ratio((1 - (1 - alpha) * p) * total, judged.n_subtopics(rel))
 
 
-@measure(
-    "nNRBP",
-    reference="Clarke, Kolla & Vechtomova 2009",
-    advice="NRBP for queries whose best rankings differ.",
-    table="subtopics",
+@subtopic_measure(
+    "nNRBP", reference="Clarke, Kolla & Vechtomova 2009", advice="NRBP for queries whose best rankings differ."
 )
 def normalized_novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
     """NRBP as a share of that of the ideal ranking.
@@ -152,11 +142,8 @@ def normalized_novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: floa
     return _of_ideal(judged, lambda rank: p ** (rank - 1), alpha, rel)
 
 
-@measure(
-    "P_IA",
-    reference="Agrawal et al. 2009",
-    advice="Precision averaged over the subtopics; repetitions cost nothing.",
-    table="subtopics",
+@subtopic_measure(
+    "P_IA", reference="Agrawal et al. 2009", advice="Precision averaged over the subtopics; repetitions cost nothing."
 )
 def precision_ia(judged: SubtopicRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Precision averaged over the subtopics.
@@ -166,12 +153,11 @@ def precision_ia(judged: SubtopicRanks, *, cutoff: int, rel: float = 1) -> Numbe
     return ratio(judged.sum(judged.relevant(rel) & judged.within(cutoff)), cutoff * judged.n_subtopics(rel))
 
 
-@measure(
+@subtopic_measure(
     "AP_IA",
     aliases=("MAP_IA",),
     reference="Agrawal et al. 2009",
     advice="AP averaged over the subtopics; repetitions cost nothing.",
-    table="subtopics",
 )
 def average_precision_ia(judged: SubtopicRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """Average precision averaged over the subtopics.
@@ -184,12 +170,11 @@ def average_precision_ia(judged: SubtopicRanks, *, cutoff: int | None = None, re
     return ratio(added, judged.n_subtopics(rel))
 
 
-@measure(
+@subtopic_measure(
     "StRecall",
     aliases=("strec", "S_recall", "subtopic_recall"),
     reference="Zhai, Cohen & Lafferty 2003",
     advice="Shows how many of the subtopics a user gets to see at all.",
-    table="subtopics",
 )
 def subtopic_recall(judged: SubtopicRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """Share of the subtopics to which a document among the first k is relevant.

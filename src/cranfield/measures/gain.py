@@ -19,12 +19,7 @@ SUM = (0.0, math.inf)
 
 
 @measure(
-    "CG",
-    aliases=("cg",),
-    reference=JARVELIN,
-    advice="For teaching: it ignores the order.",
-    range=SUM,
-    monotone=True,
+    "CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it ignores the order.", range=SUM, monotone=True
 )
 def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear") -> Numbers:
     """Sum of the gains down to the cutoff.

@@ -8,33 +8,48 @@ need `PassageJudgments` and a `ChunkRun`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from cranfield.measures.arithmetic import harmonic, ratio
 from cranfield.measures.registry import measure
 from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
-    from cranfield.ranks.tables.passages import PassageRanks
+    from cranfield.ranks.tables.passages import PassageRanks, ReadChunks
 
 SMITH = "Smith & Troynikov 2024"
+Function = Callable[["PassageRanks", "ReadChunks", float], Numbers]
 
 
-@measure(
+def passage_measure(name: str, **known: Any) -> Callable[[Function], Function]:
+    """Register a function of the table, the chunks that are read, and the lowest grade that is relevant."""
+
+    def register(function: Function) -> Function:
+        def of_passages(
+            judged: PassageRanks,
+            *,
+            cutoff: int | None = None,
+            rel: float = 1,
+            budget: int | None = None,
+            unit: str = "characters",
+            fit: str = "whole",
+        ) -> Numbers:
+            return function(judged, judged.read(cutoff, budget, unit, fit), rel)
+
+        of_passages.__doc__ = function.__doc__
+        measure(name, table="passages", **known)(of_passages)
+        return function
+
+    return register
+
+
+@passage_measure(
     "PassageR",
     aliases=("passage_recall", "span_hit"),
     advice="Shows how many of the passages that an answer needs reach the model.",
-    table="passages",
 )
-def passage_recall(
-    judged: PassageRanks,
-    *,
-    cutoff: int | None = None,
-    rel: float = 1,
-    budget: int | None = None,
-    unit: str = "characters",
-    fit: str = "whole",
-) -> Numbers:
+def passage_recall(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
     """The share of the relevant passages that the chunks read contain enough of, in one chunk or several together.
 
     PassageR = |{ relevant passages p : |p ∩ U| / |p| ≥ cover }| / |{ relevant passages }|
@@ -43,26 +58,16 @@ def passage_recall(
     chunks.
     """
     hit = judged.relevant(rel)
-    read = judged.read(cutoff, budget, unit, fit)
     return ratio(judged.sum(hit & judged.found(read)), judged.sum(hit))
 
 
-@measure(
+@passage_measure(
     "TextR",
     aliases=("text_recall",),
     reference=SMITH,
     advice="For comparing ways of chunking: how much of the relevant text is read.",
-    table="passages",
 )
-def text_recall(
-    judged: PassageRanks,
-    *,
-    cutoff: int | None = None,
-    rel: float = 1,
-    budget: int | None = None,
-    unit: str = "characters",
-    fit: str = "whole",
-) -> Numbers:
+def text_recall(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
     """The share of the characters of relevant passages that are read.
 
     TextR = |G ∩ U| / |G|
@@ -70,55 +75,35 @@ def text_recall(
     LegalBench-RAG counts a character again for each chunk that has it, so that its recall can be above 1.
     """
     text = judged.judged_text(rel)
-    return ratio(judged.read(cutoff, budget, unit, fit).shared(text), text.length(len(judged)))
+    return ratio(read.shared(text), text.length(len(judged)))
 
 
-@measure(
+@passage_measure(
     "TextP",
     aliases=("text_precision",),
     reference=SMITH,
     advice="For comparing ways of chunking: how much of the text read is relevant.",
-    table="passages",
 )
-def text_precision(
-    judged: PassageRanks,
-    *,
-    cutoff: int | None = None,
-    rel: float = 1,
-    budget: int | None = None,
-    unit: str = "characters",
-    fit: str = "whole",
-) -> Numbers:
+def text_precision(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
     """The share of the characters read that are in relevant passages; a character that is read twice counts once.
 
     TextP = |G ∩ U| / |U|
     """
-    read = judged.read(cutoff, budget, unit, fit)
     return ratio(read.shared(judged.judged_text(rel)), read.distinct)
 
 
-@measure(
+@passage_measure(
     "ReadP",
     aliases=("read_precision",),
     advice="TextP if you pay for what is read: text that overlapping chunks repeat counts each time.",
-    table="passages",
 )
-def read_precision(
-    judged: PassageRanks,
-    *,
-    cutoff: int | None = None,
-    rel: float = 1,
-    budget: int | None = None,
-    unit: str = "characters",
-    fit: str = "whole",
-) -> Numbers:
+def read_precision(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
     """The characters of relevant passages that are read, each once, as a share of all that is read, repeats included.
 
     ReadP = |G ∩ U| / Σ |chunk| over the chunks read
 
     This is the precision of Chroma's chunking_evaluation.
     """
-    read = judged.read(cutoff, budget, unit, fit)
     return ratio(read.shared(judged.judged_text(rel)), read.total)
 
 
@@ -142,32 +127,23 @@ def text_f(
 
     TextF = (1+β²) · TextP · TextR / (β² · TextP + TextR)
     """
-    chosen = {"cutoff": cutoff, "rel": rel, "budget": budget, "unit": unit, "fit": fit}
-    return harmonic(text_precision(judged, **chosen), text_recall(judged, **chosen), beta)
+    read = judged.read(cutoff, budget, unit, fit)
+    return harmonic(text_precision(judged, read, rel), text_recall(judged, read, rel), beta)
 
 
-@measure(
+@passage_measure(
     "TextIoU",
     aliases=("text_iou", "TextJaccard"),
     reference=SMITH,
     advice="For one number that punishes both missed text and irrelevant text.",
-    table="passages",
 )
-def text_intersection_over_union(
-    judged: PassageRanks,
-    *,
-    cutoff: int | None = None,
-    rel: float = 1,
-    budget: int | None = None,
-    unit: str = "characters",
-    fit: str = "whole",
-) -> Numbers:
+def text_intersection_over_union(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
     """The characters that are both read and in relevant passages, as a share of those that are either.
 
     TextIoU = |G ∩ U| / |G ∪ U|
 
     Chroma's chunking_evaluation counts what overlapping chunks repeat each time in the denominator.
     """
-    text, read = judged.judged_text(rel), judged.read(cutoff, budget, unit, fit)
+    text = judged.judged_text(rel)
     both = read.shared(text)
     return ratio(both, text.length(len(judged)) + read.distinct - both)

@@ -162,13 +162,7 @@ def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Number
     return relative_precision(judged, cutoff=cutoff, rel=rel)
 
 
-@measure(
-    "Hits",
-    aliases=("hits",),
-    advice="A count; divided by k, it is P@k.",
-    range=(0.0, math.inf),
-    monotone=True,
-)
+@measure("Hits", aliases=("hits",), advice="A count; divided by k, it is P@k.", range=(0.0, math.inf), monotone=True)
 def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Number of relevant documents among the first k.
 

@@ -10,6 +10,7 @@ evaluate them with `Policy(ties="smaller_doc_id")`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,8 @@ from cranfield.ranks.columns import Integers, Numbers
 if TYPE_CHECKING:
     from cranfield.ranks.tables.preferences import PreferenceRanks
 
-REFERENCE = "Buckley, trec_eval"
+preference_measure = partial(measure, reference="Buckley, trec_eval", table="preferences")
+count_measure = partial(measure, advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
 
 
 def _fulfilled(judged: PreferenceRanks) -> Integers:
@@ -36,7 +38,7 @@ def _possible(judged: PreferenceRanks) -> Integers:
     return _possible_imp(judged) + judged.groups.possible_none
 
 
-@measure("prefs_num_prefs_poss", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
+@count_measure("prefs_num_prefs_poss")
 def number_possible(judged: PreferenceRanks) -> Numbers:
     """Number of preferences.
 
@@ -45,7 +47,7 @@ def number_possible(judged: PreferenceRanks) -> Numbers:
     return judged.sum(_possible(judged))
 
 
-@measure("prefs_num_prefs_ful", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
+@count_measure("prefs_num_prefs_ful")
 def number_fulfilled(judged: PreferenceRanks) -> Numbers:
     """Number of preferences that are fulfilled.
 
@@ -54,7 +56,7 @@ def number_fulfilled(judged: PreferenceRanks) -> Numbers:
     return judged.sum(_fulfilled(judged))
 
 
-@measure("prefs_num_prefs_ful_ret", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
+@count_measure("prefs_num_prefs_ful_ret")
 def number_fulfilled_retrieved(judged: PreferenceRanks) -> Numbers:
     """Number of preferences that are fulfilled by two documents that were both retrieved.
 
@@ -63,7 +65,7 @@ def number_fulfilled_retrieved(judged: PreferenceRanks) -> Numbers:
     return judged.sum(judged.groups.fulfilled_ret)
 
 
-@measure("prefs_simp", reference=REFERENCE, advice="For preferences that all count the same.", table="preferences")
+@preference_measure("prefs_simp", advice="For preferences that all count the same.")
 def simple(judged: PreferenceRanks) -> Numbers:
     """Share of the preferences that are fulfilled.
 
@@ -72,12 +74,7 @@ def simple(judged: PreferenceRanks) -> Numbers:
     return ratio(judged.sum(_fulfilled(judged)), judged.sum(_possible(judged)))
 
 
-@measure(
-    "prefs_simp_imp",
-    reference=REFERENCE,
-    advice="prefs_simp, where documents that were never retrieved should not count.",
-    table="preferences",
-)
+@preference_measure("prefs_simp_imp", advice="prefs_simp, where documents that were never retrieved should not count.")
 def simple_implied(judged: PreferenceRanks) -> Numbers:
     """Share of the preferences that are fulfilled, without those between two documents that were not retrieved.
 
@@ -86,11 +83,8 @@ def simple_implied(judged: PreferenceRanks) -> Numbers:
     return ratio(judged.sum(_fulfilled(judged)), judged.sum(_possible_imp(judged)))
 
 
-@measure(
-    "prefs_simp_ret",
-    reference=REFERENCE,
-    advice="prefs_simp for collections that change, where only what was retrieved can be judged.",
-    table="preferences",
+@preference_measure(
+    "prefs_simp_ret", advice="prefs_simp for collections that change, where only what was retrieved can be judged."
 )
 def simple_retrieved(judged: PreferenceRanks) -> Numbers:
     """Share of the preferences between two retrieved documents that are fulfilled.
@@ -100,11 +94,8 @@ def simple_retrieved(judged: PreferenceRanks) -> Numbers:
     return ratio(judged.sum(judged.groups.fulfilled_ret), judged.sum(judged.groups.possible_ret))
 
 
-@measure(
-    "prefs_pair",
-    reference=REFERENCE,
-    advice="For pairs of documents that count the same, however many groups have judged them.",
-    table="preferences",
+@preference_measure(
+    "prefs_pair", advice="For pairs of documents that count the same, however many groups have judged them."
 )
 def pairs(judged: PreferenceRanks) -> Numbers:
     """Mean over the pairs of documents of the share of groups whose preference is fulfilled; 0 if none is retrieved.
@@ -115,12 +106,7 @@ def pairs(judged: PreferenceRanks) -> Numbers:
     return ratio(found.agreeing_ret + found.agreeing_imp, found.ret + found.imp + found.none)
 
 
-@measure(
-    "prefs_pair_imp",
-    reference=REFERENCE,
-    advice="prefs_pair, where documents that were never retrieved should not count.",
-    table="preferences",
-)
+@preference_measure("prefs_pair_imp", advice="prefs_pair, where documents that were never retrieved should not count.")
 def pairs_implied(judged: PreferenceRanks) -> Numbers:
     """The same as prefs_pair over pairs of which at least one document is retrieved.
 
@@ -130,12 +116,7 @@ def pairs_implied(judged: PreferenceRanks) -> Numbers:
     return ratio(found.agreeing_ret + found.agreeing_imp, found.ret + found.imp)
 
 
-@measure(
-    "prefs_pair_ret",
-    reference=REFERENCE,
-    advice="prefs_pair for collections that change.",
-    table="preferences",
-)
+@preference_measure("prefs_pair_ret", advice="prefs_pair for collections that change.")
 def pairs_retrieved(judged: PreferenceRanks) -> Numbers:
     """The same as prefs_pair over pairs whose documents are both retrieved.
 
@@ -144,12 +125,7 @@ def pairs_retrieved(judged: PreferenceRanks) -> Numbers:
     return ratio(judged.pairs.agreeing_ret, judged.pairs.ret)
 
 
-@measure(
-    "prefs_avgjg",
-    reference=REFERENCE,
-    advice="For groups that count the same, however many preferences each has.",
-    table="preferences",
-)
+@preference_measure("prefs_avgjg", advice="For groups that count the same, however many preferences each has.")
 def groups(judged: PreferenceRanks) -> Numbers:
     """Mean over the groups of the share of their preferences that are fulfilled.
 
@@ -158,11 +134,8 @@ def groups(judged: PreferenceRanks) -> Numbers:
     return judged.mean(ratio(_fulfilled(judged), _possible(judged)))
 
 
-@measure(
-    "prefs_avgjg_imp",
-    reference=REFERENCE,
-    advice="prefs_avgjg, where documents that were never retrieved should not count.",
-    table="preferences",
+@preference_measure(
+    "prefs_avgjg_imp", advice="prefs_avgjg, where documents that were never retrieved should not count."
 )
 def groups_implied(judged: PreferenceRanks) -> Numbers:
     """The same as prefs_avgjg without preferences between two documents that were not retrieved.
@@ -172,12 +145,7 @@ def groups_implied(judged: PreferenceRanks) -> Numbers:
     return judged.mean(ratio(_fulfilled(judged), _possible_imp(judged)))
 
 
-@measure(
-    "prefs_avgjg_ret",
-    reference=REFERENCE,
-    advice="prefs_avgjg for collections that change.",
-    table="preferences",
-)
+@preference_measure("prefs_avgjg_ret", advice="prefs_avgjg for collections that change.")
 def groups_retrieved(judged: PreferenceRanks) -> Numbers:
     """The same as prefs_avgjg for preferences between two retrieved documents.
 
@@ -186,11 +154,8 @@ def groups_retrieved(judged: PreferenceRanks) -> Numbers:
     return judged.mean(ratio(judged.groups.fulfilled_ret, judged.groups.possible_ret))
 
 
-@measure(
-    "prefs_avgjg_Rnonrel",
-    reference=REFERENCE,
-    advice="prefs_avgjg, where the number of documents judged not relevant should not matter.",
-    table="preferences",
+@preference_measure(
+    "prefs_avgjg_Rnonrel", advice="prefs_avgjg, where the number of documents judged not relevant should not matter."
 )
 def groups_balanced(judged: PreferenceRanks) -> Numbers:
     """The same as prefs_avgjg with as many documents that are not relevant (grade 0) as are relevant in each group.
@@ -204,12 +169,7 @@ def groups_balanced(judged: PreferenceRanks) -> Numbers:
     return _all_possible(judged, judged.groups.balanced_fulfilled, judged.groups.balanced_possible)
 
 
-@measure(
-    "prefs_avgjg_Rnonrel_ret",
-    reference=REFERENCE,
-    advice="prefs_avgjg_Rnonrel for collections that change.",
-    table="preferences",
-)
+@preference_measure("prefs_avgjg_Rnonrel_ret", advice="prefs_avgjg_Rnonrel for collections that change.")
 def groups_balanced_retrieved(judged: PreferenceRanks) -> Numbers:
     """The same as prefs_avgjg_Rnonrel for retrieved documents.
 

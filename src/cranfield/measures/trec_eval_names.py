@@ -29,80 +29,54 @@ class TrecEvalMeasure(NamedTuple):
     """A measure of trec_eval: what parameters it takes, which it has by default, and what judgments it is made for."""
 
     name: str
-    takes: Takes = "nothing"
-    usual: tuple[float, ...] = ()
-    judged: Judged = "qrels"
+    takes: Takes
+    usual: tuple[float, ...]
+    judged: Judged
+
+
+def _entries(
+    names: str, takes: Takes = "nothing", usual: tuple[float, ...] = (), *, judged: Judged = "qrels"
+) -> list[TrecEvalMeasure]:
+    return [TrecEvalMeasure(name, takes, usual, judged) for name in names.split()]
 
 
 ENTRIES = {
     entry.name: entry
     for entry in (
-        TrecEvalMeasure("runid", judged="any"),
-        TrecEvalMeasure("num_q", judged="any"),
-        TrecEvalMeasure("num_ret"),
-        TrecEvalMeasure("num_rel"),
-        TrecEvalMeasure("num_rel_ret"),
-        TrecEvalMeasure("map"),
-        TrecEvalMeasure("gm_map"),
-        TrecEvalMeasure("Rprec"),
-        TrecEvalMeasure("bpref"),
-        TrecEvalMeasure("recip_rank"),
-        TrecEvalMeasure("iprec_at_recall", "shares", RECALLS),
-        TrecEvalMeasure("P", "cutoffs", CUTOFFS),
-        TrecEvalMeasure("relstring", "numbers"),
-        TrecEvalMeasure("recall", "cutoffs", CUTOFFS),
-        TrecEvalMeasure("infAP"),
-        TrecEvalMeasure("gm_bpref"),
-        TrecEvalMeasure("Rprec_mult", "shares", MULTIPLES),
-        TrecEvalMeasure("utility", "numbers"),
-        TrecEvalMeasure("11pt_avg", "numbers"),
-        TrecEvalMeasure("binG"),
-        TrecEvalMeasure("G", "pairs"),
-        TrecEvalMeasure("dcg", "pairs"),
-        TrecEvalMeasure("ideal_dcg", "pairs"),
-        TrecEvalMeasure("ndcg", "pairs"),
-        TrecEvalMeasure("ndcg_rel", "pairs"),
-        TrecEvalMeasure("Rndcg", "pairs"),
-        TrecEvalMeasure("ndcg_cut", "cutoffs", CUTOFFS),
-        TrecEvalMeasure("map_cut", "cutoffs", CUTOFFS),
-        TrecEvalMeasure("relative_P", "cutoffs", CUTOFFS),
-        TrecEvalMeasure("success", "cutoffs", (1, 5, 10)),
-        TrecEvalMeasure("set_P"),
-        TrecEvalMeasure("set_relative_P"),
-        TrecEvalMeasure("set_recall"),
-        TrecEvalMeasure("set_map"),
-        TrecEvalMeasure("set_F", "numbers"),
-        TrecEvalMeasure("num_nonrel_judged_ret"),
-        TrecEvalMeasure("prefs_num_prefs_poss", judged="prefs"),
-        TrecEvalMeasure("prefs_num_prefs_ful", judged="prefs"),
-        TrecEvalMeasure("prefs_num_prefs_ful_ret", judged="prefs"),
-        TrecEvalMeasure("prefs_simp", judged="prefs"),
-        TrecEvalMeasure("prefs_pair", judged="prefs"),
-        TrecEvalMeasure("prefs_avgjg", judged="prefs"),
-        TrecEvalMeasure("prefs_avgjg_Rnonrel", judged="prefs"),
-        TrecEvalMeasure("prefs_simp_ret", judged="prefs"),
-        TrecEvalMeasure("prefs_pair_ret", judged="prefs"),
-        TrecEvalMeasure("prefs_avgjg_ret", judged="prefs"),
-        TrecEvalMeasure("prefs_avgjg_Rnonrel_ret", judged="prefs"),
-        TrecEvalMeasure("prefs_simp_imp", judged="prefs"),
-        TrecEvalMeasure("prefs_pair_imp", judged="prefs"),
-        TrecEvalMeasure("prefs_avgjg_imp", judged="prefs"),
-        TrecEvalMeasure("map_avgjg", judged="qrels_jg"),
-        TrecEvalMeasure("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
-        TrecEvalMeasure("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
-        TrecEvalMeasure("yaap"),
-        TrecEvalMeasure("rbp", "pairs"),
-        TrecEvalMeasure("rbp_resid", "pairs"),
-        TrecEvalMeasure("unj", "cutoffs", (5, 10, 20)),
+        *_entries("runid num_q", judged="any"),
+        *_entries("num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank"),
+        *_entries("iprec_at_recall", "shares", RECALLS),
+        *_entries("P", "cutoffs", CUTOFFS),
+        *_entries("relstring", "numbers"),
+        *_entries("recall", "cutoffs", CUTOFFS),
+        *_entries("infAP gm_bpref"),
+        *_entries("Rprec_mult", "shares", MULTIPLES),
+        *_entries("utility 11pt_avg", "numbers"),
+        *_entries("binG"),
+        *_entries("G dcg ideal_dcg ndcg ndcg_rel Rndcg", "pairs"),
+        *_entries("ndcg_cut map_cut relative_P", "cutoffs", CUTOFFS),
+        *_entries("success", "cutoffs", (1, 5, 10)),
+        *_entries("set_P set_relative_P set_recall set_map"),
+        *_entries("set_F", "numbers"),
+        *_entries("num_nonrel_judged_ret"),
+        *_entries("prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret", judged="prefs"),
+        *_entries("prefs_simp prefs_pair prefs_avgjg prefs_avgjg_Rnonrel", judged="prefs"),
+        *_entries("prefs_simp_ret prefs_pair_ret prefs_avgjg_ret prefs_avgjg_Rnonrel_ret", judged="prefs"),
+        *_entries("prefs_simp_imp prefs_pair_imp prefs_avgjg_imp", judged="prefs"),
+        *_entries("map_avgjg", judged="qrels_jg"),
+        *_entries("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
+        *_entries("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
+        *_entries("yaap"),
+        *_entries("rbp rbp_resid", "pairs"),
+        *_entries("unj", "cutoffs", (5, 10, 20)),
     )
 }
 
 _ALWAYS = ("runid", "num_q")
-_OFFICIAL = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 _COUNTS = ("num_ret", "num_rel", "num_rel_ret")
 _PREFERENCES = tuple(entry.name for entry in ENTRIES.values() if entry.judged == "prefs")
 NICKNAMES: dict[str, tuple[str, ...]] = {
-    "official": (*_ALWAYS, *_COUNTS, *_OFFICIAL),
+    "official": (*_ALWAYS, *_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
     "set": (*_ALWAYS, *_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
     "all_trec": tuple(
         entry.name
@@ -129,11 +103,7 @@ class PrintedLine(NamedTuple):
 
 
 def requested(words: Iterable[str]) -> dict[str, str | None]:
-    """The measures of the values of -m, with their parameters as written; of repeated ones, the first count.
-
-    >>> requested(["P.5,10", "map", "P.20"])
-    {'map': None, 'P': '5,10'}
-    """
+    """The measures of the values of -m, with their parameters as written; of repeated ones, the first count."""
     names: set[str] = set()
     parameters: dict[str, str] = {}
     for word in words:
@@ -241,10 +211,9 @@ def _measure(name: str, fixed: Mapping[str, Any], at: float | None = None, **par
 
 
 def definition_of(name: str) -> tuple[Definition, Mapping[str, Any]]:
-    found = find(name) or find(name.removesuffix("_cut"))
-    if found is None:
-        raise MeasureError(f"trec_eval's measure {name} does not exist here.")
-    return found
+    known = find(name) or find(name.removesuffix("_cut"))
+    assert known is not None, name
+    return known
 
 
 def whole_part(text: str) -> int:
@@ -263,11 +232,11 @@ def number(text: str) -> float:
 
 
 def _distinct(name: str, numbers: Iterable[float]) -> list[float]:
-    found = sorted(numbers)
-    if len(set(found)) < len(found):
-        twice = next(one for one, other in pairwise(found) if one == other)
-        raise MeasureError(f"{name} is given the cutoff {twice:g} twice.")
-    return found
+    ordered = sorted(numbers)
+    for one, other in pairwise(ordered):
+        if one == other:
+            raise MeasureError(f"{name} is given the cutoff {one:g} twice.")
+    return ordered
 
 
 def _pairs(name: str, parameters: str) -> dict[str, Any]:

@@ -20,12 +20,7 @@ ROOM = 1 << 20  # ranks whose weights are added at a time
     monotone=True,
 )
 def rank_biased_precision(
-    judged: JudgedRanks,
-    *,
-    cutoff: int | None = None,
-    p: float = 0.8,
-    rel: float = 1,
-    max_grade: MaxGrade | None = None,
+    judged: JudgedRanks, *, cutoff: int | None = None, p: float = 0.8, rel: float = 1, max_grade: MaxGrade | None = None
 ) -> Numbers:
     """Expected share of relevant documents seen by a user who goes on to the next with probability p.
 

@@ -83,11 +83,7 @@ class Holes:
     """
 
     def __init__(
-        self,
-        tables: Sequence[JudgedRanks],
-        codes: Sequence[Codes],
-        queries: Integers,
-        pairs: Sequence[tuple[int, int]],
+        self, tables: Sequence[JudgedRanks], codes: Sequence[Codes], queries: Integers, pairs: Sequence[tuple[int, int]]
     ) -> None:
         self.queries = queries
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)

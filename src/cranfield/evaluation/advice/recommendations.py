@@ -36,8 +36,7 @@ def first_answer(facts: Facts) -> Iterator[Recommendation]:
     """Where there is one answer, its rank is all there is to know."""
     if facts.one_answer:
         yield Recommendation(
-            f"RR@{facts.first_page}",
-            "most queries have a single relevant document, so only its rank matters.",
+            f"RR@{facts.first_page}", "most queries have a single relevant document, so only its rank matters."
         )
 
 

@@ -164,12 +164,7 @@ def _evaluated(name: str, judgments: Judgments, check: RunCheck, policy: Policy)
 
 
 def _check_run(
-    stream: Stream,
-    format: str | None,
-    judgments: Judgments,
-    never: dict[str, set[str]],
-    most: int,
-    policy: Policy,
+    stream: Stream, format: str | None, judgments: Judgments, never: dict[str, set[str]], most: int, policy: Policy
 ) -> RunCheck:
     file = open_records(stream, "run", format)
     return _whether_scattered(

@@ -37,11 +37,7 @@ BOX, FULL = 0.3, 0.6  # of the height of a row, with and without more in it
 
 
 def distribution_chart(
-    measure: str,
-    values: Mapping[str, Sequence[float]],
-    *,
-    highlight: Sequence[str] = (),
-    lower_is_better: bool = False,
+    measure: str, values: Mapping[str, Sequence[float]], *, highlight: Sequence[str] = (), lower_is_better: bool = False
 ) -> Spec:
     """How the values of queries are spread, a row for each run: a box from quartile to quartile, whiskers from the 5th
     to the 95th percentile, the median as a tick and the mean as a diamond; each query as a faint tick while they are
@@ -57,12 +53,7 @@ def distribution_chart(
     long = not many and max(map(columns, values), default=0) > LONG
     drawn = values.values() if each else [(row["low"], row["mean"], row["high"]) for row in rows]
     ends = _ends([value for column in drawn for value in column])
-    x = channel(
-        "low:Q",
-        title=_words(measure, sizes, many),
-        axis={"tickCount": TICKS, "grid": True},
-        scale=scale(ends),
-    )
+    x = channel("low:Q", title=_words(measure, sizes, many), axis={"tickCount": TICKS, "grid": True}, scale=scale(ends))
     labels = {"labels": not long, "grid": False, "labelColor": LIGHT["ink"]}
     y = channel("run:N", title=None, sort=order, axis=labels)
     colour = channel("run:N", scale=hue_scale(order, shown), legend=None)

@@ -26,12 +26,7 @@ MANY = 300  # queries whose points are small and faint, so that where they lie c
 
 
 def scatter_chart(
-    measure: str,
-    one: str,
-    other: str,
-    values: Mapping[str, tuple[float, float]],
-    *,
-    lower_is_better: bool = False,
+    measure: str, one: str, other: str, values: Mapping[str, tuple[float, float]], *, lower_is_better: bool = False
 ) -> Spec:
     """Each query at its values in two runs, {query: (one, other)}: above the diagonal the second is higher."""
     rows = [{"query": query, "one": x, "other": y} for query, (x, y) in values.items()]
