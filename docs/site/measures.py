@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from cranfield.measures import Definition, catalogue, families
-from cranfield.measures.other_tools import names_elsewhere
+from cranfield.measures.other_tools import rag_names_of
 from cranfield.show.measure_text import parameter_lines, unwrapped, values_text
 
 _TOKEN = re.compile(
@@ -148,7 +148,7 @@ def _entry(definition: Definition) -> str:
     summary, formula, notes = paragraphs[0], paragraphs[1], paragraphs[2:]
     parameters = parameter_lines(definition)
     facts = ["- Parameters:", *(f"    - {each}" for each in parameters)] if parameters else ["- Parameters: none"]
-    if aliases := (*definition.aliases, *names_elsewhere(definition)):
+    if aliases := (*definition.aliases, *(spoken.name for spoken in rag_names_of(definition))):
         facts.append(f"- Also: {', '.join(f'`{alias}`' for alias in aliases)}")
     if definition.advice:
         facts.append(f"- When: {definition.advice}")

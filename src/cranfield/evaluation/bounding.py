@@ -12,7 +12,7 @@ from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import combined
-from cranfield.measures.completion import bounds, default_scale, read_scale
+from cranfield.measures.completion import bounds, read_scale, scale_of
 from cranfield.ranks.columns import Integers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def evaluation_bounds(
     """The bounds of a measure, made of the ranks; the parameters are those of `Evaluation.bounds`."""
     judged, kept = ranked.ranks, ranked.kept
     if measure.definition.table == "ranks":
-        grades = default_scale(measure, judged) if scale is None else read_scale(scale)
+        grades = scale_of(measure, judged.judged_grades) if scale is None else read_scale(scale)
         found = bounds(measure, judged, grades, budget=budget, unseen=_unseen(evaluation, ranked, unseen))
         low, high, exact = found.low[kept], found.high[kept], found.exact[kept]
     else:  # an unjudged document may belong to any subtopic, and so on: only the range of the values is known

@@ -20,10 +20,10 @@ def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *
     A sum is exact before it is rounded, so neither the order nor the grouping of the queries matters.
     of: the name of the values, for the error if their sum is not finite.
     """
-    found = combined(values, how, weights, of=of)
-    if not math.isfinite(found):
+    value = combined(values, how, weights, of=of)
+    if not math.isfinite(value):
         raise not_finite(how, of, len(values))
-    return found
+    return value
 
 
 def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:

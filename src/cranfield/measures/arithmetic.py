@@ -78,19 +78,16 @@ def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2,
     if discount == "late":
         return np.asarray(gains * np.log2(base) / np.log2(np.maximum(rank, base)))
     weighted = gains if base == 2 else gains * np.log2(base)
-    return np.asarray(weighted / _logarithms(rank))
+    deepest = int(rank.max(initial=0))
+    # from a table if most ranks occur more than once
+    logarithms = np.log2(np.arange(1.0, deepest + 2))[rank] if deepest < len(rank) else np.log2(rank + 1.0)
+    return np.asarray(weighted / logarithms)
 
 
 def all_ranks(cutoff: int) -> Integers:
     if cutoff > DEEPEST:
         raise OverflowError(f"a sum over {cutoff:,} ranks is too long; at most {DEEPEST:,} can be added up")
     return np.arange(1, cutoff + 1)
-
-
-def _logarithms(rank: npt.NDArray[Any]) -> Numbers:
-    """log2(rank + 1), from a table if most ranks occur more than once."""
-    deepest = int(rank.max(initial=0))
-    return np.log2(np.arange(1.0, deepest + 2))[rank] if deepest < len(rank) else np.log2(rank + 1.0)
 
 
 def highest(judged: JudgedRanks, max_grade: MaxGrade) -> npt.NDArray[Any] | float:

@@ -29,7 +29,8 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import GainMap
-from cranfield.measures.registry import REQUIRED, Measure
+from cranfield.measures.registry import Measure
+from cranfield.measures.scope import Scope, chosen_parameters
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -71,7 +72,7 @@ def bounds(
     exact = np.ones(len(judged), dtype=np.bool_)
     if measure.definition.of_holes:
         return QueryBounds(low, high, exact)
-    grades = worth_most_first(measure, default_scale(measure, judged) if scale is None else read_scale(scale))
+    grades = worth_most_first(measure, scale_of(measure, judged.judged_grades) if scale is None else read_scale(scale))
     more = np.broadcast_to(np.asarray(unseen, dtype=np.int64), len(judged))
     if is_sum(measure):
         least, most = (measure(replace(judged, **filled_rankings(judged, grade))) for grade in (grades[-1], grades[0]))
@@ -86,7 +87,7 @@ def bounds(
             low[query], high[query] = range_of(measure)
             exact[query] = False
             continue
-        completions = _completions(measure, _one(judged, query), int(more[query]), grades)
+        completions = _completions(measure, judged, query, int(more[query]), grades)
         waiting.append((query, completions))
         documents += len(completions.rank) + len(completions.judged_grades)
         if documents > AT_ONCE:
@@ -129,15 +130,10 @@ def _blocks(documents: Integers, wanted: Flags) -> Iterator[slice]:
     return (slice(*ends) for ends in pairwise([*first, len(documents)]) if wanted[slice(*ends)].any())
 
 
-def default_scale(measure: Measure, judged: JudgedRanks) -> Scale:
-    """The grades that occur in the judgments, and at least 0, 1 and the one that counts as relevant."""
-    return scale_of(measure, judged.judged_grades)
-
-
 def scale_of(measure: Measure, grades: Numbers) -> Scale:
-    """The same for the grades of all judgments."""
+    """The grades that occur in the judgments, and at least 0, 1 and the one that counts as relevant."""
     known = np.unique(grades[grades >= 0]).tolist()
-    return tuple(sorted({0.0, 1.0, float(_chosen(measure).get("rel", 1)), *known}))
+    return tuple(sorted({0.0, 1.0, float(chosen_parameters(measure).get("rel", 1)), *known}))
 
 
 def read_scale(scale: Iterable[Any]) -> Scale:
@@ -159,7 +155,7 @@ def read_scale(scale: Iterable[Any]) -> Scale:
 
 def worth_most_first(measure: Measure, scale: Scale) -> list[float]:
     """The grades that make a difference to a measure, the one worth most first."""
-    chosen = _chosen(measure)
+    chosen = chosen_parameters(measure)
     if "rel" in chosen and "gain" not in chosen and chosen.get("max_grade") is None:  # it only sees relevant documents
         relevant = [grade for grade in scale if grade >= chosen["rel"]]
         return [*relevant[-1:], *[grade for grade in scale if grade < chosen["rel"]][:1]]
@@ -169,14 +165,13 @@ def worth_most_first(measure: Measure, scale: Scale) -> list[float]:
 
 def is_sum(measure: Measure) -> bool:
     """Whether a value is a sum over the documents of the ranking, each worth something by its own rank and grade."""
-    chosen = _chosen(measure)
+    chosen = chosen_parameters(measure)
     by_itself = chosen.get("max_grade") != "query" and chosen.get("view", "utility") in ("utility", "total")
     return measure.definition.name in SUMS and by_itself
 
 
 def cutoff_of(measure: Measure) -> int | None:
-    cutoff = _chosen(measure).get("cutoff")
-    return None if cutoff is REQUIRED else cutoff
+    return Scope.of(measure).cutoff
 
 
 @lru_cache(4096)
@@ -192,7 +187,7 @@ def looks_at_judgments(measure: Measure) -> bool:
 
 
 def has_losses(measure: Measure) -> bool:
-    gain = _chosen(measure).get("gain")
+    gain = chosen_parameters(measure).get("gain")
     return isinstance(gain, GainMap) and any(its_gain < 0 for _, its_gain in gain.pairs)
 
 
@@ -200,41 +195,14 @@ def range_of(measure: Measure) -> tuple[float, float]:
     if has_losses(measure):
         return -math.inf, math.inf
     low, high = measure.definition.range
-    return low, high if _chosen(measure).get("view", "utility") == "utility" else math.inf
-
-
-def _chosen(measure: Measure) -> dict[str, Any]:
-    return {**measure.definition.defaults, **dict(measure.parameters)}
+    return low, high if chosen_parameters(measure).get("view", "utility") == "utility" else math.inf
 
 
 def _is_monotone(measure: Measure) -> bool:
     # A share of the documents found is not monotone: finding more also raises the denominator. Nor is a share of an
     # ideal that may be below 0.
-    by_found = _chosen(measure).get("denominator") == "found"
+    by_found = chosen_parameters(measure).get("denominator") == "found"
     return measure.definition.monotone and not by_found and not has_losses(measure)
-
-
-class _Query(NamedTuple):
-    """One query: ranks and grades of what was judged and retrieved, all judged grades, and all documents retrieved."""
-
-    rank: Integers
-    grade: Numbers
-    judged: Numbers
-    retrieved: int
-    lengths: Numbers | None
-
-
-def _one(judged: JudgedRanks, query: int) -> _Query:
-    rows = slice(*judged.first[query : query + 2].tolist())
-    known = judged.judged[rows]
-    everything = judged.judged_grades[slice(*judged.judged_first[query : query + 2].tolist())]
-    return _Query(
-        judged.rank[rows][known],
-        judged.grade[rows][known],
-        everything[everything >= 0],
-        int(judged.retrieved[query]),
-        None if judged.lengths is None else judged.lengths[query],
-    )
 
 
 class _Sizes(NamedTuple):
@@ -264,26 +232,32 @@ class _Sizes(NamedTuple):
         return rankings * kinds * (depth + judged + holes + beneath)
 
 
-def _completions(measure: Measure, query: _Query, unseen: int, grades: Sequence[float]) -> JudgedRanks:
-    """The table of all completions worth trying, each as a query of its own."""
-    cutoff = cutoff_of(measure)
-    depth = query.retrieved if cutoff is None else min(cutoff, query.retrieved)
-    within = query.rank <= depth
+def _completions(
+    measure: Measure, judged: JudgedRanks, query: int, unseen: int, grades: Sequence[float]
+) -> JudgedRanks:
+    """The table of all completions of a query that are worth trying, each as a query of its own."""
+    rows = slice(*judged.first[query : query + 2].tolist())
+    rank, grade = judged.rank[rows][judged.judged[rows]], judged.grade[rows][judged.judged[rows]]
+    known = judged.judged_grades[slice(*judged.judged_first[query : query + 2].tolist())]
+    retrieved, cutoff = int(judged.retrieved[query]), cutoff_of(measure)
+    depth = retrieved if cutoff is None else min(cutoff, retrieved)
+    within = rank <= depth
     top = np.full(depth, np.nan)
-    top[query.rank[within] - 1] = query.grade[within]
+    top[rank[within] - 1] = grade[within]
     unjudged = np.isnan(top)
     holes = int(unjudged.sum())
     rankings = _number_of_orders(measure, holes, len(grades))
-    beneath = query.retrieved - depth - int((~within).sum()) + unseen
+    beneath = retrieved - depth - int((~within).sum()) + unseen
     kinds = _number_beneath(measure, beneath, len(grades))
     tried = matrix(_orders(grades, holes, measure.definition.rewards_order), rankings, holes)
     filled = np.tile(top, (rankings, 1))
     filled[:, unjudged] = tried
     hidden = matrix(_beneath(measure, beneath, grades), kinds, beneath)
     every = np.repeat(np.arange(rankings), kinds)  # each ranking with each way to judge the documents beneath
-    judged = np.hstack([np.tile(query.judged, (len(every), 1)), tried[every], np.tile(hidden, (rankings, 1))])
+    all_judged = np.hstack([np.tile(known[known >= 0], (len(every), 1)), tried[every], np.tile(hidden, (rankings, 1))])
     # Judged documents below the cutoff are not rows of this table: no measure with a cutoff looks at them there.
-    return complete_table(filled[every], judged, query.retrieved, query.lengths)
+    lengths = None if judged.lengths is None else judged.lengths[query]
+    return complete_table(filled[every], all_judged, retrieved, lengths)
 
 
 @lru_cache(4096)
@@ -292,11 +266,10 @@ def _number_of_orders(measure: Measure, holes: int, levels: int) -> int:
 
 
 def _orders(grades: Sequence[float], holes: int, rewards_order: bool) -> Iterator[tuple[float, ...]]:
-    """The grades of a ranking's unjudged documents, in all ways worth trying."""
     if not rewards_order:
         return product(grades, repeat=holes)
     falling = list(combinations_with_replacement(grades, holes))
-    return chain(falling, (each[::-1] for each in falling))
+    return chain(falling, (grades[::-1] for grades in falling))
 
 
 def _beneath(measure: Measure, count: int, grades: Sequence[float]) -> Iterable[tuple[float, ...]]:
@@ -305,27 +278,23 @@ def _beneath(measure: Measure, count: int, grades: Sequence[float]) -> Iterable[
         return [(grades[-1],) * count]
     if _only_ends_matter(measure):
         return [(grade,) * count for grade in (grades[-1], grades[0])]
-    if _only_highest_matters(measure):
+    if chosen_parameters(measure).get("max_grade") == "query":  # only the highest matters
         return [(grade,) * count for grade in grades]
     return combinations_with_replacement(grades, count)
 
 
 @lru_cache(4096)
 def _number_beneath(measure: Measure, count: int, levels: int) -> int:
-    """How many ways `_beneath` finds."""
     if not count or not looks_at_judgments(measure):
         return 1
     if _only_ends_matter(measure):
         return 2
-    return levels if _only_highest_matters(measure) else math.comb(count + levels - 1, count)
+    by_highest = chosen_parameters(measure).get("max_grade") == "query"
+    return levels if by_highest else math.comb(count + levels - 1, count)
 
 
 def _only_ends_matter(measure: Measure) -> bool:
     return _is_monotone(measure) or measure.definition.name in _OF_JUDGMENTS
-
-
-def _only_highest_matters(measure: Measure) -> bool:
-    return bool(_chosen(measure).get("max_grade") == "query")
 
 
 def _try(measure: Measure, tried: list[tuple[int, JudgedRanks]], low: Numbers, high: Numbers) -> None:

@@ -67,8 +67,6 @@ _NEAR = {
     "pre": "write P@{n}",
     "hole": "write Unjudged@{n}, which looks at the judgments of the query itself",
 }
-# sentence-transformers puts the function that compared the vectors before the name.
-_COMPARED = r"(?:cosine|dot|euclidean|manhattan|max)_(.+)"
 
 
 def refuse_unclear(text: str) -> None:
@@ -78,18 +76,15 @@ def refuse_unclear(text: str) -> None:
         match = re.fullmatch(pattern, text) if first in words else None
         if match is None:
             continue
-        number = next((each for each in match.groups() if each), "")
+        number = next(filter(None, match.groups()), "")
         known = {"name": text, "n": number, "share": float(f"0.{number or 0}"), "at": number and f"@{number}"}
         raise MeasureError(fact.format(**known), hint=hint.format(**known))
 
 
 def near(name: str, at: str | None) -> str:
-    """What to write instead of a name of another tool; empty if nothing is known.
-
-    >>> near("hit_ratio", "5"), near("cosine_ndcg", "10")
-    ('write Success@5', 'write nDCG@10')
-    """
-    compared = re.fullmatch(_COMPARED, name)
+    """What to write instead of a name of another tool; empty if nothing is known."""
+    # sentence-transformers puts the function that compared the vectors before the name.
+    compared = re.fullmatch(r"(?:cosine|dot|euclidean|manhattan|max)_(.+)", name)
     if compared and (known := find(compared[1])):
         return f"write {known[0].name}{f'@{at}' if at else ''}"
     return _NEAR.get(plain(name), "").format(n=at or 10, at=f"@{at}" if at else "")
@@ -123,24 +118,26 @@ class RagName(NamedTuple):
     uncut: str  # none: it needs a cutoff
     explanation: str
 
+    def __str__(self) -> str:
+        """How those tools define the name, and which measure it is, with a cutoff and without one."""
+        one_measure = self.uncut in ("", self.ours)
+        ours = self.ours if one_measure else f"{self.ours} with a cutoff and {self.uncut} without"
+        return f"{self.name} is {ours}: {self.explanation}"
 
+
+_FOUND = "AP(denominator=found)"
 RAG_NAMES: dict[str, RagName] = {
-    plain(each.name): each
-    for each in (
+    plain(known.name): known
+    for known in (
         RagName(
             "context_precision",
-            "AP(denominator=found)",
-            "AP(denominator=found)",
+            _FOUND,
+            _FOUND,
             "mean precision at the relevant contexts that were retrieved, as ragas and DeepEval weight by rank, with "
             "judgments in place of a model. What was not retrieved costs nothing; in AP it does. ragas' "
             "IDBasedContextPrecision, which knows no ranks, is SetP.",
         ),
-        RagName(
-            "contextual_precision",
-            "AP(denominator=found)",
-            "AP(denominator=found)",
-            "DeepEval's name for context_precision.",
-        ),
+        RagName("contextual_precision", _FOUND, _FOUND, "DeepEval's name for context_precision."),
         RagName(
             "context_recall",
             "R",
@@ -160,20 +157,5 @@ RAG_NAMES: dict[str, RagName] = {
 }
 
 
-def names_elsewhere(definition: Definition) -> list[str]:
-    return [each.name for each in _rag_names_of(definition)]
-
-
-def explained_elsewhere(definition: Definition) -> list[str]:
-    """How those tools define these names, and which measure each of them is, with a cutoff and without one."""
-    return [f"{each.name} is {_measures(each)}: {each.explanation}" for each in _rag_names_of(definition)]
-
-
-def _rag_names_of(definition: Definition) -> list[RagName]:
-    return [each for each in RAG_NAMES.values() if definition.name in (each.ours.partition("(")[0], each.uncut)]
-
-
-def _measures(spoken: RagName) -> str:
-    if spoken.uncut in ("", spoken.ours):
-        return spoken.ours
-    return f"{spoken.ours} with a cutoff and {spoken.uncut} without"
+def rag_names_of(definition: Definition) -> list[RagName]:
+    return [known for known in RAG_NAMES.values() if definition.name in (known.ours.partition("(")[0], known.uncut)]

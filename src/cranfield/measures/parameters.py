@@ -57,9 +57,7 @@ def number(low: float, high: float = math.inf, *, open_low: bool = False, open_h
         if isinstance(value, bool):
             raise ValueError
         read = float(value)
-        if not low <= read <= high or (open_low and read == low) or (open_high and read == high):
-            raise ValueError
-        if not math.isfinite(read):
+        if not low <= read <= high or (open_low and read == low) or (open_high and read == high) or math.isinf(read):
             raise ValueError
         return int(read) if read.is_integer() and abs(read) <= MOST else read
 
@@ -68,7 +66,7 @@ def number(low: float, high: float = math.inf, *, open_low: bool = False, open_h
     return ParameterKind(f"a number{above}{below}", read)
 
 
-def choice(words: Mapping[str, str]) -> ParameterKind:
+def choice(**words: str) -> ParameterKind:
     def read(value: Any) -> str:
         if value not in words:
             raise ValueError
@@ -154,31 +152,25 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
     "discount": (
         "what a gain is divided by",
         choice(
-            {
-                "all": "the logarithm of rank + 1, at every rank",
-                "late": "the logarithm of the rank, only at ranks beyond the base",
-            }
+            all="the logarithm of rank + 1, at every rank",
+            late="the logarithm of the rank, only at ranks beyond the base",
         ),
     ),
     "base": ("the base of the logarithm in the discount", number(1, open_low=True)),
     "denominator": (
         "what the sum of precisions is divided by",
         choice(
-            {
-                "R": "the number of relevant documents",
-                "min": "the same, but at most the cutoff",
-                "found": "the number of relevant documents retrieved down to the cutoff",
-            }
+            R="the number of relevant documents",
+            min="the same, but at most the cutoff",
+            found="the number of relevant documents retrieved down to the cutoff",
         ),
     ),
     "rule": (
         "how recall times the number of relevant documents becomes a whole number",
         choice(
-            {
-                "ceiling": "rounded up",
-                "trec9": "rounded up from a tenth on, as in trec_eval 9",
-                "trec10": "rounded to the nearest, as in trec_eval 10",
-            }
+            ceiling="rounded up",
+            trec9="rounded up from a tenth on, as in trec_eval 9",
+            trec10="rounded to the nearest, as in trec_eval 10",
         ),
     ),
     "recall": ("the share of the relevant documents that must be found", number(0, 1)),
@@ -193,7 +185,7 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
     "variant": (
         "what the judged irrelevant documents above a relevant one are divided by",
         choice(
-            {
+            **{
                 "trec": "the number of relevant or of judged irrelevant documents, whichever is smaller",
                 "2004": "the number of relevant documents, as in the paper of 2004",
             }
@@ -201,7 +193,7 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
     ),
     "tail": (
         "for which queries all ranks below the end of the ranking count as unjudged",
-        choice({"always": "for all", "unjudged": "for those with an unjudged document retrieved, as in trec_eval"}),
+        choice(always="for all", unjudged="for those with an unjudged document retrieved, as in trec_eval"),
     ),
     "documents": ("how many documents the collection has", whole(1)),
     "T": ("how much gain the user wants to find; a perfect document has 1", number(0, open_low=True)),
@@ -210,28 +202,24 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
     "view": (
         "which value of the user model is measured",
         choice(
-            {
-                "utility": "the gain for each document seen",
-                "total": "the gain collected until the user stops",
-                "depth": "how many documents are seen",
-                "residual": "how much higher the utility would be if every rank without a judged document were perfect",
-            }
+            utility="the gain for each document seen",
+            total="the gain collected until the user stops",
+            depth="how many documents are seen",
+            residual="how much higher the utility would be if every rank without a judged document were perfect",
         ),
     ),
     "budget": ("how much is read, in the unit", whole(1)),
     "unit": (
         "what a budget is counted in",
         choice(
-            {
-                "characters": "Unicode code points",
-                "words": "what white space separates; needs the texts",
-                "tokens": "what the tokeniser of the chunks counted",
-            }
+            characters="Unicode code points",
+            words="what white space separates; needs the texts",
+            tokens="what the tokeniser of the chunks counted",
         ),
     ),
     "fit": (
         "what happens to the chunk that exceeds the budget",
-        choice({"whole": "it is left out, with all chunks below it", "cut": "it is shortened; only for characters"}),
+        choice(whole="it is left out, with all chunks below it", cut="it is shortened; only for characters"),
     ),
     "normalize": ("whether the overlap is divided by that of the ideal ranking with itself", FLAG),
     "a": ("the worth of a relevant document that is retrieved", number(-math.inf)),
@@ -244,7 +232,6 @@ KINDS = {name: kind._replace(meaning=meaning) for name, (meaning, kind) in _PARA
 
 
 def kind_of(name: str, default: Any) -> ParameterKind:
-    """The kind of a parameter: by its name, or for an unknown name by its default."""
     if name in KINDS:
         return KINDS[name]
     if isinstance(default, bool):

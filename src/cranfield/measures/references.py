@@ -43,10 +43,8 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None) -> s
         definitions = list(catalogue().values())
     else:
         named = re.split(r"[\s,]+", measures.strip()) if isinstance(measures, str) else measures
-        definitions = [
-            each.definition if isinstance(each, Measure) else find_definition(each)
-            for each in ([named] if isinstance(named, Measure) else named)
-        ]
+        named = [named] if isinstance(named, Measure) else named
+        definitions = [one.definition if isinstance(one, Measure) else find_definition(one) for one in named]
     cited = {definition.reference for definition in definitions if definition.reference}
     entries = [entry for short, entry in references().items() if short in cited]  # in the order of the keys
     return "\n\n".join([*entries, *(f"% no entry: {short}" for short in sorted(cited - references().keys()))])

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from cranfield.errors import MeasureError, choice_hint
 from cranfield.measures.calculating import calculated
 from cranfield.measures.families import comes_with_us, families, families_one_by_one, module_of
-from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
+from cranfield.measures.parameters import ParameterKind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
 
 Function = Callable[..., Numbers]
@@ -61,12 +61,10 @@ class Definition:
 
     @property
     def summary(self) -> str:
-        """The first sentence of the function's docstring."""
         return _documentation(self.function).partition("\n")[0]
 
     @property
     def formula(self) -> str:
-        """The second paragraph of the function's docstring."""
         paragraphs = _documentation(self.function).split("\n\n")
         return paragraphs[1].strip() if len(paragraphs) > 1 else ""
 
@@ -80,7 +78,6 @@ class Definition:
             return f"{self.name}({', '.join(f'{name}=…' for name in needed)})"
 
     def __call__(self, **parameters: Any) -> Measure:
-        """Choose parameters."""
         chosen = {}
         for name, value in parameters.items():
             if name not in self.kinds:
@@ -257,21 +254,21 @@ def _defaults(function: Function) -> dict[str, Any]:
         raise MeasureError(f"the parameters of {called} are not known.", hint=_SHAPE) from None
     if not arguments or arguments[0].kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD):
         raise MeasureError(f"{called} has no argument for the judged ranks.", hint=_SHAPE)
-    for place, each in enumerate(arguments):
-        fault, stars = "", _STARS.get(each.kind, "")
+    for place, argument in enumerate(arguments):
+        fault, kind = "", argument.kind
+        stars = "*" if kind is Parameter.VAR_POSITIONAL else "**" if kind is Parameter.VAR_KEYWORD else ""
         if stars:
             fault = "takes any number of parameters, which have no names"
-        elif place and each.kind is Parameter.POSITIONAL_ONLY:
+        elif place and kind is Parameter.POSITIONAL_ONLY:
             fault = "can only be given by position"
-        elif each.name == "judged_only":
+        elif argument.name == "judged_only":
             fault = "has the name of a parameter that every measure has"
         if fault:
-            raise MeasureError(f"the parameter '{stars}{each.name}' of {called} {fault}.", hint=_SHAPE)
-    chosen = {each.name: REQUIRED if each.default is Parameter.empty else each.default for each in arguments[1:]}
-    return chosen | {"judged_only": False}
+            raise MeasureError(f"the parameter '{stars}{argument.name}' of {called} {fault}.", hint=_SHAPE)
+    given = {it.name: REQUIRED if it.default is Parameter.empty else it.default for it in arguments[1:]}
+    return given | {"judged_only": False}
 
 
-_STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 _SHAPE = "a measure is a function such as: def name(judged, *, rel=1)"
 
 
@@ -299,11 +296,10 @@ def plain(name: str) -> str:
 
 def find(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
     """The measure of a name or alias, and the parameters that the alias fixes; imports families until one has it."""
-    found = _registered(name)
     unseen = families_one_by_one()
-    while found is None and next(unseen, None):
-        found = _registered(name)
-    return found
+    while (known := _registered(name)) is None and next(unseen, None):
+        pass
+    return known
 
 
 def _registered(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
@@ -333,11 +329,9 @@ def catalogue() -> dict[str, Definition]:
     """
     order = {family.__name__: place for place, family in enumerate(families())}
     own = len(order)  # users' measures come after all others
-    return dict(sorted(_definitions.items(), key=lambda each: order.get(module_of(each[1].function), own)))
+    return dict(sorted(_definitions.items(), key=lambda item: order.get(module_of(item[1].function), own)))
 
 
 def spellings() -> list[str]:
-    return sorted({name for each in catalogue().values() for name in (each.name, *each.aliases)})
-
-
-__all__ = ["KINDS", "Definition", "Measure", "catalogue", "find", "measure", "plain", "spellings"]
+    known = catalogue().values()
+    return sorted({name for definition in known for name in (definition.name, *definition.aliases)})

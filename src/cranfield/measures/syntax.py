@@ -45,20 +45,16 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     """
     if isinstance(measures, str | Measure):
         measures = [measures]
-    judgments = isinstance(measures, Mapping) and not all(isinstance(each, Measure) for each in measures)
+    judgments = isinstance(measures, Mapping) and not all(isinstance(key, Measure) for key in measures)
     if judgments or not isinstance(measures, Iterable):
         raise MeasureError(f"{measures!r:.60} names no measures.", hint="the order is: qrels, run, measures")
-    found: dict[Measure, None] = {}
+    parsed: dict[Measure, None] = {}
     for item in measures:
-        if isinstance(item, Measure):
-            found[item] = None
-        elif isinstance(item, str):
-            found.update((parse_measure(word), None) for word in _words(item))
-        else:
-            raise _not_named(item)
-    if not found:
+        words = _words(item) if isinstance(item, str) else (item,)
+        parsed.update((parse_measure(word), None) for word in words)
+    if not parsed:
         raise MeasureError("no measure is named.", hint="for instance 'nDCG@10'")
-    return tuple(found)
+    return tuple(parsed)
 
 
 @lru_cache(maxsize=1000)
@@ -108,7 +104,8 @@ def parse_measure(measure: str | Measure) -> Measure:
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):
-        raise _not_named(measure)
+        fact = f"{measure!r:.60} is not a measure."
+        raise MeasureError(fact, hint="a measure is named by a string such as 'nDCG@10'")
     return _parsed(measure, registered())
 
 
@@ -119,8 +116,8 @@ def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
     ('RR', 'P@5')
     """
     known = tuple(known)
-    found = next((each for each in known if measure == each.name), None) or parse_measure(measure)
-    return next((each for each in known if each == found), found)  # under the name typed
+    named = next((one for one in known if measure == one.name), None) or parse_measure(measure)
+    return next((one for one in known if one == named), named)  # under the name typed
 
 
 @lru_cache(maxsize=1000)
@@ -189,16 +186,8 @@ def _unlike(text: str) -> MeasureError:
     return MeasureError(f"'{shortened(text)}' is not a measure.", hint="a measure looks like nDCG@10 or P(rel=2)@5")
 
 
-def _not_named(thing: object) -> MeasureError:
-    return MeasureError(f"{thing!r:.60} is not a measure.", hint="a measure is named by a string such as 'nDCG@10'")
-
-
 def find_definition(name: str) -> Definition:
-    """The measure of a name, with or without parameters and cutoff.
-
-    >>> find_definition("ndcg_cut_10").name, find_definition("P").name, find_definition("hit_rate").name
-    ('nDCG', 'P', 'Success')
-    """
+    """The measure of a name, with or without parameters and cutoff."""
     bare = re.split(r"[(@]", name)[0]
     spoken = RAG_NAMES.get(plain(bare))
     known = find(spoken.ours if spoken and not spoken.uncut else bare)
@@ -214,9 +203,8 @@ def _with_level(measure: Measure, level: str) -> Measure:
 def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
     name, equals, value = (part.strip() for part in pair.partition("="))
     if not equals:
-        raise MeasureError(
-            f"'{shortened(pair.strip())}' is not a parameter of {measure.name}.", hint="write name=value"
-        )
+        fact = f"'{shortened(pair.strip())}' is not a parameter of {measure.name}."
+        raise MeasureError(fact, hint="write name=value")
     value = re.sub(r"[\s'\"]", "", value)
     if name in measure.kinds:
         return {name: value}
@@ -227,35 +215,27 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
     return {_OTHER_NAMES.get(name, name): value}
 
 
-_LISTED = either("cranfield.catalogue()", "'cranfield measures'") + " lists them"
-
-
 def _suggestion(name: str, at: str | None) -> str:
+    listed = either("cranfield.catalogue()", "'cranfield measures'") + " lists them"
     if len(name) > GUESSED:
-        return _LISTED
+        return listed
     if theirs := near(name, at):
         return theirs
     # A typo, or two in a long word. Words that only share an ending mean something else.
     allowed = (len(name) > 3) + (len(name) > 7)
     words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
-    words |= {each.name.lower(): each.name for each in RAG_NAMES.values()}
+    words |= {spoken.name.lower(): spoken.name for spoken in RAG_NAMES.values()}
     close = [(slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= allowed]
     if close and min(close)[0] <= allowed:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
-    return _LISTED
+    return listed
 
 
 def _meant(word: str, at: str | None) -> str:
-    """How to write the measure of a mistyped name; names of tools for RAG are kept."""
+    """How to write the measure of a mistyped name: with the cutoff, if it can have that one."""
     if spoken := RAG_NAMES.get(plain(word)):
         return f"{spoken.name}@{at or 10}" if at or not spoken.uncut else spoken.name
-    definition = find(word)
-    assert definition is not None
-    return _spelled(definition[0], at)
-
-
-def _spelled(definition: Definition, at: str | None) -> str:
-    """A measure with a cutoff, if it can have that one; otherwise as it may be written."""
+    definition = find_definition(word)
     try:
         return definition(**{definition.at: at}).name if at else definition.example
     except MeasureError:

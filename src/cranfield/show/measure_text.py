@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from cranfield.measures import Definition, catalogue, families
-from cranfield.measures.other_tools import explained_elsewhere, names_elsewhere
+from cranfield.measures.other_tools import rag_names_of
 from cranfield.measures.parameters import ParameterKind
 from cranfield.measures.registry import REQUIRED
 from cranfield.show.layout import UNPAINTED, Paint, wrapped
@@ -18,7 +18,7 @@ def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
     homes = [family.__name__ for family in families()]
     titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in families()}
     lines: list[str] = []
-    for home in dict.fromkeys([*homes, *(each.function.__module__ for each in known.values())]):
+    for home in dict.fromkeys([*homes, *(definition.function.__module__ for definition in known.values())]):
         lines += ["", *map(paint.strong, wrapped(titles.get(home, "Of your own."), width=width))]
         for definition in known.values():
             if definition.function.__module__ == home:
@@ -36,10 +36,11 @@ def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -
         lines += ["", *wrapped(note, width=width)]
     parameters = parameter_lines(definition)
     lines += ["", paint.strong("Parameters:") + ("" if parameters else " none")]
-    for each in parameters:
-        lines += wrapped(each.replace("`", ""), "  ", hang=4, width=width)
+    for line in parameters:
+        lines += wrapped(line.replace("`", ""), "  ", hang=4, width=width)
+    spoken = rag_names_of(definition)
     facts = {
-        "Also called": ", ".join((*definition.aliases, *names_elsewhere(definition))),
+        "Also called": ", ".join((*definition.aliases, *(rag_name.name for rag_name in spoken))),
         "When": definition.advice,
         "Values": values_text(definition),
         "Reference": definition.reference,
@@ -48,10 +49,10 @@ def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -
         if fact:
             first, *rest = wrapped(f"{name}: {fact}", hang=2, width=width)
             lines += ["", first.replace(f"{name}:", paint.strong(f"{name}:"), 1), *rest]
-    if explained := explained_elsewhere(definition):
+    if spoken:
         lines += ["", paint.strong("In tools for RAG:")]
-        for each in explained:
-            lines += wrapped(each, "  ", hang=4, width=width)
+        for rag_name in spoken:
+            lines += wrapped(str(rag_name), "  ", hang=4, width=width)
     return "\n".join(lines)
 
 
