@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cranfield.trec_eval.differences import DIFFERENCES
+from cranfield.trec_eval.known_differences import DIFFERENCES
 
 PAGE = """\
 # trec_eval

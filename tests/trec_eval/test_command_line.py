@@ -3,7 +3,7 @@
 import pytest
 
 from cranfield.measures.trec_eval_names import ENTRIES, NICKNAMES
-from cranfield.trec_eval.differences import DIFFERENCES
+from cranfield.trec_eval.known_differences import DIFFERENCES
 from tests.trec_eval.conftest import QRELS, RUN, lines_of
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cranfield.trec_eval.differences import DIFFERENCES
+from cranfield.trec_eval.known_differences import DIFFERENCES
 from tests.trec_eval.conftest import QRELS, RUN, lines_of
 
 ONE = "1 Q0 a 1 3 t\n1 Q0 b 1 2 t\n1 Q0 c 1 1 t\n"

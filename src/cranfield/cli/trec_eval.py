@@ -209,8 +209,7 @@ def _evaluate(options: TrecEvalOptions) -> None:
 
     from cranfield.measures.trec_eval_names import lines, requested, unfit
     from cranfield.trec_eval import reading
-    from cranfield.trec_eval.output import PrintedColumns, read_zscores
-    from cranfield.trec_eval.values import select, with_dummies
+    from cranfield.trec_eval.printing import PrintedColumns, read_zscores, select, with_dummies
 
     old = options.version == 9
     judgments = reading.read_judgments(options.files[0], options.qrels_format)
@@ -251,8 +250,8 @@ def _write(lines: Iterable[str]) -> None:
 def _help(words: Sequence[str]) -> str:
     from cranfield.measures.trec_eval_names import requested
     from cranfield.show.layout import wrapped
-    from cranfield.trec_eval.differences import DIFFERENCES
-    from cranfield.trec_eval.output import about
+    from cranfield.trec_eval.known_differences import DIFFERENCES
+    from cranfield.trec_eval.printing import about
 
     different = [
         line for one in DIFFERENCES for line in (*wrapped(one.trec_eval, "- "), *wrapped(f"Here: {one.here}", "  "))

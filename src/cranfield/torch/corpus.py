@@ -18,19 +18,9 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_counted
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.torch import products
 from cranfield.torch.counting import Counted, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
-from cranfield.torch.products import (
-    STEP,
-    BlockMultiplier,
-    Multiplier,
-    can_fuse,
-    check_eight_bit,
-    is_eight_bit,
-    padded,
-    product,
-    usual_dtype,
-)
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
 ProgressBar = Callable[..., Iterable[Any]]  # of an iterable and its `total`
@@ -89,17 +79,14 @@ class FullCorpus:
         progress: bool | ProgressBar = False,
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
-            raise InputError(
-                "similarity", f"there is no similarity '{similarity}'.", hint="it is 'dot', 'cosine' or 'l2'"
-            )
-        if not isinstance(queries, Tensor) or queries.dim() != 2 or not _is_embedding(queries.dtype):
+            fact = f"there is no similarity '{similarity}'."
+            raise InputError("similarity", fact, hint="it is 'dot', 'cosine' or 'l2'")
+        embeddings = isinstance(queries, Tensor) and (queries.is_floating_point() or queries.dtype == torch.int8)
+        if not embeddings or queries.dim() != 2:
             raise InputError("queries", "they are not embeddings.", hint="a tensor (queries, dimensions) of numbers")
         if isinstance(documents, Iterator):
-            raise InputError(
-                "documents",
-                "an iterator can be read only once.",
-                hint="give a function that returns a new iterator each time",
-            )
+            hint = "give a function that returns a new iterator each time"
+            raise InputError("documents", "an iterator can be read only once.", hint=hint)
         self._documents: Any = documents
         self._given: Any = qrels
         self._query_ids: Sequence[Any] | None = query_ids
@@ -107,9 +94,9 @@ class FullCorpus:
         self._queries: Any = queries.detach()
         if similarity == "cosine":
             self._queries = torch.nn.functional.normalize(self._queries.float(), dim=1).to(queries.dtype)
-        check_eight_bit(queries.dtype, similarity, dtype)
-        self._queries = padded(self._queries)
-        self._dtype: Any = dtype or usual_dtype(queries.dtype, similarity)
+        products.check_eight_bit(queries.dtype, similarity, dtype)
+        self._queries = products.padded(self._queries)
+        self._dtype: Any = dtype or products.usual_dtype(queries.dtype, similarity)
         self._dimensions: int = queries.shape[1]
         self._most: int = max(1, tile)
         self._devices: list[Any] = [torch.device(one) for one in devices] or [queries.device]
@@ -146,13 +133,10 @@ class FullCorpus:
     # The documents.
 
     def _shards(self) -> Iterator[Any]:
-        documents = self._documents
-        if callable(documents):
-            yield from documents()
-        elif isinstance(documents, Tensor | np.ndarray):
-            yield documents
+        if isinstance(self._documents, Tensor | np.ndarray):
+            yield self._documents
         else:
-            yield from documents
+            yield from self._documents() if callable(self._documents) else self._documents
 
     def _pieces(self) -> Iterator[tuple[int, Any]]:
         """The first document of every tile, and the tile as it is stored."""
@@ -165,7 +149,7 @@ class FullCorpus:
     @cached_property
     def _survey(self) -> _Survey:
         """A pass over the documents without a product: how many there are, and the judged ones."""
-        size, found, lengths = 0, [], []
+        size, embeddings, lengths = 0, [], []
         judgments = read_judgments(
             self._given, (len(self._queries), self._promised()), self._queries.device, None, self._query_ids
         )
@@ -178,17 +162,17 @@ class FullCorpus:
             first, last = torch.searchsorted(wanted, torch.tensor([size, size + len(shard)])).tolist()
             rows = wanted[first:last] - size
             rows = shard[rows.to(shard.device)] if isinstance(shard, Tensor) else torch.from_numpy(shard[rows.numpy()])
-            found.append(self._same_kind(rows.detach()).to(self._queries.device))
+            embeddings.append(self._same_kind(rows.detach()).to(self._queries.device))
             size += len(shard)
             lengths.append(len(shard))
         if len(wanted) and int(wanted[-1]) >= size:
             fact = f"document {int(wanted[-1])} is judged, but the corpus has {size} of them."
             raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
         tile = min(self._most, max([1, *lengths]))
-        if is_eight_bit(self._queries.dtype):
-            tile += -tile % STEP
+        if products.is_eight_bit(self._queries.dtype):
+            tile += -tile % products.STEP
         tiles = sum(-(-length // tile) for length in lengths)
-        return _Survey(judgments, size, tile, tiles, torch.cat(found), which)
+        return _Survey(judgments, size, tile, tiles, torch.cat(embeddings), which)
 
     def _promised(self) -> int:
         """How many documents there are; an upper limit if only a pass over the shards can tell."""
@@ -198,7 +182,7 @@ class FullCorpus:
 
     def _on_device(self, piece: Any, device: torch.device) -> Tensor:
         rows = piece if isinstance(piece, Tensor) else torch.from_numpy(np.array(piece))
-        rows = padded(self._same_kind(rows.detach()).to(device, non_blocking=True))
+        rows = products.padded(self._same_kind(rows.detach()).to(device, non_blocking=True))
         if self._similarity == "cosine":
             rows = torch.nn.functional.normalize(rows.float(), dim=1).to(rows.dtype)
         return rows
@@ -213,19 +197,19 @@ class FullCorpus:
         return rows.to(kind)
 
     def _scores(self, queries: Tensor, tile: Tensor) -> Tensor:
-        scores = product(queries, tile, self._dtype)
+        scores = products.product(queries, tile, self._dtype)
         if self._similarity == "l2":  # |q - d|² = |q|² - (2 q·d - |d|²), and |q|² is the same for all documents
             scores.mul_(2).sub_(tile.to(self._dtype).square().sum(1, dtype=self._dtype))
         return scores
 
-    def _multiplier(self, device: torch.device, column: Tensor, own: Tensor) -> Multiplier:
+    def _multiplier(self, device: torch.device, column: Tensor, own: Tensor) -> products.Multiplier:
         judgments = self._survey.judgments
         queries, row, own, column = (part.to(device) for part in (self._queries, judgments.row, own, column))
-        if self._similarity != "l2" and can_fuse(queries, self._dtype, judgments.judged):
+        if self._similarity != "l2" and products.can_fuse(queries, self._dtype, judgments.judged):
             from cranfield.torch.fused import FusedMultiplier
 
             return FusedMultiplier(queries, row, own, column, judgments.judged)
-        return BlockMultiplier(queries, row, own, column, judgments.judged, self._scores, self._survey.tile)
+        return products.BlockMultiplier(queries, row, own, column, judgments.judged, self._scores, self._survey.tile)
 
     def _ahead(self) -> Tensor:
         """The scores of the judged documents, in products of the shape that their tiles will have."""
@@ -261,11 +245,8 @@ class FullCorpus:
                 column += more
         wrong = first.odd.nonzero().flatten()
         if len(wrong):
-            raise InputError(
-                "embeddings",
-                f"a score of query {int(wrong[0])} is not a finite number.",
-                hint="look for NaN in the embeddings; half overflows above 65504, which dtype=torch.float32 avoids",
-            )
+            hint = "look for NaN in the embeddings; half overflows above 65504, which dtype=torch.float32 avoids"
+            raise InputError("embeddings", f"a score of query {int(wrong[0])} is not a finite number.", hint=hint)
         seen = own
         for _, multiplier in shares:
             its = multiplier.seen().to(own.device)
@@ -278,7 +259,3 @@ class FullCorpus:
         if self._progress is not True:
             return cast("Iterable[Any]", self._progress(pieces, total=self._survey.tiles))
         return watched(pieces, "counting", self._survey.tiles)
-
-
-def _is_embedding(dtype: torch.dtype) -> bool:
-    return bool(dtype.is_floating_point) or dtype == torch.int8

@@ -13,21 +13,17 @@ from torch import Tensor
 from cranfield.ranks.columns import Integers
 
 _FEW = 6  # up to this many judged documents of a query, comparing one by one is faster
-_AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: as many as fit the cache, or fill the device
-_AT_ONCE_ON_A_DEVICE = 1 << 27
+_AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: as many as fit the cache; elsewhere more, to fill the device
 FEW_ON_A_DEVICE = 8  # judged documents of a query that its kernels compare one by one
 
 
 class Counted(NamedTuple):
-    """For each judged document the documents above it, those with its score before it, and all with its score.
-
-    `odd`: for each row of the scores, whether it contains a number that is not finite.
-    """
+    """For each judged document the documents above it, those with its score before it, and all with its score."""
 
     above: Tensor
     before: Tensor
     tied: Tensor
-    odd: Tensor
+    odd: Tensor  # for each row of the scores, whether it contains a number that is not finite
 
 
 class Taken(NamedTuple):
@@ -48,9 +44,7 @@ def taken(counted: Counted) -> Taken:
 class Counter(Protocol):
     """Compares rows of scores with those of their judged documents, a tile of columns after another."""
 
-    def add(self, scores: Tensor, start: int = 0) -> None:
-        """Count in a tile of scores, whose first column is the document `start`."""
-
+    def add(self, scores: Tensor, start: int = 0) -> None: ...  # `start`: the first document of the tile
     def counted(self) -> Counted: ...
 
 
@@ -72,7 +66,6 @@ def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen
 
 
 def count(scores: Tensor, query: Tensor, document: Tensor, judged: Integers) -> Counted:
-    """The counts above judged documents in whole rows of scores, which contain their scores as well."""
     if _has_kernels(scores) and judged.max(initial=0) <= FEW_ON_A_DEVICE:  # the kernel looks up their scores
         from cranfield.torch.kernels import DeviceCounter
 
@@ -99,10 +92,10 @@ class PlainCounter:
         self._counted = Counted(above, before, tied, torch.zeros(len(judged), dtype=torch.int32, device=query.device))
 
     def add(self, scores: Tensor, start: int = 0) -> None:
-        found = _count_in_blocks(scores, self._query, self._own, self._document - start)
-        for column, more in zip(self._counted[:3], found[:3], strict=True):
+        tile = _count_in_blocks(scores, self._query, self._own, self._document - start)
+        for column, more in zip(self._counted[:3], tile[:3], strict=True):
             column += more
-        self._counted.odd.bitwise_or_(found.odd)
+        self._counted.odd.bitwise_or_(tile.odd)
         if self._seen is not None:
             place, size = self._document - start, scores.shape[1]
             here = ((place >= 0) & (place < size)).nonzero().flatten()
@@ -114,15 +107,15 @@ class PlainCounter:
 
 def retrieved(scores: Tensor, odd: Tensor) -> Tensor:
     """How many documents each row retrieved: those above -∞. It is -1 for a row that holds NaN or ∞."""
-    found = torch.full((len(scores),), scores.shape[1], dtype=torch.int64, device=scores.device)
+    sizes = torch.full((len(scores),), scores.shape[1], dtype=torch.int64, device=scores.device)
     for part in odd.nonzero().flatten().split(_rows_at_once(scores)):
         rows = scores[part]
-        found[part] = torch.where(rows.amax(1) < torch.inf, (rows > -torch.inf).sum(1), -1)
-    return found
+        sizes[part] = torch.where(rows.amax(1) < torch.inf, (rows > -torch.inf).sum(1), -1)
+    return sizes
 
 
 def _rows_at_once(scores: Tensor) -> int:
-    return max(1, _AT_ONCE.get(scores.device.type, _AT_ONCE_ON_A_DEVICE) // max(1, int(scores.shape[1])))
+    return max(1, _AT_ONCE.get(scores.device.type, 1 << 27) // max(1, int(scores.shape[1])))
 
 
 def _count_in_blocks(scores: Tensor, query: Tensor, own: Tensor, document: Tensor) -> Counted:
@@ -174,9 +167,9 @@ def _by_searching(rows: Tensor, query: Tensor, own: Tensor, place: Tensor, most:
     limits, order = limits.sort(dim=1)
     counts = []
     for right in (False, True):  # how many scores are higher than each limit, and how many at least as high
-        found = torch.searchsorted(limits, rows, right=right)
-        found += torch.arange(len(rows), device=rows.device)[:, None] * (most + 1)
-        cells = torch.bincount(found.flatten(), minlength=len(rows) * (most + 1)).view(len(rows), most + 1)
+        cell = torch.searchsorted(limits, rows, right=right)
+        cell += torch.arange(len(rows), device=rows.device)[:, None] * (most + 1)
+        cells = torch.bincount(cell.flatten(), minlength=len(rows) * (most + 1)).view(len(rows), most + 1)
         beyond = cells.sum(1, keepdim=True) - cells.cumsum(1)
         counts.append(torch.empty_like(order).scatter_(1, order, beyond[:, :most])[query, place])
     higher, at_least = counts

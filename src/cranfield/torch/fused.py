@@ -16,17 +16,14 @@ MOST = 8  # judged documents of a query: each of them is compared with every pro
 _QUERIES, _DOCUMENTS = 128, 256  # that one program multiplies at once
 _DEPTH = 128  # bytes of each that it takes at a time
 _GROUP = 4  # blocks of documents that stay in the cache for all queries
-_KINDS = {
-    torch.bfloat16: (torch.bfloat16, torch.float32),
-    torch.float16: (torch.float16, torch.float32),
-    torch.int8: (torch.int32,),
-}  # of embeddings, and of their scores
 
 
 def fits(queries: Tensor, dtype: torch.dtype, judged: Integers) -> bool:
     """Whether such queries can be multiplied here: the device copies rows in units of 16 bytes."""
+    halves = (torch.bfloat16, torch.float16)
+    kinds = {torch.int8: (torch.int32,), **{half: (half, torch.float32) for half in halves}}  # and their scores
     return (
-        dtype in _KINDS.get(queries.dtype, ())
+        dtype in kinds.get(queries.dtype, ())
         and queries.shape[1] * queries.element_size() % 16 == 0
         and int(judged.max(initial=0)) <= MOST
         and torch.cuda.get_device_capability(queries.device) >= (9, 0)
@@ -151,11 +148,7 @@ def _count_beside(
 
 
 class FusedMultiplier:
-    """Multiplies queries by tiles of documents, and counts what is above judged documents.
-
-    row, own, column: of each judged document its query, its score and its number; they ascend.
-    judged: how many of them each query has.
-    """
+    """A `Multiplier`; its arguments are those of `BlockMultiplier`."""
 
     def __init__(self, queries: Tensor, row: Tensor, own: Tensor, column: Tensor, judged: Integers) -> None:
         self._queries = _aligned(queries)
@@ -188,8 +181,9 @@ class FusedMultiplier:
         shape = (documents.shape[1], depth, _QUERIES, _DOCUMENTS)
         largest, how = largest_finite(self._kind), {"num_warps": 8, "num_stages": 3}
         judged = (self._low, self._high, self._column)
+        programs = int(torch.cuda.get_device_properties(documents.device).multi_processor_count)
         with torch.cuda.device(documents.device):
-            _count_blocks[(_multiprocessors(documents.device),)](
+            _count_blocks[(programs,)](
                 *tiles, *judged, above, before, tied, self._odd, *sizes, largest, *shape, _GROUP, len(self._low), **how
             )
             _count_beside[(self._low.numel(),)](*tiles, *judged, self._seen, before, *sizes, *shape, **how)
@@ -205,7 +199,3 @@ class FusedMultiplier:
 def _aligned(rows: Tensor) -> Tensor:
     rows = rows.contiguous()
     return rows.clone() if rows.data_ptr() % 16 else rows
-
-
-def _multiprocessors(device: torch.device) -> int:
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)

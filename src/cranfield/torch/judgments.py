@@ -79,7 +79,7 @@ def read_judgments(
     query, document, bits = torch.stack((row, column, grade.double().view(torch.int64))).cpu().numpy()
     grades = bits.view(np.float64)
     if dense and (unknown := np.isnan(grades)).any():  # rare, and cheaper to find here than on the device
-        query, document, grades = (each[~unknown] for each in (query, document, grades))
+        query, document, grades = (column[~unknown] for column in (query, document, grades))
         row, column = torch.from_numpy(query), torch.from_numpy(document)
     if not len(grades):
         raise InputError("qrels", "it contains no judgments.")
@@ -89,10 +89,8 @@ def read_judgments(
         row, column = torch.from_numpy(query), torch.from_numpy(document)
     if not np.isfinite(grades).all():
         at = int(np.flatnonzero(~np.isfinite(grades))[0])
-        raise InputError(
-            "qrels",
-            f"the grade of document {document[at]} for query '{names[query[at]]}' is {grades[at]}, not a number.",
-        )
+        where = f"document {document[at]} for query '{names[query[at]]}'"
+        raise InputError("qrels", f"the grade of {where} is {grades[at]}, not a number.")
     counts = np.bincount(query, minlength=shape[0])
     rows = np.arange(shape[0]) if everybody else np.flatnonzero(counts)
     return TensorJudgments(

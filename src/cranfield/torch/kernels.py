@@ -257,20 +257,10 @@ class DeviceCounter:
             if self._slabs:
                 self._slabs.add(scores, start, self._seen, self._odd)
                 return
+            judged = (self._query, self._own, self._document, self._seen, *self._counts, self._odd)
+            block = min(_BLOCK_ONE, max(256, triton.next_power_of_2(n)))
             _count_one[(len(self._query), triton.cdiv(n, _SPAN))](
-                scores,
-                scores.stride(0),
-                n,
-                start,
-                self._query,
-                self._own,
-                self._document,
-                self._seen,
-                *self._counts,
-                self._odd,
-                _SPAN,
-                min(_BLOCK_ONE, max(256, triton.next_power_of_2(n))),
-                num_warps=_WARPS_ONE,
+                scores, scores.stride(0), n, start, *judged, _SPAN, block, num_warps=_WARPS_ONE
             )
 
     def counted(self) -> Counted:
@@ -306,33 +296,18 @@ class _Slabs:
             torch.full((len(self._query), _SIZE), pad, dtype=torch.int32, device=query.device)
             for pad in (torch.iinfo(torch.int32).max, _SIZE - 1, 0, 0)
         )
-        for found, column in ((self._columns, document), (self._slots, its_slot), (self._entries, number)):
-            found[slab, place] = column[by_column].to(torch.int32)
+        for table, column in ((self._columns, document), (self._slots, its_slot), (self._entries, number)):
+            table[slab, place] = column[by_column].to(torch.int32)
         self._cells = torch.zeros((len(self._query), 2 * _SIZE), dtype=torch.int32, device=query.device)
         self._slab, self._slot, self._place = its_slab, its_slot, torch.empty_like(place)
         self._place[by_column] = place
 
     def add(self, scores: Tensor, start: int, seen: Tensor | None, odd: Tensor) -> None:
         n = scores.shape[1]
+        judged = (self._query, self._limits, self._columns, self._slots, self._entries)
+        counts, sizes = (seen, self._cells, self._before, odd), (_SPAN, _BLOCK_MANY, _SIZE, _BUCKETS)
         _count_many[(len(self._query), triton.cdiv(n, _SPAN))](
-            scores,
-            scores.stride(0),
-            n,
-            start,
-            self._query,
-            self._limits,
-            self._columns,
-            self._slots,
-            self._entries,
-            seen,
-            self._cells,
-            self._before,
-            odd,
-            _SPAN,
-            _BLOCK_MANY,
-            _SIZE,
-            _BUCKETS,
-            num_warps=_WARPS_MANY,
+            scores, scores.stride(0), n, start, *judged, *counts, *sizes, num_warps=_WARPS_MANY
         )
 
     def counts(self) -> Tensor:

@@ -15,10 +15,8 @@ from cranfield.errors import InputError
 from cranfield.ranks.columns import Integers
 from cranfield.torch.counting import Counted, counter
 
-EIGHT_BIT_FLOATS = {
-    torch.float8_e4m3fn: torch.bfloat16,
-    torch.float8_e5m2: torch.float16,
-}  # and what holds them exactly
+# And what holds them exactly.
+EIGHT_BIT_FLOATS = {torch.float8_e4m3fn: torch.bfloat16, torch.float8_e5m2: torch.float16}
 STEP = 16  # 8-bit products need multiples of this for dimensions and documents
 
 
@@ -56,11 +54,14 @@ def padded(rows: Tensor) -> Tensor:
 
 
 def product(queries: Tensor, documents: Tensor, dtype: torch.dtype) -> Tensor:
-    """The products of all queries with all documents, as scores of a precision."""
-    if queries.dtype == torch.int8 and dtype == torch.int32:
-        return _whole(queries, documents)
+    if queries.dtype == torch.int8 and dtype == torch.int32:  # exact; on a GPU they take more than 16 rows
+        rows = len(queries)
+        if queries.is_cuda and rows <= STEP:
+            queries = torch.cat((queries, queries.new_zeros(STEP + 1 - rows, queries.shape[1])))
+        return torch._int_mm(queries, documents.T)[:rows]
     if queries.dtype in EIGHT_BIT_FLOATS:
-        if _has_eight_bit_floats(queries.device) and queries.dtype == torch.float8_e4m3fn and dtype in _SCALED:
+        scaled = queries.dtype == torch.float8_e4m3fn and dtype in (torch.float32, torch.bfloat16, torch.float16)
+        if scaled and _has_eight_bit_floats(queries.device):
             one = torch.ones((), device=queries.device)
             return torch._scaled_mm(queries, documents.T, one, one, out_dtype=dtype, use_fast_accum=False)
         wide = EIGHT_BIT_FLOATS[queries.dtype]
@@ -70,17 +71,6 @@ def product(queries: Tensor, documents: Tensor, dtype: torch.dtype) -> Tensor:
     if dtype == torch.float32 and queries.is_cuda and queries.is_floating_point():
         return torch.mm(queries, documents.T, out_dtype=torch.float32)
     return queries.to(dtype) @ documents.to(dtype).T
-
-
-_SCALED = (torch.float32, torch.bfloat16, torch.float16)
-
-
-def _whole(queries: Tensor, documents: Tensor) -> Tensor:
-    """Exact products of 8-bit integers. On a GPU they take more than 16 rows."""
-    rows = len(queries)
-    if queries.is_cuda and rows <= STEP:
-        queries = torch.cat((queries, queries.new_zeros(STEP + 1 - rows, queries.shape[1])))
-    return torch._int_mm(queries, documents.T)[:rows]
 
 
 @lru_cache
@@ -119,12 +109,8 @@ _AT_ONCE = 1 << 30  # products held at a time
 class Multiplier(Protocol):
     """Multiplies queries by tiles of documents, and counts what is above judged documents."""
 
-    def add(self, documents: Tensor, start: int) -> None:
-        """Count in a tile of documents, the first of which is `start`."""
-
-    def seen(self) -> Tensor:
-        """The scores that judged documents had in their tiles."""
-
+    def add(self, documents: Tensor, start: int) -> None: ...  # `start`: the first document of the tile
+    def seen(self) -> Tensor: ...  # the scores that judged documents had in their tiles
     def counted(self) -> Counted: ...
 
 

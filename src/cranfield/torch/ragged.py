@@ -63,13 +63,13 @@ def evaluate_flat(
         found_queries.tolist(),
         everybody=True,
     )
-    counted, found = _count(scores, query, column, sizes, judgments)
-    wrong = (found < 0).nonzero().flatten()
+    counted, lengths = _count(scores, query, column, sizes, judgments)
+    wrong = (lengths < 0).nonzero().flatten()
     if len(wrong):
         value = scores[query == wrong[0]]
         value = value[~(value < torch.inf)][0]
         raise InputError(name, f"a score of query {int(found_queries[wrong[0]])} is {float(value)}.")
-    scanned = scanned_of(judgments, taken(counted), found.cpu().numpy(), policy)
+    scanned = scanned_of(judgments, taken(counted), lengths.cpu().numpy(), policy)
     return finish(judgments, scanned, wanted, policy, name, judgments.digest())
 
 
@@ -89,7 +89,7 @@ def _count(
 ) -> tuple[Counted, Tensor]:
     """Count in one dense tensor for all rankings of a similar length: less than half of each is padding."""
     above, before, tied = torch.zeros((3, len(judgments.row)), dtype=torch.int64, device=flat.device)
-    found, odd = torch.zeros_like(sizes), torch.zeros(len(sizes), dtype=torch.int32, device=flat.device)
+    lengths, odd = torch.zeros_like(sizes), torch.zeros(len(sizes), dtype=torch.int32, device=flat.device)
     kind = torch.frexp(sizes.double()).exponent  # the same for all lengths from one power of two up to the next
     row = torch.empty_like(sizes)
     for length in kind.unique():
@@ -102,8 +102,8 @@ def _count(
         judged = judgments.judged[members.cpu().numpy()]
         part = count(scores, row[judgments.row[hits]], judgments.column[hits], judged)
         above[hits], before[hits], tied[hits], odd[members] = part
-        found[members] = retrieved(scores, part.odd)
-    return Counted(above, before, tied, odd), found
+        lengths[members] = retrieved(scores, part.odd)
+    return Counted(above, before, tied, odd), lengths
 
 
 class RetrievalMeasures:
@@ -176,10 +176,10 @@ def _gathered(columns: Sequence[Tensor], group: Any) -> list[Tensor]:
     sizes = [torch.zeros(1, dtype=torch.int64, device=device) for _ in range(world)]
     distributed.all_gather(sizes, torch.tensor([len(mine[0])], device=device), group=group)
     longest = int(max(sizes))
-    found = []
+    gathered = []
     for column in mine:
         padded = torch.cat((column, column.new_zeros(longest - len(column))))
         parts = [torch.empty_like(padded) for _ in range(world)]
         distributed.all_gather(parts, padded, group=group)
-        found.append(torch.cat([part[: int(size)] for part, size in zip(parts, sizes, strict=True)]))
-    return [*found[:3], found[3].bool()]
+        gathered.append(torch.cat([part[: int(size)] for part, size in zip(parts, sizes, strict=True)]))
+    return [*gathered[:3], gathered[3].bool()]

@@ -74,21 +74,24 @@ def evaluate(
 
 def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name: str) -> Scanned:
     counted = count(scores, judgments.row, judgments.column, judgments.judged)
-    found = taken(counted)
+    counts = taken(counted)
     sizes = np.full(len(scores), scores.shape[1])
-    if found.odd.any():
+    if counts.odd.any():
         sizes = retrieved(scores, counted.odd).cpu().numpy()
         if sizes.min() < 0:
-            raise _not_a_score(scores, sizes, name)
-    return scanned_of(judgments, found, sizes, policy)
+            row = int(np.flatnonzero(sizes < 0)[0])
+            column = int((~(scores[row] < torch.inf)).nonzero()[0])
+            fact = f"the score of document {column} for query {row} is {float(scores[row, column])}."
+            raise InputError(name, fact, hint="a document that was not retrieved has the score -inf")
+    return scanned_of(judgments, counts, sizes, policy)
 
 
-def scanned_of(judgments: TensorJudgments, found: Taken, sizes: Integers, policy: Policy) -> Scanned:
+def scanned_of(judgments: TensorJudgments, counts: Taken, sizes: Integers, policy: Policy) -> Scanned:
     """The counts as a scan: `sizes` are the lengths of the rankings, one for each row of the scores."""
-    before = found.tied - 1 - found.before if policy.ties == "file" else found.before
-    places = Places(np.arange(len(before)), found.above, before, found.tied)
-    if not found.tied.all():
-        row = np.flatnonzero(found.tied)
+    before = counts.tied - 1 - counts.before if policy.ties == "file" else counts.before
+    places = Places(np.arange(len(before)), counts.above, before, counts.tied)
+    if not counts.tied.all():
+        row = np.flatnonzero(counts.tied)
         places = Places(*(column[row] for column in places))
     by_query = sizes[judgments.rows] if judgments.extra else sizes
     return Scanned(np.where(by_query > 0, by_query, -1), judgments.extra, places)
@@ -97,7 +100,6 @@ def scanned_of(judgments: TensorJudgments, found: Taken, sizes: Integers, policy
 def finish(
     judgments: Graded, scanned: Scanned, wanted: Sequence[Measure], policy: Policy, name: str, qrels: Callable[[], str]
 ) -> Evaluation:
-    """The evaluation of the counts. `qrels` hashes the judgments when needed."""
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(name, "it contains no rankings.")
     judged = rank_counted(judgments, scanned, policy)
@@ -108,12 +110,8 @@ def finish(
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
     if policy.same_id == "drop":
-        raise PolicyError(
-            "compares ids, which columns do not have.",
-            parameter="same_id",
-            value="drop",
-            hint="give those documents the score -inf",
-        )
+        fact, hint = "compares ids, which columns do not have.", "give those documents the score -inf"
+        raise PolicyError(fact, parameter="same_id", value="drop", hint=hint)
     wanted = parse_measures(measures)
     for measure in wanted:
         if measure.definition.table != "ranks":
@@ -122,13 +120,3 @@ def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
                 hint="use cranfield.evaluate with judgments that name a group for every grade",
             )
     return wanted
-
-
-def _not_a_score(scores: Tensor, sizes: Integers, name: str) -> InputError:
-    row = int(np.flatnonzero(sizes < 0)[0])
-    column = int((~(scores[row] < torch.inf)).nonzero()[0])
-    return InputError(
-        name,
-        f"the score of document {column} for query {row} is {float(scores[row, column])}.",
-        hint="a document that was not retrieved has the score -inf",
-    )

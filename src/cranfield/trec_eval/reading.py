@@ -70,11 +70,11 @@ def tables(
 ) -> dict[str, Any]:
     """The tables that measures read: rankings cut off at a depth, then without their unjudged documents."""
     judged = judged.cut(depth)
-    found: dict[str, Any] = {"ranks": judged.condensed if judged_only else judged}
+    by_kind: dict[str, Any] = {"ranks": judged.condensed if judged_only else judged}
     if isinstance(judgments, GroupedJudgments):
         if format in PREFERENCES:  # in which unjudged documents have no part
-            found["preferences"] = PreferenceRanks.of(judgments, judged)
+            by_kind["preferences"] = PreferenceRanks.of(judgments, judged)
         else:
             groups = GroupRanks.of(judgments, judged, Policy())
-            found["groups"] = groups.condensed if judged_only else groups
-    return found
+            by_kind["groups"] = groups.condensed if judged_only else groups
+    return by_kind
