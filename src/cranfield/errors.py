@@ -195,12 +195,7 @@ LETTERS_OF_A_SLIP, MOST_SLIPS = 4, 3  # one slip for so many letters, but never 
 
 
 def given(parameter: str, *values: Any) -> str:
-    """A mark in a message for a parameter, or for one with this value or one of these values.
-
-    >>> print(CranfieldError("it exists.", hint=f"{given('force', True)} replaces it"))
-    it exists.
-    Hint: force=True replaces it
-    """
+    """A mark in a message for a parameter, or for one with this value or one of these values."""
     return f"{_GIVEN}{parameter}{''.join(f'{_VALUE}{value!r}' for value in values)}{_END}"
 
 
@@ -256,11 +251,7 @@ def _shown(value: Any) -> str:
 
 
 def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
-    """The same error with all its texts changed.
-
-    >>> str(reworded(InputError("a.run", "it is empty.", hint="fill it"), str.upper))
-    'A.RUN: IT IS EMPTY.\\nHINT: FILL IT'
-    """
+    """The same error with all its texts changed."""
     state = {name: change(value) if isinstance(value, str) else value for name, value in error.__dict__.items()}
     return _restored(type(error), tuple(change(str(text)) for text in error.args), state)
 
@@ -278,13 +269,7 @@ def _restored(kind: type[Kind], args: tuple[Any, ...], state: dict[str, Any]) ->
 
 
 def choice_hint(start: str, known: Iterable[str], typed: object) -> str:
-    """A hint that says what there is to choose from, and which of it may have been meant.
-
-    >>> choice_hint("formats are", ["csv", "json"], "jsn")
-    'formats are csv, json; did you mean json?'
-    >>> choice_hint("formats are", ["csv", "json"], "xml")
-    'formats are csv, json'
-    """
+    """A hint that says what there is to choose from, and which of it may have been meant."""
     names = list(known)
     near = nearest(typed, names)
     return f"{start} {', '.join(names)}" + (f"; did you mean {near}?" if near else "")
@@ -323,11 +308,7 @@ def _distance(typed: str, known: str) -> float:
 
 
 def slips(one: str, other: str) -> int:
-    """How many letters must be added, left out, replaced or swapped with the next to make one word the other.
-
-    >>> slips("ndgc", "ndcg"), slips("context", "contest"), slips("presicion", "precision")
-    (1, 1, 2)
-    """
+    """How many letters must be added, left out, replaced or swapped with the next to make one word the other."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one):

@@ -15,14 +15,7 @@ _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""A text with its control characters escaped as in JSON, except those to keep.
-
-    Names and messages come from files and servers: printed unchanged, they could move the cursor or change colours.
-    Letters of all languages stay.
-
-    >>> print(visible("\x1b[2Jq1\n"), visible("naïve 検索"))
-    \u001b[2Jq1\n naïve 検索
-    """
+    """A text with its control characters escaped as in JSON, except those to keep: printed, they could move the cursor."""
     others = text.translate(dict.fromkeys(map(ord, keep))) if keep else text
     if others.isprintable():
         return text
@@ -34,11 +27,7 @@ def _written(sign: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes: letters of East Asia take two, accents none.
-
-    >>> columns("abc"), columns("検索"), columns("e\u0301")
-    (3, 4, 1)
-    """
+    """How many columns of a terminal a text takes: letters of East Asia take two, accents none."""
     if text.isascii():
         return len(text)
     return sum(map(_columns, text))
@@ -53,11 +42,7 @@ def _columns(letter: str) -> int:
 
 
 def shortened(text: str, width: int) -> str:
-    """A text that is safe to print and fits, with its middle left out.
-
-    >>> shortened("a-very-long-query-id", 11)
-    'a-ver…ry-id'
-    """
+    """A text that is safe to print and fits, with its middle left out."""
     shown = visible(text)
     if columns(shown) <= width:
         return shown
@@ -66,11 +51,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """A text that is safe to print and fits, with its end left out.
-
-    >>> cut("a very long title", 11)
-    'a very lon…'
-    """
+    """A text that is safe to print and fits, with its end left out."""
     shown = visible(text)
     return shown if columns(shown) <= width else f"{_start(shown, width - 1)}…"
 
@@ -83,20 +64,12 @@ def _start(text: str, width: int) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """A number of things, in words.
-
-    >>> count(1, "query", "queries"), count(2000, "document")
-    ('1 query', '2,000 documents')
-    """
+    """A number of things, in words."""
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 
 def joined(names: Iterable[str], word: str) -> str:
-    """Names in a sentence, with "and" or "or" before the last.
-
-    >>> joined(["a"], "or"), joined(["a", "b", "c"], "and")
-    ('a', 'a, b and c')
-    """
+    """Names in a sentence, with "and" or "or" before the last."""
     *first, last = names
     return f"{', '.join(first)} {word} {last}" if first else last
 

@@ -27,7 +27,6 @@ class DuckDB(FileEngine):
 
     @classmethod
     def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
-        """Parquet files as a relation, of the connection of `beside` where that is given."""
         listed = ", ".join(_literal(file) for file in files)
         options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
         query = f"SELECT * FROM read_parquet([{listed}], {options})"
@@ -39,7 +38,6 @@ class DuckDB(FileEngine):
         return self.native.query("cranfield_run", "SELECT * FROM cranfield_rows")
 
     def keyed(self, native: Any) -> Any:
-        """DuckDB hashes several columns at once."""
         return native.project("*, hash(query, document) AS key")
 
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
@@ -51,11 +49,9 @@ class DuckDB(FileEngine):
         return self.wrapped(frame.to_native().project(f"*, {made}"))
 
     def write(self, path: str, native: Any) -> None:
-        """DuckDB writes as it reads, in a stream."""
         native.write_parquet(path)
 
     def read(self, path: str) -> Any:
-        """A file that it has written."""
         return _queried(self.native, f"SELECT * FROM read_parquet({_literal(path)})")
 
 

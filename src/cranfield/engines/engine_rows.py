@@ -46,7 +46,6 @@ class EngineRows:
 
     @cached_property
     def nw(self) -> Any:
-        """The library that works with all engines."""
         return libraries.narwhals()
 
     @cached_property
@@ -55,7 +54,6 @@ class EngineRows:
 
     @cached_property
     def engine(self) -> Engine:
-        """The engine of the rows."""
         return engine_of(self.native, self.source)
 
     @cached_property
@@ -146,7 +144,6 @@ class EngineRows:
         return [self.standard(frame.filter((its >= first) & (its <= last))) for _, first, last in ends]
 
     def prepared(self, rows: Any) -> Any:
-        """Rows as the policy wants them."""
         col = self.nw.col
         if self._drops_same_id:
             rows = rows.filter(col("query") != col("document"))
@@ -156,7 +153,6 @@ class EngineRows:
 
     @cached_property
     def rows(self) -> Any:
-        """All rows, as the policy wants them."""
         return self.prepared(self._all)
 
     def some(self, what: str, n: int, queries: Any = None) -> list[str]:

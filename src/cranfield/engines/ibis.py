@@ -20,13 +20,10 @@ class Ibis(FileEngine):
     frames = frozenset({("ibis", "Table")})
 
     def from_arrow(self, table: Any) -> Any:
-        """A small table."""
         return self.imported().memtable(table)
 
     def write(self, path: str, native: Any) -> None:
-        """The backend writes."""
         native.to_parquet(path)
 
     def read(self, path: str) -> Any:
-        """A file that the backend has written."""
         return self.native.get_backend().read_parquet(path)

@@ -17,8 +17,6 @@ from cranfield.ranks.overlap import SHOWN, few_queries, lacks_most, no_common_do
 
 @dataclass(frozen=True)
 class JudgedRows:
-    """The judged rows of a run, as a table of its engine."""
-
     run: EngineRows
     judgments: EngineRows
     folder: str
@@ -30,7 +28,6 @@ class JudgedRows:
 
     @cached_property
     def sizes(self) -> Any:
-        """The queries of the run, and how many documents each has."""
         return self._keep(self.run.by_query, "sizes")
 
     def check(self) -> int:
@@ -76,7 +73,6 @@ class JudgedRows:
         return judged.join(nw.concat(found), on=["query", "document"], how="left").join(sizes, on="query", how="left")
 
     def overlap(self, totals: Totals, least: int, refuse: bool) -> tuple[str, ...]:
-        """Refuse a run that has nothing in common with the judgments; warn if it has little."""
         shared, depth = totals.judged - totals.missing, self.run.policy.depth
         if not shared:
             queries = self.run.some("query", SHOWN), self.judgments.some("query", SHOWN)
@@ -95,5 +91,4 @@ class JudgedRows:
         return kept
 
     def forget(self) -> None:
-        """Release the intermediate results."""
         self._engine.release(self.kept, self.folder)

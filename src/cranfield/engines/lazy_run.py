@@ -36,7 +36,6 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def collected(frame: Any, source: str) -> Any:
-    """A lazy frame of judgments, collected into memory."""
     engine = engine_of(frame, source)
     return engine.guarded(engine.wrapped(engine.native).collect).to_native()
 
@@ -50,7 +49,6 @@ class LazyRun:
 
     @classmethod
     def of(cls, run: Lazy, judgments: Judgments, policy: Policy) -> LazyRun:
-        """The run of a lazy frame."""
         return cls(EngineRows(run.frame, run.name, policy), judgments)
 
     @property
@@ -59,21 +57,17 @@ class LazyRun:
 
     @property
     def place(self) -> str:
-        """The name of the run in errors."""
         return self.run.source
 
     def queries(self, n: int) -> list[str]:
-        """A few queries of the run."""
         return self.run.some("query", n)
 
     def documents(self, query: str, n: int) -> list[str]:
-        """A few documents of a query."""
         _, ids = self._keys([query], "query")
         return self.run.some("document", n, self._engine.send({"query": ids}))
 
     @cached_property
     def scanned(self) -> Scanned:
-        """The result of the run for the judged queries."""
         retrieved, extra = self.sizes
         row, score = self.hits
         heavy = self.heavy
@@ -119,7 +113,6 @@ class LazyRun:
     # 3. The documents above them.
 
     def _counted(self, row: Integers, score: Numbers) -> Places:
-        """Count, for each hit, the documents of its query with a higher score, and those with the same."""
         if not len(row):
             return NOTHING
         texts = [self.judgments.document_ids[at] for at in row.tolist()]
@@ -129,7 +122,6 @@ class LazyRun:
         return self._found(counted(self.run.rows, hits, ["row"]))
 
     def _ranked(self, row: Integers) -> Places:
-        """Rank all documents of the queries of these hits with a window, and keep the hits."""
         if not len(row):
             return NOTHING
         query = self.judgments.query[row]
@@ -146,7 +138,6 @@ class LazyRun:
 
     @cached_property
     def _judged(self) -> Any:
-        """The judged documents: query, document, and which row of the judgments that is."""
         row, documents = self._keys(self.judgments.document_ids, "document")
         kept, _ = self._keys(self.judgments.query_ids, "query")
         known = np.isin(self.judgments.query[row], kept)
@@ -155,7 +146,6 @@ class LazyRun:
         return self._engine.send(columns)
 
     def _queries_of(self, row: Integers) -> Any:
-        """The query ids of rows of the judgments, as the run has them."""
         kept, ids = self._keys(self.judgments.query_ids, "query")
         return ids.take(np.searchsorted(kept, self.judgments.query[row]))
 
@@ -184,7 +174,6 @@ def counted(run: Any, hits: Any, by: list[str]) -> Any:
 
 
 def ranked(run: Any, queries: Any) -> Any:
-    """The counts above each document of these queries, by a window."""
     nw = libraries.narwhals()
     score, first_of_tie, last_of_tie = nw.col("value"), nw.col("first_of_tie"), nw.col("last_of_tie")
     return (

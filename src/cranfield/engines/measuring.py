@@ -45,12 +45,10 @@ class Measuring:
 
     @property
     def schema(self) -> dict[str, str]:
-        """The columns that `values` gives, and their types as SQL calls them."""
         facts = {name: "boolean" if name == "missing" else "bigint" for name in FACTS}
         return {"query_id": "string", **facts, **dict.fromkeys(self.columns, "double")}
 
     def values(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """A row for each query: its facts and the values of the measures."""
         arrow = libraries.arrow()
         for rows in _whole_queries(arrow, batches):
             yield from arrow.table(self._measured(rows)).to_batches()
@@ -67,7 +65,6 @@ class Measuring:
                 yield arrow.record_batch(columns, names=list(PER_QUERY))
 
     def totals(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """One row with the totals over these queries."""
         arrow = libraries.arrow()
         total = Totals.none(len(self.measures))
         for batch in batches:
@@ -75,7 +72,6 @@ class Measuring:
         yield arrow.record_batch({"totals": arrow.array([total.to_json()])})
 
     def total(self, batch: Any) -> Totals:
-        """The totals over the queries of one batch of values."""
         facts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in FACTS}
         values = [batch.column(name).to_numpy() for name in self.columns]
         return Totals.of(facts, values, batch.column("query_id"), self.measures, self.policy)
@@ -125,7 +121,6 @@ class Measuring:
 
 
 def _whole_queries(arrow: Any, batches: Iterable[Any]) -> Iterator[Any]:
-    """The rows in tables that hold whole queries."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)

@@ -35,7 +35,6 @@ def open_parquet(
 
 
 def is_many(qrels: Any) -> bool:
-    """Whether this names a folder or a pattern of files."""
     import glob
 
     if not isinstance(qrels, str | os.PathLike):

@@ -9,8 +9,6 @@ from cranfield.engines.temporary_files import FileEngine
 
 
 class Polars(FileEngine):
-    """The engine of a `polars.LazyFrame`."""
-
     name = "polars"
     title = "Polars"
     takes = "a `polars.LazyFrame`"
@@ -25,17 +23,14 @@ class Polars(FileEngine):
 
     @classmethod
     def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
-        """Parquet files as a lazy frame."""
         polars = cls.imported()
         hive = dict.fromkeys(partitions, polars.String)
         return polars.scan_parquet(list(files), hive_partitioning=bool(hive), hive_schema=hive or None)
 
     def from_arrow(self, table: Any) -> Any:
-        """A small table."""
         return self.imported().from_arrow(table).lazy()
 
     def keyed(self, native: Any) -> Any:
-        """Polars hashes structs."""
         return native.with_columns(self.imported().struct("query", "document").hash().alias("key"))
 
     def collect(self, frame: Any) -> Any:
@@ -43,9 +38,7 @@ class Polars(FileEngine):
         return self.guarded(lambda: frame.collect(engine="streaming"))
 
     def write(self, path: str, native: Any) -> None:
-        """In a stream, too."""
         native.sink_parquet(path, engine="streaming")
 
     def read(self, path: str) -> Any:
-        """A file that it has written."""
         return self.imported().scan_parquet(path)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class EngineSetting(NamedTuple):
-    """A setting of an engine for opening files."""
-
     kind: str  # of its value, in a word: URL
     meaning: str
 

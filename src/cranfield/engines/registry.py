@@ -32,16 +32,11 @@ for _engine in (DuckDB, Polars, Spark, Ibis):
 
 
 def readers() -> list[type[Engine]]:
-    """The engines that read Parquet files, which users choose by name.
-
-    >>> [engine.name for engine in readers()]
-    ['duckdb', 'polars', 'spark']
-    """
+    """The engines that read Parquet files, which users choose by name."""
     return [engine for engine in ENGINES.values() if engine.reads_parquet]
 
 
 def engine_named(name: str, source: str) -> type[Engine]:
-    """The engine of a name; `source` is what it will read."""
     if name not in ENGINES:
         known = [engine.name for engine in readers()]
         raise InputError(source, f"there is no engine '{name}'.", hint=choice_hint("engines are", known, name))
@@ -55,7 +50,6 @@ def is_of_engine(thing: Any) -> bool:
 
 
 def engine_of(frame: Any, source: str) -> Engine:
-    """The engine that holds a lazy frame; `source` is the name of the frame in errors."""
     native = frame.to_native() if _ANY in _kinds(frame) else frame
     kinds = _kinds(native)
     for engine in ENGINES.values():
@@ -66,11 +60,7 @@ def engine_of(frame: Any, source: str) -> Engine:
 
 
 def frames_taken() -> str:
-    """The kinds of frames that are evaluated where they are, in words.
-
-    >>> frames_taken()
-    'a DuckDB relation, a polars.LazyFrame, a PySpark DataFrame (classic or Connect) or an Ibis table'
-    """
+    """The kinds of frames that are evaluated where they are, in words."""
     return joined((engine.takes.replace("`", "") for engine in ENGINES.values()), "or")
 
 

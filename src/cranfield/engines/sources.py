@@ -23,12 +23,7 @@ class Lazy(NamedTuple):
 
 
 def is_lazy(thing: Any) -> bool:
-    """Whether this is a frame whose rows an engine holds. Engines are imported only for what may be one.
-
-    >>> import polars
-    >>> is_lazy(polars.LazyFrame()), is_lazy(polars.DataFrame())
-    (True, False)
-    """
+    """Whether this is a frame whose rows an engine holds. Engines are imported only for what may be one."""
     if type(thing).__module__.partition(".")[0] in _NO_FRAMES:
         return False
     from cranfield.engines.registry import is_of_engine
@@ -37,7 +32,6 @@ def is_lazy(thing: Any) -> bool:
 
 
 def stays_in_engine(run: Any, engine: str | None) -> bool:
-    """Whether a run is evaluated in an engine."""
     return engine is not None or isinstance(run, Lazy) or is_lazy(run)
 
 

@@ -22,8 +22,6 @@ _RAISED = r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?"
 
 
 class Spark(Engine):
-    """The engine of a PySpark DataFrame."""
-
     name = "spark"
     title = "Spark"
     takes = "a PySpark DataFrame (classic or Connect)"
@@ -39,7 +37,6 @@ class Spark(Engine):
 
     @classmethod
     def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
-        """Parquet files as a DataFrame of the active session, or of a new one on `master`."""
         cls.imported()
         sql = need("pyspark.sql", extra=cls.extra, purpose=f"the engine {cls.name}")
         session = sql.SparkSession.getActiveSession() or _started(sql.SparkSession.builder, **settings)
@@ -49,11 +46,9 @@ class Spark(Engine):
             return reader.parquet(*(file if "://" in file else os.path.abspath(file) for file in files))
 
     def from_arrow(self, table: Any) -> Any:
-        """A small table, sent from the driver."""
         return self.native.sparkSession.createDataFrame(table)
 
     def keyed(self, native: Any) -> Any:
-        """Spark hashes several columns at once."""
         return native.selectExpr("*", "xxhash64(query, document) AS key")
 
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
@@ -73,7 +68,6 @@ class Spark(Engine):
         return self.wrapped(frame.to_native().persist())
 
     def release(self, kept: Iterable[Any], folder: str) -> None:
-        """Remove the kept frames from Spark's store."""
         for frame in kept:
             frame.to_native().unpersist()
 
@@ -92,7 +86,6 @@ class Spark(Engine):
         return reduce(Totals.__add__, totals, Totals.none(len(measuring.measures))), self.wrapped(per_query)
 
     def failure(self, error: Exception) -> CranfieldError:
-        """The error of a measure, if a task failed with one."""
         if raised := re.search(_RAISED, str(error)):
             return MeasureError(raised[1], hint=raised[2] or "")
         return super().failure(error)

@@ -19,23 +19,17 @@ VALUES = "per_query.parquet"  # the one file that outlives the evaluation
 
 
 class FileEngine(Engine):
-    """An engine that writes and reads Parquet files on this machine."""
+    @abstractmethod
+    def write(self, path: str, native: Any) -> None: ...
 
     @abstractmethod
-    def write(self, path: str, native: Any) -> None:
-        """Write a frame to a Parquet file, without holding all of it."""
-
-    @abstractmethod
-    def read(self, path: str) -> Any:
-        """A Parquet file as a frame of this engine."""
+    def read(self, path: str) -> Any: ...
 
     def keep(self, frame: Any, path: str) -> Any:
-        """The frame, computed once: a Parquet file."""
         self.guarded(lambda: self.write(path, frame.to_native()))
         return self.wrapped(self.read(path))
 
     def release(self, kept: Iterable[Any], folder: str) -> None:
-        """Delete the files."""
         for name in os.listdir(folder):
             if name != VALUES:
                 with suppress(OSError):  # an engine may still have it open

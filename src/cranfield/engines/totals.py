@@ -37,7 +37,6 @@ class Totals:
 
     @classmethod
     def none(cls, measures: int) -> Totals:
-        """The totals of no query."""
         return cls(0, 0, 0, 0, 0, 0, 0, 0, 0, (), (0,) * measures)
 
     @classmethod
@@ -49,7 +48,6 @@ class Totals:
         measures: Sequence[Measure],
         policy: Policy,
     ) -> Totals:
-        """The totals of some queries: their facts and the values of the measures."""
         missing = facts["missing"].astype(np.bool_)
         kept = ~missing if policy.missing == "skip" else np.ones(len(missing), dtype=np.bool_)
         logs = [measure.definition.aggregate == "geometric" for measure in measures]
@@ -89,22 +87,16 @@ class Totals:
         return float(np.exp(total / self.queries)) if how == "geometric" else total / self.queries
 
     def to_json(self) -> str:
-        """The totals as text."""
         return json.dumps(self.__dict__, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Totals:
-        """The totals of such a text."""
         content = json.loads(text)
         return cls(**{**content, "lacking": tuple(content["lacking"]), "sums": tuple(content["sums"])})
 
 
 def exact_sum(values: Numbers) -> int:
-    """The sum of finite numbers without any rounding, in units of 2 to the power of -UNIT.
-
-    >>> exact_sum(np.array([1e16, 1.0, -1e16])) / 2**UNIT
-    1.0
-    """
+    """The sum of finite numbers without any rounding, in units of 2 to the power of -UNIT."""
     total = 0
     for start in range(0, len(values), 1 << 24):  # few enough that the sums of halves below stay exact
         mantissa, exponent = np.frexp(values[start : start + (1 << 24)])

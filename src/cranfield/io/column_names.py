@@ -57,11 +57,7 @@ def plain_name(name: str) -> str:
 
 
 def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
-    """Find query, document and value among a table's column names.
-
-    >>> find_columns(["query-id", "corpus-id", "score"], "qrels")
-    ColumnPlaces(query=0, document=1, value=2, value_name='grade', ranks=False, groups=())
-    """
+    """Find query, document and value among a table's column names."""
     plain = list(map(plain_name, names))
 
     def place(spellings: Sequence[str]) -> int | None:
@@ -98,7 +94,6 @@ def refuse_passages(names: Sequence[str], role: Role, source: str) -> None:
 
 
 def wanted(role: Role) -> str:
-    """The spellings to offer in an error."""
     values = GRADE if role == "qrels" else SCORE + RANK
     return (
         f"columns may be called {', '.join(QUERY)} (query); {', '.join(DOCUMENT)} (document); "
@@ -107,7 +102,6 @@ def wanted(role: Role) -> str:
 
 
 def unused_columns(names: Sequence[str], role: Role) -> tuple[str, ...]:
-    """The columns of a table that are not read."""
     found = find_columns(names, role)
     if found is None:
         return ()

@@ -20,19 +20,15 @@ class Undo(Protocol):
     """A decompressor: those of bz2 and lzma have this interface, and the others are adapted to it."""
 
     @property
-    def eof(self) -> bool:
-        """Whether the data has come to its end."""
+    def eof(self) -> bool: ...
 
     @property
-    def needs_input(self) -> bool:
-        """Whether it needs more data to continue."""
+    def needs_input(self) -> bool: ...
 
     @property
-    def unused_data(self) -> bytes:
-        """Data after the end."""
+    def unused_data(self) -> bytes: ...
 
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        """The next content."""
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
 class _Gzip:
@@ -114,11 +110,7 @@ COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Undo]], ...
 
 
 def compression(head: bytes) -> tuple[str, Callable[[], Undo]] | None:
-    """The compression of a file that starts like this, and a maker of its decompressor; None if it is not compressed.
-
-    >>> compression(b"\\x1f\\x8b\\x08")[0], compression(b"1 Q0 a")
-    ('gzip', None)
-    """
+    """The compression of a file that starts like this, and a maker of its decompressor."""
     return next(((what, undo) for starts, what, undo in COMPRESSIONS if starts(head)), None)
 
 

@@ -28,7 +28,6 @@ _REFERENCE = (*_IDS["qrels"], *_TEXTS["qrels"])
 
 
 def has_contexts(names: Iterable[Any]) -> bool:
-    """Whether the columns of a table are those of questions with their contexts."""
     known = set(names)
     asked = any(name in known for name in (*QUESTIONS, *QUESTION_IDS))
     return asked and any(name in known for name in (*_RETRIEVED, *_REFERENCE))

@@ -93,7 +93,6 @@ def convert_file(
 
 
 def _only_role(source: str | None, target: Format) -> Role | None:
-    """The role that a format has, if it has only one."""
     roles = (FORMATS[source].reads if source in FORMATS else (), target.writes)
     return next((possible[0] for possible in roles if len(possible) == 1), None)
 

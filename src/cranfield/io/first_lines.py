@@ -13,7 +13,6 @@ from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
 
 
 def is_json(stream: Stream) -> bool:
-    """Whether a file begins with an object of JSON."""
     return _head(stream).startswith(b"{")
 
 
@@ -46,6 +45,5 @@ def _head(stream: Stream) -> bytes:
 
 
 def _header(head: bytes) -> set[str]:
-    """The names on a first line, if it has any."""
     first = head.partition(b"\n")[0].decode(errors="replace")
     return {plain_name(name.strip().strip('"')) for name in first.replace("\t", ",").split(",")}

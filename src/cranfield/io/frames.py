@@ -26,7 +26,6 @@ class Ids(NamedTuple):
     ends: npt.NDArray[np.int64]
 
     def tolist(self) -> list[str]:
-        """The ids as strings."""
         text, ends = self.text.tobytes(), self.ends.tolist()
         return [text[a:b].decode() for a, b in pairwise(ends)]
 
@@ -41,7 +40,6 @@ class Frame(NamedTuple):
 
 
 def is_frame(thing: Any) -> bool:
-    """Whether this is a frame or Arrow data."""
     return (
         hasattr(thing, "__arrow_c_stream__")
         or hasattr(thing, "__dataframe__")
@@ -74,7 +72,6 @@ class FrameColumns:
 
     @cached_property
     def frame(self) -> Frame:
-        """The same, converted to our own columns."""
         query, document, values = self._converted
         return Frame(*_numbered(query), _ids(document), -values if self.ranks else values)
 
@@ -104,7 +101,6 @@ def _stream(ids: Any) -> Any:
 
 
 def from_frame(frame: Any, role: Role, source: str) -> FrameColumns:
-    """Take the three columns out of a pandas, polars, pyarrow or other frame."""
     if _knows_its_columns(frame):
         return columns_of(column_names(frame), frame.__getitem__, role, source)
     columns = _columns(frame, source)
@@ -145,13 +141,11 @@ def _columns(frame: Any, source: str) -> dict[str, Any]:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """The libraries that read any frame: pyarrow and narwhals."""
     arrow = need("pyarrow", extra="frames", purpose="reading a frame")
     return arrow, need("narwhals", extra="frames", purpose="reading a frame")
 
 
 def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, source: str) -> FrameColumns:
-    """The three columns among those of a table, which `column` finds by their names."""
     found = find_columns([str(name) for name in names], role)
     if found is None:
         raise InputError(
@@ -176,7 +170,6 @@ def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
 
 
 def _arrow(column: Any) -> Any:
-    """A column of any library as one of pyarrow."""
     arrow, narwhals = _libraries()
     if isinstance(column, arrow.Array | arrow.ChunkedArray):
         return column

@@ -31,7 +31,6 @@ def check_ids(ids: Sequence[str], format: Format, source: str, lines: Sequence[i
 
 
 def _may_be_odd(ids: Sequence[str], text: str) -> bool:
-    """Whether the ids are worth a closer look, one by one."""
     if any(mark in text for mark in f"{_WHITE}#") or "" in ids:
         return True
     return (not text.isascii() and ("\ufeff" in text or _HALF.search(text) is not None)) or (
@@ -40,7 +39,6 @@ def _may_be_odd(ids: Sequence[str], text: str) -> bool:
 
 
 def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
-    """Why an id cannot be stored, and what to do about it."""
     if not name:
         return "is empty", "no format can store it; change the id"
     if _HALF.search(name):
@@ -62,7 +60,6 @@ def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
 
 
 def check_name(name: str, target: str) -> None:
-    """Raise an error if a run cannot have this name."""
     if name != name_from(name):
         raise OutputError(
             target, f"'{name}' is not a name for a run.", hint="a name has at least one letter and no blanks"
@@ -70,14 +67,9 @@ def check_name(name: str, target: str) -> None:
 
 
 def name_from(text: str) -> str:
-    """A name for a run: the text without characters that a name cannot have.
-
-    >>> name_from("my new  system"), name_from("")
-    ('my_new_system', 'run')
-    """
+    """A name for a run: the text without characters that a name cannot have."""
     return "_".join(text.encode(errors="backslashreplace").decode().split()) or "run"
 
 
 def short(name: str) -> str:
-    """Text for an error, cut where it is long."""
     return repr(name) if len(name) <= 100 else f"{name[:100]!r}…"

@@ -31,7 +31,6 @@ class Layout(NamedTuple):
     names: tuple[str, ...] = ()  # of all columns, where there is a header
 
     def with_line_numbers(self) -> Layout:
-        """The layout of the same lines with their number in a column before the first."""
         return self._replace(
             query=self.query + 1,
             document=self.document + 1,

@@ -13,8 +13,6 @@ from cranfield.io.text import BadLine, Block, Line, blocks, decoded, header_line
 
 
 class LineRecords:
-    """Lines of text, read in blocks."""
-
     unit = "line"
     empty_queries = 0
     provenance = ""
@@ -25,7 +23,6 @@ class LineRecords:
         self.left_out = unused_columns(self.layout.names, role)
 
     def batches(self, bad: Bad) -> Iterator[Records]:
-        """All rows, a block at a time."""
         line = 1 + header_lines(self.stream, self.layout)
         for block in blocks(self.stream, self.layout):
             yield block_records(block, line, bad)
@@ -33,7 +30,6 @@ class LineRecords:
 
 
 def block_records(block: Block, line: int, bad: Bad) -> Records:
-    """The rows of a block whose first line has this number."""
     layout, found = block.layout, block.fields_at_once()
     sign = -1 if layout.ranks else 1
     group = layout.groups[0] if layout.groups else -1

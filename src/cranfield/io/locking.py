@@ -52,7 +52,6 @@ def open_locked(path: Path, what: str, *, name: str = "", hint: str = _ELSEWHERE
 
 @contextmanager
 def locked(path: Path, what: str, **words: str) -> Iterator[None]:
-    """Hold a lock while the block runs."""
     file = open_locked(path, what, **words)
     try:
         yield
@@ -61,6 +60,5 @@ def locked(path: Path, what: str, **words: str) -> Iterator[None]:
 
 
 def unwritable(path: Path, error: OSError) -> OutputError:
-    """The error for a file that cannot be written."""
     reason = error.strerror or str(error)
     return OutputError(str(path), f"cannot be written: {reason[:1].lower()}{reason[1:]}.")

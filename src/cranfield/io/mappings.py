@@ -42,7 +42,6 @@ class Pairs(list[tuple[str, float]]):
 
 
 def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = False) -> dict[str, Pairs]:
-    """Group rows by query."""
     by_query: dict[str, Pairs] = {}
     for row in read_rows(plain_rows(rows, role, source, lines=lines), role, source, lines=lines):
         by_query.setdefault(row.query, Pairs()).append((row.document, row.value))
@@ -124,7 +123,6 @@ def _places(
 
 
 def finite(value: object, source: str, what: str) -> float:
-    """A number that is neither NaN nor infinite."""
     import math
 
     # A string is refused even if it looks like a number: a column of strings is a mistake worth knowing about.

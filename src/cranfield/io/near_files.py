@@ -9,11 +9,7 @@ from cranfield.errors import nearest
 
 
 def near_file(path: str, others: Iterable[str] = ()) -> str:
-    """A hint that names the most similar file in the same folder, or in `others`; empty if none is similar.
-
-    >>> near_file("bultin", ["builtin"]), near_file("/no/such/folder/x.run"), near_file("nothing.db", ["other.db"])
-    ('did you mean builtin?', '', '')
-    """
+    """A hint that names the most similar file in the same folder, or in `others`; empty if none is similar."""
     folder, name = os.path.split(path)
     try:
         beside = sorted(each for each in os.listdir(folder or ".") if each[0] != ".")

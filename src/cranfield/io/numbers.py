@@ -15,11 +15,7 @@ _LONGEST = 16  # digits, point and sign that cannot exceed 2^53
 
 
 def parse_numbers(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
-    """The numbers, correctly rounded; None if one of them is not a finite number.
-
-    >>> parse_numbers([b"0.1", b"-12.50", b"3e5"])
-    array([ 1.00e-01, -1.25e+01,  3.00e+05])
-    """
+    """The numbers, correctly rounded; None if one of them is not a finite number."""
     plain = _plain_decimals(texts)
     if plain is not None:
         return plain
@@ -57,10 +53,6 @@ def _plain_decimals(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
 
 
 def number_text(value: float) -> str:
-    """A number as people write it, which can be read back exactly.
-
-    >>> number_text(3.0), number_text(0.1), number_text(1e300), number_text(-0.0)
-    ('3', '0.1', '1e+300', '-0.0')
-    """
+    """A number as people write it, which can be read back exactly."""
     text = repr(value)
     return text.removesuffix(".0") if abs(value) < 2**53 and text != "-0.0" else text

@@ -26,7 +26,6 @@ def standard_input() -> BinaryIO:
 
 
 def binary_file(source: Any) -> BinaryIO:
-    """An open file that returns bytes: the one given, or the one below a file of text."""
     if isinstance(source, io.StringIO):
         return io.BytesIO(source.getvalue().encode())
     if isinstance(source, io.TextIOBase):
@@ -44,7 +43,6 @@ def binary_file(source: Any) -> BinaryIO:
 
 
 def seekable(file: BinaryIO) -> bool:
-    """Whether a file can be read again from where it is."""
     try:
         file.tell()
         return file.seekable()
@@ -62,11 +60,9 @@ class Replay:
         self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (lives as long as this)
 
     def rewind(self) -> None:
-        """Begin again with the first byte."""
         self._spool.seek(0)
 
     def read(self, size: int) -> bytes:
-        """The next bytes."""
         data = self._spool.read(size)
         if not data:
             data = self._pipe.read(size)
@@ -74,5 +70,4 @@ class Replay:
         return data
 
     def close(self) -> None:
-        """Forget what was read."""
         self._spool.close()

@@ -21,11 +21,7 @@ _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
 
 
 def read_words(source: Any, what: str) -> dict[str, str]:
-    """{id: word} from a mapping, or from a file of two columns, or of JSON. `what` names a value in errors.
-
-    >>> read_words({1: "short", "2": "long"}, "segment")
-    {'1': 'short', '2': 'long'}
-    """
+    """{id: word} from a mapping, or from a file of two columns, or of JSON. `what` names a value in errors."""
     if isinstance(source, Mapping):
         return {str(name): str(value) for name, value in source.items()}
     if not isinstance(source, str | os.PathLike):

@@ -29,7 +29,6 @@ class PlacedRow(NamedTuple):
         return next((cell for cell in cells if not (cell is None or cell != cell)), None)  # a gap in a frame is NaN
 
     def id(self, spellings: Spellings, what: str) -> str:
-        """An id; without one it is an error."""
         found = self.find(spellings)
         if found is None:
             raise self.error(f"there is no {what}.", hint=f"its column may be called {', '.join(spellings)}")
@@ -39,14 +38,12 @@ class PlacedRow(NamedTuple):
             raise self.error(error.fact.removeprefix(f"{self.source}: "), hint=error.hint) from None
 
     def text(self, spellings: Spellings, what: str) -> str | None:
-        """A text, if there is one."""
         found = self.find(spellings)
         if found is not None and not isinstance(found, str):
             raise self.error(f"the {what} {found!r:.60} is not text.")
         return found
 
     def whole(self, spellings: Spellings, what: str) -> int | None:
-        """A whole number from 0, if there is one."""
         found = self.find(spellings)
         if found is None:
             return None
@@ -61,7 +58,6 @@ class PlacedRow(NamedTuple):
         return int(number)
 
     def number_of(self, spellings: Spellings, what: str) -> float:
-        """A finite number; without one it is an error."""
         import math
 
         found = self.find(spellings)
@@ -76,7 +72,6 @@ class PlacedRow(NamedTuple):
         return number
 
     def error(self, fact: str, *, hint: str = "", kind: type[InputError] = InputError) -> InputError:
-        """An error about this row."""
         if self.in_file:
             return kind(self.source, fact, line=self.number, hint=hint)
         return kind(self.source, f"row {self.number}: {fact}", hint=hint)

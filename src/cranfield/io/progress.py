@@ -30,7 +30,6 @@ class WorkProgress:
         self.began = time.monotonic()
 
     def advance(self, size: int = 1, *, failed: bool = False) -> None:
-        """Count this much more as done."""
         self.done += size
         self.failed += failed
 
@@ -77,11 +76,9 @@ class StatusLine:
         self._thread = Thread(target=self._draw, daemon=True)
 
     def start(self) -> None:
-        """Wait, then draw."""
         self._thread.start()
 
     def end(self) -> None:
-        """Stop drawing, and take the line away."""
         self._ended.set()
         self._thread.join()
         self.clear()
@@ -107,7 +104,6 @@ class StatusLine:
 
 
 def _window() -> int:
-    """The columns of the terminal that standard error goes to."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except OSError:

@@ -24,8 +24,6 @@ Bad = Callable[[InputError], None]  # what to do with a bad row
 
 
 class Records(NamedTuple):
-    """Rows, column by column."""
-
     line: Sequence[int]  # of the file, or rows counted from 1; empty where there are none
     query: list[str]
     document: list[str]
@@ -36,11 +34,9 @@ class Records(NamedTuple):
     group: list[str] | None = None  # of judgments
 
     def place(self, at: int) -> int | None:
-        """The line of a row."""
         return self.line[at] if self.line else None
 
     def take(self, rows: slice | list[int]) -> Records:
-        """Some of the rows."""
         # Iterating loses the types of the columns, but keeps their order.
         if isinstance(rows, slice):
             return Records(*(column if column is None else column[rows] for column in self))  # type: ignore[arg-type]
@@ -61,7 +57,6 @@ class Records(NamedTuple):
         )
 
     def by_query(self) -> Iterator[Records]:
-        """The rows of each query, in order of appearance."""
         if not self.query:
             return
         changes = compress(range(1, len(self.query)), map(ne, self.query, islice(self.query, 1, None)))
@@ -76,7 +71,6 @@ class Records(NamedTuple):
 
 
 def joined(parts: Sequence[Records]) -> Records:
-    """Rows one after the other."""
     if len(parts) == 1:
         return parts[0]
     columns: list[Any] = [
@@ -98,8 +92,7 @@ class RecordFile(Protocol):
     empty_queries: int  # queries that the file names without a document; only JSON can do that
 
     @property
-    def layout(self) -> Layout | None:
-        """That of its lines, if it is text."""
+    def layout(self) -> Layout | None: ...
 
     def batches(self, bad: Bad) -> Iterator[Records]:
         """All rows, some at a time; bad ones go to `bad`."""

@@ -18,8 +18,6 @@ from cranfield.io.streams import Stream
 
 
 class _RowFile:
-    """The part that files of rows share."""
-
     layout = None
     unit = "row"
     empty_queries = 0
@@ -62,31 +60,23 @@ class _RowFile:
 
 
 class RowRecords(_RowFile):
-    """Rows that are all in memory."""
-
     def __init__(self, stream: Stream, role: Role, names: Sequence[str], rows: list[Any]) -> None:
         super().__init__(stream, role, names)
         self._content = rows
 
     def batches(self, bad: Bad) -> Iterator[Records]:
-        """All rows at once."""
         yield self._records(enumerate(self._content, 1), bad)
 
 
 class ObjectRecords(_RowFile):
-    """A JSON object on every line, read in pieces."""
-
     unit = "line"
 
     def batches(self, bad: Bad) -> Iterator[Records]:
-        """All rows, a piece at a time."""
         for lines in full_lines(self.stream):
             yield self._records(_parsed(lines, self.name, bad), bad)
 
 
 class RankingRecords(_RowFile):
-    """Documents by query."""
-
     def __init__(self, stream: Stream, role: Role, content: Mapping[Any, Any], provenance: str = "") -> None:
         super().__init__(stream, role, ())
         self._content = content
@@ -95,7 +85,6 @@ class RankingRecords(_RowFile):
         self.empty_queries = sum(not ranking for ranking in content.values())
 
     def batches(self, bad: Bad) -> Iterator[Records]:
-        """All rows, a query at a time."""
         for query, ranking in self._content.items():
             yield self._from_ranking(query, ranking, bad)
 
@@ -121,14 +110,11 @@ class RankingRecords(_RowFile):
 
 
 class FrameRecords(_RowFile):
-    """Columns in memory."""
-
     def __init__(self, stream: Stream, role: Role, names: Sequence[str], frame: Frame) -> None:
         super().__init__(stream, role, names)
         self._frame = frame
 
     def batches(self, bad: Bad) -> Iterator[Records]:
-        """All rows at once."""
         frame = self._frame
         queries = [frame.queries[number] for number in frame.query.tolist()]
         texts = self._texts(frame.value.tolist())
@@ -158,6 +144,5 @@ def _pairs(ranking: Any, role: Role, where: str, name: str) -> Iterable[tuple[An
 
 
 def _on_line(error: InputError, number: int) -> InputError:
-    """The error of a row, with its line number as the line."""
     fact = error.fact.removeprefix(f"{error.source}: ").removeprefix(f"line {number}: ").removeprefix(f"line {number} ")
     return InputError(error.source, fact, line=number, hint=error.hint)

@@ -53,7 +53,6 @@ def _in_order(queries: Iterable[Records]) -> Iterator[Records]:
 
 
 def regrouped(source: Text) -> Iterator[Block]:
-    """The lines of a scattered file, grouped by query in temporary files."""
     import tempfile
     from contextlib import ExitStack
 

@@ -20,16 +20,7 @@ _WORD, _PART = 6, 4  # shortest part of a value that is hidden: shorter ones occ
 
 
 class Secrets:
-    """The environment variables that one system's settings name.
-
-    >>> import os
-    >>> os.environ["DOCTEST_KEY"] = "s3cret"
-    >>> secrets = Secrets("staging")
-    >>> secrets.fill({"Authorization": "Bearer ${DOCTEST_KEY}"})
-    {'Authorization': 'Bearer s3cret'}
-    >>> secrets.hide("wrong key: s3cret")
-    'wrong key: ${DOCTEST_KEY}'
-    """
+    """The environment variables that one system's settings name."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -37,7 +28,6 @@ class Secrets:
         self._pattern: re.Pattern[str] | None = None
 
     def fill(self, setting: Any) -> Any:
-        """The setting with every ${NAME} in it replaced, in tables and lists too."""
         if isinstance(setting, str):
             return _REFERENCE.sub(lambda match: self._value(match[1]), setting)
         if isinstance(setting, dict):
@@ -64,7 +54,6 @@ class Secrets:
                     break
 
     def hide(self, text: str) -> str:
-        """The text without any of the values, in whatever form they appear in it."""
         if not self._shown:
             return text
         if self._pattern is None:

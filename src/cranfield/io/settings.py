@@ -23,7 +23,6 @@ class TomlSetting(NamedTuple):
 
     @property
     def wanted(self) -> str:
-        """Its kind in words."""
         return _wanted(self.kind)
 
 
@@ -31,7 +30,6 @@ Kinds = Mapping[str, TomlKind | TomlSetting]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file as a dict."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

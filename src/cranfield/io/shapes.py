@@ -14,23 +14,18 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """Lines of bytes."""
-
     name: str
     stream: Stream
     layout: Layout
 
 
 class Table(NamedTuple):
-    """Three columns in memory; the `FrameColumns` of io/frames.py."""
-
     name: str
     columns: FrameColumns
     stream: Stream | None = None
 
     @property
     def frame(self) -> Frame:
-        """The columns, converted to our own."""
         return self.columns.frame
 
 

@@ -38,7 +38,6 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
 
 
 def unreadable(thing: Any, what: str) -> InputError:
-    """The error for an object that is not a source."""
     if hasattr(thing, "collect"):
         return InputError(
             what,
@@ -57,7 +56,6 @@ def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
 
 
 def run_name(source: str) -> str:
-    """The name of a run: its file without folder and extensions."""
     # Bytes that are not UTF-8 are escaped: a name goes into files, pages and pictures, which cannot contain them.
     name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
     return without_extensions(name)

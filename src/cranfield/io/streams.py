@@ -44,7 +44,6 @@ OPENED: dict[str, tuple[io.FileIO, bytes]] = {}
 
 
 def stream_name(source: Any) -> str:
-    """The name of an input: its path, or what is known of an open file."""
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return "standard input" if path == "-" else _without_password(path)
@@ -105,14 +104,12 @@ class Stream:
             self._file = self._begun = None
 
     def head(self, size: int) -> bytes:
-        """The first bytes, decompressed."""
         if self._begun is None:
             self._begun = self._reading()
         self.begins = self._begun.look(BEGINNING)
         return self._begun.look(size)
 
     def tail(self, size: int) -> bytes:
-        """The last bytes, decompressed."""
         reading = self._begun or self._reading()
         self._begun = reading
         if reading.seekable:
@@ -133,13 +130,11 @@ class Stream:
         self.sha256 = digest.hexdigest()
 
     def hash_again(self) -> str:
-        """The hash, by reading all of the content again."""
         for _ in self.chunks():
             pass
         return self.sha256
 
     def content(self) -> bytearray:
-        """All of the content at once, for formats that are read as a whole."""
         whole = bytearray()
         for chunk in self.chunks():
             whole += chunk
@@ -204,7 +199,6 @@ class Stream:
         self._ended()
 
     def _taken(self) -> _Reading:
-        """The reading that has begun, or a new one."""
         reading, self._begun = self._begun or self._reading(), None
         return reading
 
@@ -330,7 +324,6 @@ class _Reading:
         return data
 
     def _into(self, room: memoryview) -> int:
-        """Fill a place with the next bytes; how many there were."""
         done = 0
         try:
             self._file.seek(self._start + self._at)
@@ -343,7 +336,6 @@ class _Reading:
 
 
 def _read(file: Any, place: int, size: int, name: str) -> bytes:
-    """The bytes at a place of a file."""
     try:
         file.seek(place)
     except (OSError, ValueError) as error:
@@ -352,7 +344,6 @@ def _read(file: Any, place: int, size: int, name: str) -> bytes:
 
 
 def _filled(read: Callable[[int], bytes], name: str, size: int) -> bytes:
-    """So many bytes, or all that are left."""
     try:
         data = read(size)
         while 0 < len(data) < size:  # a pipe returns what it has; only an empty result is the end
@@ -371,12 +362,10 @@ def end_of_lines(data: bytes) -> int:
 
 
 def mark_length(data: memoryview) -> int:
-    """The length of a byte-order mark at the start."""
     return len(BYTE_ORDER_MARK) if data[: len(BYTE_ORDER_MARK)] == BYTE_ORDER_MARK else 0
 
 
 def _located(path: str) -> str:
-    """The path of a file; some are part of the package."""
     if not path.startswith(BUILT_IN.removesuffix(":")) or os.path.exists(path):
         return path
     if path in BUILT_IN_FILES:
@@ -394,12 +383,10 @@ def _is_pipe(path: str) -> bool:
 
 
 def _without_password(path: str) -> str:
-    """A name for messages: a path as it is, a URL without its password."""
     return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path) if "://" in path else path
 
 
 def why_unreadable(error: Exception) -> str:
-    """Why something cannot be read, as a sentence of an error."""
     text = getattr(error, "strerror", None) or str(error)
     return f"cannot be read: {text[:1].lower()}{text[1:]}."
 

@@ -25,7 +25,6 @@ class Target:
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
-        """What to write to."""
         self._file.seek(0)
         self._file.truncate()
         compressed = _compressed(self._file, self._extension)
@@ -87,7 +86,6 @@ def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, with its parents; it may exist already."""
     with _reported(os.fspath(path)):
         os.makedirs(path, exist_ok=True)
 
@@ -134,7 +132,6 @@ def _replacing(name: str, place: str, there: os.stat_result | None) -> Iterator[
 
 
 def _make_like(there: os.stat_result, path: str) -> None:
-    """Give a file the permissions of another, and its owner where that is allowed."""
     if hasattr(os, "chown"):
         with suppress(OSError):
             os.chown(path, there.st_uid, there.st_gid)

@@ -28,8 +28,6 @@ DATA_LINE = re.compile(rb"^[^\S\n]*[^\s#][^\n]*", re.MULTILINE)  # not a comment
 
 
 class Columns(NamedTuple):
-    """The lines of a block, column by column."""
-
     query: list[bytes]
     document: list[bytes]
     value: npt.NDArray[np.float64]
@@ -57,7 +55,6 @@ class BadLine(Exception):
 
 @contextmanager
 def located() -> Iterator[None]:
-    """Read a stream to its end or to a bad line, which is raised as the error for the user."""
     try:
         yield
     except BadLine as bad:
@@ -81,11 +78,9 @@ class Block(NamedTuple):
     data: bytes | memoryview
 
     def error(self, line: int, fact: str, *, hint: str = "", kind: type[InputError] = InputError) -> BadLine:
-        """An error about a line of this block."""
         return BadLine(self, line, fact, hint, kind)
 
     def columns(self) -> Columns:
-        """Cut the block into columns."""
         columns = self._columns_at_once() or self._columns_by_line()
         if not self.layout.single:
             return columns
@@ -134,7 +129,6 @@ class Block(NamedTuple):
         return Columns(queries, documents, np.array(values, dtype=np.float64), lines, groups)
 
     def lines(self) -> Iterator[Line | BadLine]:
-        """The lines with data, one by one, or what is wrong with them."""
         for number, text in self.numbered():
             try:
                 line = self._line(number, text)
@@ -145,7 +139,6 @@ class Block(NamedTuple):
                     yield line
 
     def numbered(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that may hold data, each with its number within the block, from 0."""
         data = bytes(self.data)
         if not _is_utf8(data):  # an error even in a comment
             return enumerate(data.split(b"\n"))
@@ -257,13 +250,11 @@ def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool =
 
 
 def first_line(stream: Stream) -> bytes:
-    """The first line with data; empty if there is none."""
     found = next(filter(None, map(DATA_LINE.search, stream.whole_lines())), None)
     return found.group().rstrip(b"\r") if found else b""
 
 
 def header_lines(stream: Stream, layout: Layout) -> int:
-    """How many lines come before the first line of data."""
     count = 0
     for data in stream.whole_lines() if layout.header else ():
         header = DATA_LINE.search(data)
@@ -319,7 +310,6 @@ def lines_before(stream: Stream, offset: int) -> int:
 
 
 def last_fields(stream: Stream, layout: Layout) -> list[bytes]:
-    """The columns of the last line with data; none if there is no such line."""
     end = stream.tail(TAIL)
     if len(end) == TAIL:
         end = end.partition(b"\n")[2]  # the first line may have lost its start

@@ -69,8 +69,6 @@ def write_run(
 
 
 class _Hashed:
-    """A file whose content is hashed as it is written."""
-
     def __init__(self, file: Any, digest: Any) -> None:
         self._file, self._digest = file, digest
 

@@ -53,7 +53,6 @@ def warn_of_slow_scan() -> None:
 
 
 def native_layout(layout: Layout) -> native.Layout:
-    """The layout of lines of text, for the native scan."""
     assert native is not None
     return native.Layout(
         layout.query,

@@ -15,31 +15,19 @@ NOTICEABLE = 0.05  # of all judgments: from this share on, there is a warning
 
 
 def chosen_part(counts: Mapping[str, int]) -> str:
-    """The part of a provenance that counts the judgments chosen by each order; empty if there are none.
-
-    >>> chosen_part({"move-to-front": 3, "decide": 412})
-    'chosen:decide=412,move-to-front=3'
-    """
+    """The part of a provenance that counts the judgments chosen by each order; empty if there are none."""
     return NAME + ",".join(f"{order}={counts[order]}" for order in sorted(counts)) if counts else ""
 
 
 def chosen_counts(provenance: str) -> dict[str, int]:
-    """How many judgments each order chose, from a provenance.
-
-    >>> chosen_counts("judges:2|merge:majority|chosen:decide=412")
-    {'decide': 412}
-    """
+    """How many judgments each order chose, from a provenance."""
     parts = [part.removeprefix(NAME) for part in provenance.split("|") if part.startswith(NAME)]
     pairs = (each.rpartition("=") for part in parts for each in part.split(","))
     return {order: int(number) for order, _, number in pairs}
 
 
 def chosen_warning(judgments: Judgments) -> str:
-    """The warning about judgments of which orders chose a considerable part; otherwise empty.
-
-    >>> chosen_warning(Judgments({"q": {"a": 1, "b": 0}}, name="mine", provenance="chosen:decide=1"))
-    "1 of the 2 judgments was chosen by the order 'decide', not by rank alone, which favours the runs it was chosen for"
-    """
+    """The warning about judgments of which orders chose a considerable part; otherwise empty."""
     if NAME not in judgments.provenance:
         return ""
     judged = int((judgments.grades >= 0).sum())  # others are only pooled
@@ -47,7 +35,6 @@ def chosen_warning(judgments: Judgments) -> str:
 
 
 def chosen_sentence(provenance: str, judged: int) -> str:
-    """The same for this many judgments."""
     counts = chosen_counts(provenance)
     total = sum(counts.values())
     if total == 0 or total < NOTICEABLE * judged:

@@ -38,7 +38,6 @@ class ChunkRun:
 
 
 def are_of_passages(qrels: Any) -> TypeGuard[PassageJudgments]:
-    """Whether judgments are of passages."""
     return hasattr(type(qrels), "of_documents")
 
 

@@ -115,7 +115,6 @@ class _Located:
     spans: list[Span]
 
     def place(self, start: int, end: int, texts: Mapping[str, str], tokens: CountTokens | None) -> ChunkPlace:
-        """The chunk at one of the places."""
         text = texts[self.document][start:end] if self.document in texts else self.text
         count = self.row.whole(TOKENS, "number of tokens")
         if tokens is not None:

@@ -55,7 +55,6 @@ class Codes:
         return type(None), ()
 
     def of(self, query: int) -> Integers:
-        """The documents of one query."""
         return self.values[self.start[query] : self.start[query] + self.count[query]]
 
 
@@ -70,7 +69,6 @@ class GatheredCodes:
         self._size = 0
 
     def add(self, queries: Sequence[int], retrieved: Sequence[int] | Integers, codes: Integers) -> None:
-        """Those of some queries, given by their numbers, end to end."""
         if not self._depth:
             return
         count = np.minimum(retrieved, self._depth)
@@ -80,14 +78,12 @@ class GatheredCodes:
         self._bytes += codes.data
 
     def result(self) -> Codes | None:
-        """What was gathered; None if nothing was wanted."""
         if not self._depth:
             return None
         return Codes(np.frombuffer(self._bytes, np.int64), self._start, self._count, self._depth)
 
 
 def codes_of_rankings(source: Rankings, judgments: Judgments, policy: Policy, depth: int) -> Codes | None:
-    """The first documents of rankings in memory, which the scan has accepted."""
     from cranfield.ranks.whole_rankings import rankings_of
 
     gathered = GatheredCodes(len(judgments), depth)

@@ -13,10 +13,6 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def offsets(lengths: Iterable[int]) -> Integers:
-    """Where pieces of these lengths start and end when laid end to end.
-
-    >>> offsets([2, 0, 3]).tolist()
-    [0, 2, 2, 5]
-    """
+    """Where pieces of these lengths start and end when laid end to end."""
     sizes = np.fromiter(lengths, dtype=np.int64)
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))

@@ -40,12 +40,10 @@ def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Nu
 
 
 def matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers:
-    """Rows of numbers as an array, which may have no row or no column."""
     return np.fromiter(chain.from_iterable(rows), np.float64, count * width).reshape(count, width)
 
 
 def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
-    """Several tables as one."""
     before = np.cumsum([0, *map(len, tables)])[:-1].tolist()
 
     def column(name: str) -> npt.NDArray[Any]:

@@ -30,8 +30,6 @@ SHORTEST = 0.8  # of the length of a query's first line: its other lines are har
 
 
 class Place(NamedTuple):
-    """Where the lines of a query are in its file."""
-
     offset: int
     size: int
     documents: int
@@ -129,8 +127,6 @@ def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> d
 
 
 def first_of_all(source: Source, n: int, policy: Policy) -> dict[str, list[str]]:
-    """The first n documents of all queries of a run, by reading the source."""
-
     def of_block(block: Block) -> list[tuple[str, list[str]]]:
         names = dict.fromkeys(block.columns().query)
         return BlockRankings({name.decode(): {} for name in names}, n, policy)(block)
@@ -158,8 +154,6 @@ def _from_text(source: Text, of_block: Callable[[Block], list[tuple[str, list[st
 
 
 class BlockRankings:
-    """The first n documents of the queries of `grades` in a block of lines."""
-
     def __init__(self, grades: Grades, n: int, policy: Policy) -> None:
         self._grades, self._most, self._policy = grades, min(n, policy.depth or n, sys.maxsize), policy
         self._index: native.Index | None = None

@@ -18,28 +18,16 @@ NOT_RELEVANT = -0.0
 
 
 def graded(grades: Numbers, policy: Policy) -> Numbers:
-    """The grades as a policy reads them; grades that remain below 0 are of documents pooled, not judged.
-
-    >>> graded(np.array([2.0, -2.0]), Policy(negative="nonrelevant")).tolist()
-    [2.0, -0.0]
-    """
+    """The grades as a policy reads them; grades that remain below 0 are of documents pooled, not judged."""
     return np.where(grades < 0, NOT_RELEVANT, grades) if lowest_judged(policy) < 0 else grades
 
 
 def lowest_judged(policy: Policy) -> float:
-    """The lowest grade that is a judgment.
-
-    >>> lowest_judged(Policy()), lowest_judged(Policy(negative="nonrelevant"))
-    (0.0, -inf)
-    """
+    """The lowest grade that is a judgment."""
     return -np.inf if policy.negative == "nonrelevant" or policy.complete else 0.0
 
 
 def reaches(grades: Numbers, rel: float) -> npt.NDArray[np.bool_]:
-    """Which grades are relevant from a threshold on.
-
-    >>> reaches(np.array([1.0, 0.0, NOT_RELEVANT, -1.0]), 0).tolist()
-    [True, True, False, False]
-    """
+    """Which grades are relevant from a threshold on."""
     high: npt.NDArray[np.bool_] = grades >= rel
     return high if rel > 0 else high & ~np.signbit(grades)

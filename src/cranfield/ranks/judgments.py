@@ -216,7 +216,6 @@ def in_order(queries: Iterable[str]) -> list[str]:
 
 
 def _judged_lines(source: Text) -> native.Judged | None:
-    """The judgments of a file of plain lines."""
     if are_preferences(source.layout):
         return None
     found = judged_ahead(source)
@@ -227,12 +226,10 @@ def _judged_lines(source: Text) -> native.Judged | None:
 
 
 def _judged_columns(source: Table) -> native.Judged | None:
-    """The judgments of a frame of plain ids and grades."""
     return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)
 
 
 def _judged_dicts(source: Rankings) -> native.Judged | None:
-    """The judgments of a dict of dicts with plain ids and grades."""
     return native.judge_dicts(source.by_query) if type(source.by_query) is dict else None
 
 

@@ -24,14 +24,11 @@ class RunIds(Protocol):
     """A few ids of a run, for errors."""
 
     @property
-    def place(self) -> str:
-        """The name of the run in errors."""
+    def place(self) -> str: ...
 
-    def queries(self, n: int) -> Sequence[str]:
-        """Up to n queries of the run."""
+    def queries(self, n: int) -> Sequence[str]: ...
 
-    def documents(self, query: str, n: int) -> Sequence[str]:
-        """Up to n documents of a query."""
+    def documents(self, query: str, n: int) -> Sequence[str]: ...
 
 
 def check_overlap(
@@ -48,19 +45,16 @@ def check_overlap(
 
 
 def least_queries(in_memory: bool) -> int:
-    """How many queries without any judged document are too many."""
     return FEW if in_memory else 1
 
 
 def refused(problem: InputError, refuse: bool) -> tuple[str, ...]:
-    """Raise the error, or make a warning of it."""
     if refuse:
         raise problem
     return (problem.fact.removeprefix(f"{problem.place}: ").removesuffix("."),)
 
 
 def _nothing_in_common(judgments: Judgments, scanned: Scanned, run: RunIds, least: int) -> InputError | None:
-    """The error for a run of which no judged document was found."""
     shared = np.flatnonzero(scanned.retrieved >= 0)
     if not len(shared):
         return no_common_query(run.place, run.queries(SHOWN), judgments.query_ids[:SHOWN])
@@ -85,12 +79,10 @@ def _some(by_query: Iterable[Sequence[str]]) -> list[str]:
 
 
 def no_common_query(name: str, run: Sequence[str], judged: Sequence[str]) -> InputError:
-    """The error for a run and judgments without a common query, with some queries of each."""
     return InputError(name, f"no query of the run is judged: {_both(run, judged)}.", hint=HINT)
 
 
 def no_common_document(name: str, queries: int, run: Sequence[str], judged: Sequence[str]) -> InputError:
-    """The error for a run that retrieved no judged document, with some documents of each."""
     all_queries = "the one query" if queries == 1 else f"any of the {queries} queries"
     fact = f"no judged document is retrieved for {all_queries} that run and judgments share"
     return InputError(name, f"{fact}: {_both(run, judged)}.", hint=HINT)
@@ -105,7 +97,6 @@ def _quoted(ids: Sequence[str]) -> str:
 
 
 def little_in_common(judged: JudgedRanks, policy: Policy) -> tuple[str, ...]:
-    """Warnings about a run that shares suspiciously few queries or documents with the judgments."""
     warnings = []
     shared = len(judged) - int(np.count_nonzero(judged.missing))
     if lacks_most(shared, len(judged), policy):
@@ -127,7 +118,6 @@ def lacks_most(shared: int, judged: int, policy: Policy) -> bool:
 
 
 def few_queries(shared: int, judged: int) -> str:
-    """The warning about a run that lacks most of the judged queries, which then count 0."""
     return (
         f"only {shared} of the {judged} judged queries {'is' if shared == 1 else 'are'} in the run; the others count 0"
     )

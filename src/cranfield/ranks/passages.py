@@ -211,7 +211,6 @@ def _passage(row: PlacedRow, texts: QuotedTexts) -> Passage:
 
 
 def checked_place(row: PlacedRow, document: str, texts: Mapping[str, str]) -> Span | None:
-    """The place of a part of a document in a row, if it has one; an error if that is impossible."""
     start, end = row.whole(START, "start"), row.whole(END, "end")
     if start is None and end is None:
         return None

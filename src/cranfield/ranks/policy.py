@@ -43,7 +43,6 @@ class Setting(NamedTuple):
         return str if self.choices else int if self.default is None else type(self.default)
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse invalid values."""
         if self.kind is int:
             if value is not None and (type(value) is not int or value < 1):
                 raise PolicyError(
@@ -72,7 +71,6 @@ class Setting(NamedTuple):
             )
 
     def spelled(self, value: Any) -> str:
-        """A value as it appears in a signature."""
         if isinstance(value, bool):
             return "yes" if value else "no"
         return "all" if value is None else f"{value:g}" if self.kind is float else str(value)
@@ -174,7 +172,6 @@ class Policy:
 
 
 def settings_of(policy: type[Policy] = Policy) -> dict[str, Setting]:
-    """The settings by name."""
     return {each.name: each.metadata["setting"] for each in fields(policy)}
 
 

@@ -9,12 +9,7 @@ Span = tuple[int, int]
 
 
 class QuotedTexts:
-    """The texts of documents, to find quotes in.
-
-    >>> texts = QuotedTexts({"d": "A cat sleeps.\\nThe  cat dreams."})
-    >>> texts.find("d", "cat sleeps"), texts.find("d", "the cat Dreams"), texts.find("d", "cat")
-    ([(2, 12)], [(14, 29)], [(2, 5), (19, 22)])
-    """
+    """The texts of documents, to find quotes in."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts

@@ -30,20 +30,16 @@ class Graded(Protocol):
     """What the table needs from judgments, whatever their source; rows are sorted by query."""
 
     @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The judged queries."""
+    def query_ids(self) -> tuple[str, ...]: ...
 
     @property
-    def first(self) -> Integers:
-        """Rows first[q] to first[q + 1] belong to query q."""
+    def first(self) -> Integers: ...
 
     @property
-    def query(self) -> Integers:
-        """The query of every row."""
+    def query(self) -> Integers: ...
 
     @property
-    def grades(self) -> Numbers:
-        """The grade of every row."""
+    def grades(self) -> Numbers: ...
 
 
 class GradeColumns(NamedTuple):
@@ -60,7 +56,6 @@ class GradeColumns(NamedTuple):
 
     @classmethod
     def of(cls, judgments: Graded) -> GradeColumns:
-        """The columns of any judgments."""
         return cls(judgments.query_ids, judgments.first, judgments.query, judgments.grades, _known(judgments))
 
     def only(self, queries: Integers) -> GradeColumns:
@@ -74,7 +69,6 @@ class GradeColumns(NamedTuple):
 
 
 def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
-    """Rank the judged documents of a run."""
     return rank_scanned(judgments, scan_source(source, judgments, policy), policy, source.name)
 
 
@@ -96,7 +90,6 @@ def scan_source(
 
 
 def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
-    """The table of what any scan found; a run without a ranking is an error."""
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(source, "it contains no rankings.")
     return rank_counted(judgments, scanned, policy)

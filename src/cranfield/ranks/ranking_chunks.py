@@ -35,7 +35,6 @@ class RankedChunks(NamedTuple):
 
 
 def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, format: str | None = None) -> PassageRanks:
-    """The table of a run of chunks; a chunk whose place is not known is an error."""
     source, chunks = open_source(run.run, "run", format), Chunks.read(run.chunks)
     scores = scores_of(source, policy)
     if not scores:
@@ -70,8 +69,6 @@ def nothing_in_common(
 
 
 class _JudgedPassage(NamedTuple):
-    """A passage of a query; its number among all."""
-
     number: int
     document: str
     start: int

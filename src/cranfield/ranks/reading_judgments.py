@@ -15,27 +15,23 @@ from cranfield.io.text import blocks, decoded, located
 
 
 def read_grades(source: Source) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents; it is an error if there are none."""
     by_query = _READERS[type(source)](source)
     refuse_none(source.name, by_query.values())
     return by_query
 
 
 def refuse_none(source: str, judged: Iterable[Mapping[str, float]]) -> None:
-    """Refuse a source without judgments."""
     if not any(judged):
         raise InputError(source, "it contains no judgments.")
 
 
 def duplicate_message(query: str, document: str, one: float, other: float, where: str = "") -> str:
-    """The message about a document that is judged twice."""
     grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
     return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
 
 
 @located()
 def read_lines(source: Text) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents."""
     if are_preferences(source.layout):
         raise InputError(
             source.name,
@@ -58,7 +54,6 @@ def read_lines(source: Text) -> dict[str, dict[str, float]]:
 
 
 def read_rows(source: Table) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents in a frame."""
     frame = source.frame
     by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
     rows = list(by_query.values())
@@ -84,7 +79,6 @@ def _is_plain(judged: dict[Any, Any]) -> bool:
 
 
 def read_mapping(source: Rankings) -> dict[str, dict[str, float]]:
-    """The grades of each query's documents in a mapping."""
     by_query: dict[str, dict[str, float]] = {}
     for query, judged in source.by_query.items():
         if type(query) is str and query and type(judged) is dict and query not in by_query and _is_plain(judged):

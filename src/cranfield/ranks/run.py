@@ -93,7 +93,6 @@ class Run:
         return self._source
 
     def read(self, judgments: Judgments, policy: Policy, wants: Wants = NOTHING) -> Reading:
-        """Read the run, once for all that is wanted."""
         source = self.source
         first = self._first_documents(source, judgments, policy, wants) if wants.first else None
         scanned = scan_source(source, judgments, policy, wants.codes, first)
@@ -117,13 +116,11 @@ class Run:
         return FirstDocuments(source, judgments.by_query, wants.first, policy, by_place=by_place)
 
     def scores(self, policy: Policy, queries: Collection[str] | None = None) -> dict[str, dict[str, float]]:
-        """The scores of the documents of all queries, or of some."""
         from cranfield.ranks.whole_rankings import scores_of
 
         return scores_of(self.source, policy, queries)
 
     def first(self, n: int, policy: Policy) -> dict[str, list[str]]:
-        """The first n documents of all queries."""
         from cranfield.ranks.first_documents import first_of_all
 
         return first_of_all(self.source, n, policy)
@@ -162,7 +159,6 @@ class Reading:
         return rank_scanned(judgments, self._projected(judgments), self.policy, self.place)
 
     def tie_orders(self, judgments: Judgments | None = None) -> TieOrders:
-        """The ranks in other orders of ties."""
         if judgments is None or judgments is self.judgments:
             return TieOrders(self.judgments, self.scanned, self.policy)
         return TieOrders(judgments, self._projected(judgments), self.policy)
@@ -214,13 +210,11 @@ class Reading:
         return first_documents(self.run.source, grades, n, self.policy)
 
     def hold(self, n: int) -> None:
-        """Keep the first n documents of all judged queries."""
         if n:
             self._held = self.first(self.judgments.query_ids, n)
 
     @property
     def place(self) -> str:
-        """The name of the run in errors."""
         return self.run.place if self.run else "the run"
 
     def queries(self, n: int) -> list[str]:
@@ -228,7 +222,6 @@ class Reading:
         return self.run.queries(n) if self.run else []
 
     def documents(self, query: str, n: int) -> list[str]:
-        """Some documents of a query, for errors."""
         return self.first([query], n).get(query, [])
 
     @property

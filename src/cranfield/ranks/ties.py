@@ -18,7 +18,6 @@ from cranfield.ranks.scan.counting import Places
 
 
 def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> Integers:
-    """The ranks of judged documents, with their ties broken as the policy says."""
     if ties == "smaller_doc_id":
         return counted.above + counted.tied - counted.before  # before are the larger ids
     rank = counted.above + 1 + counted.before
@@ -57,7 +56,6 @@ def _by_grade(
 
 
 def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
-    """All documents of a ranking, best first, with their ties broken as the policy says."""
     kept = [document for document in scores if policy.same_id == "keep" or document != query]
     if policy.ties == "doc_id":  # the usual order, without a call for each document
         return [document for _, document in sorted([(scores[each], each) for each in kept], reverse=True)]

@@ -23,7 +23,6 @@ ScoredPairs = list[tuple[str, float]]
 
 
 def scores_of(source: Source, policy: Policy, queries: Container[str] | None = None) -> dict[str, dict[str, float]]:
-    """The scores of a run's documents by query, of all queries or of some."""
     match source:
         case Text():
             found = _from_text(source, queries)
@@ -35,7 +34,6 @@ def scores_of(source: Source, policy: Policy, queries: Container[str] | None = N
 
 
 def queries_of(source: Source) -> Iterator[str]:
-    """The queries of a run, in the order of the source."""
     match source:
         case Text(_, stream, layout):
             seen: set[bytes] = set()

@@ -42,17 +42,14 @@ FORMATS: dict[str, Format] = {
 
 
 def readable(roles: Iterable[Role] = ROLES) -> list[str]:
-    """The names of the formats in which one of these can be read."""
     return [name for name, format in FORMATS.items() if set(roles) & set(format.reads)]
 
 
 def writable(roles: Iterable[Role] = ROLES) -> list[str]:
-    """The names of the formats in which one of these can be written."""
     return [name for name, format in FORMATS.items() if set(roles) & set(format.writes)]
 
 
 def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
-    """The format of a stream; `name` overrides the guess."""
     found = _recognised(stream, role, name)
     if stream.view is not None and not isinstance(found, StoreFormat):
         raise not_a_store(stream.name, stream.view)
@@ -117,29 +114,22 @@ def fitting_roles(stream: Stream, name: str | None = None) -> dict[Role, InputEr
 
 
 def open_records(source: Any, role: Role, name: str | None = None) -> RecordFile:
-    """All rows of a file, to be checked or converted: a path, "-" or an open file."""
     stream = source if isinstance(source, Stream) else Stream(source)
     return recognise(stream, role, name).open_records(stream, role, named=name is not None)
 
 
 def extension_of(name: str) -> str:
-    """The extension of a file's name, without that of a compression.
-
-    >>> extension_of("runs/BM25.RUN.gz"), extension_of("qrels")
-    ('.run', '')
-    """
+    """The extension of a file's name, without that of a compression."""
     stem, extension = os.path.splitext(name.lower())
     return os.path.splitext(stem)[1] if extension in COMPRESSED else extension
 
 
 def by_extension(name: str) -> Format | None:
-    """The format by a file's extension, compressed or not."""
     extension = extension_of(name)
     return next((format for format in FORMATS.values() if extension in format.extensions), None)
 
 
 def format_to_write(path: str) -> Format:
-    """The format to write, by the extension."""
     from cranfield.io.target import STANDARD_OUTPUT
 
     names = "|".join(writable())
@@ -155,7 +145,6 @@ def format_to_write(path: str) -> Format:
 
 
 def without_extensions(name: str) -> str:
-    """A file's name without the extensions of a format and a compression."""
     known = {*COMPRESSED, *(extension for format in FORMATS.values() for extension in format.extensions)}
     for _ in range(2):
         stem, extension = os.path.splitext(name)

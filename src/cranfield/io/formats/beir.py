@@ -7,8 +7,6 @@ from cranfield.io.formats.format import Plan
 
 
 class Beir(DelimitedFormat):
-    """query-id, corpus-id, score."""
-
     name = "beir"
     meaning = "BEIR's judgments: a tsv with query-id, corpus-id, score"
     separators = ("\t", ",", ";")

@@ -6,8 +6,6 @@ from cranfield.io.formats.delimited import DelimitedFormat
 
 
 class Csv(DelimitedFormat):
-    """A header, and columns separated by commas."""
-
     name = "csv"
     meaning = "a table with a header, separated by commas"
     extensions = (".csv",)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class DelimitedFormat(TextFormat):
-    """A header and lines of columns, quoted where necessary."""
-
     ids = "cells"
     separators: ClassVar[tuple[str, ...]]  # those a file may have, the one that is written first
 
@@ -68,7 +66,6 @@ class DelimitedFormat(TextFormat):
 
 
 def split(line: str, separator: str) -> list[str]:
-    """The columns of a line."""
     if not separator:
         return words(line.encode())
     if line and not any(sign in line for sign in '"\r\n'):

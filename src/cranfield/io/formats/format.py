@@ -41,7 +41,6 @@ class Format:
         raise NotImplementedError
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Grouped:
-        """Judgments with their columns of groups."""
         raise NotImplementedError
 
     def open_strata(self, stream: Stream, *, named: bool) -> Grouped:
@@ -49,29 +48,23 @@ class Format:
         return self.open_grouped(stream, named=named)
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
-        """All rows, to be checked or converted."""
         raise NotImplementedError
 
-    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
-        """Raise an error if the content cannot have this role."""
+    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None: ...
 
     def by_query(self, role: Role) -> bool:
         """Whether all rows of a query must be written together."""
         return False
 
     def columns(self, plan: Plan) -> tuple[str, ...]:
-        """The columns of a table in this format."""
         value = "relevance" if plan.role == "qrels" else "rank" if plan.ranks else "score"
         return ("query_id", *(["iteration"] if plan.groups else []), "doc_id", value)
 
     def writer(self, plan: Plan, file: Any) -> Writer:
-        """A writer of rows to an open file."""
         raise NotImplementedError
 
 
 class Plan(NamedTuple):
-    """What to write."""
-
     source: str  # for errors
     role: Role
     format: Format
@@ -82,11 +75,9 @@ class Plan(NamedTuple):
     ranked: bool = False  # the rows are in rank order, whatever their scores
 
     def groups_of(self, records: Records) -> list[str]:
-        """The groups of all rows, where they are kept."""
         return (records.group or ["0"] * len(records.query)) if self.groups else []
 
     def cells(self, records: Records) -> list[list[str]]:
-        """The content of the columns, as text."""
         return [records.query, *([self.groups_of(records)] if self.groups else []), records.document, records.text]
 
     def check(self, records: Records, groups: Sequence[str] = ()) -> None:
@@ -99,10 +90,7 @@ class Plan(NamedTuple):
 
 
 class Writer(Protocol):
-    """Writes rows to a file, some at a time."""
-
-    def write(self, records: Records) -> None:
-        """Write some rows."""
+    def write(self, records: Records) -> None: ...
 
     def close(self) -> None:
         """Write what comes after the last row."""

@@ -86,7 +86,6 @@ def is_row(head: bytes, role: Role) -> bool:
 
 
 def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
-    """The content of a JSON file: an object or an array."""
     text = stream.content()
     data: dict[Any, Any] | list[Any] | Any = parse_json(text, stream.name)
     if not isinstance(data, dict | list):
@@ -139,8 +138,6 @@ def parse_json(text: bytes | bytearray, name: str, *, line: int | None = None, h
 
 
 class _JsonWriter:
-    """{query: {document: value}}, a query on every line."""
-
     def __init__(self, plan: Plan, file: Any) -> None:
         self._plan, self._file = plan, file
         self._before = b"{\n"
@@ -179,7 +176,6 @@ def quoted(text: str) -> str:
 
 
 def json_numbers(texts: Sequence[str]) -> list[str]:
-    """Numbers as JSON spells them."""
     from cranfield.io.numbers import number_text
 
     return [text if re.fullmatch(_NUMBER, text) else number_text(float(text)) for text in texts]

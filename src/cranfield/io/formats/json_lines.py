@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class JsonLines(Format):
-    """{"query_id": …, "doc_id": …, "score": …} on every line."""
-
     name = "jsonl"
     meaning = "JSON lines: an object with query_id, doc_id and score or grade on each"
     extensions = (".jsonl", ".ndjson")
@@ -52,7 +50,6 @@ class JsonLines(Format):
 
 
 def _rows(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file, each with its line's number."""
     for lines in full_lines(stream):
         for number, line in lines:
             yield number, json_row(line, number, stream.name)
@@ -77,7 +74,6 @@ def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
 
 
 def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
-    """The object on a line."""
     row = parse_json(line, name, line=number)
     if not isinstance(row, dict):
         raise InputError(name, "this line is not a JSON object.", line=number)

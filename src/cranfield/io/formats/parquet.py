@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class Parquet(Format):
-    """The columns query_id, doc_id and score or grade."""
-
     name = "parquet"
     meaning = "Parquet with the columns query_id, doc_id and score or grade"
     extensions = (".parquet", ".parq", ".pq")

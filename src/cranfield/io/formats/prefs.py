@@ -20,13 +20,10 @@ PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value
 
 
 def are_preferences(layout: Layout) -> bool:
-    """Whether lines of this layout, without a header, are preferences."""
     return layout.groups == PREFERENCES.groups and not layout.header
 
 
 class Preferences(WordFormat):
-    """query group subgroup document grade."""
-
     name = "prefs"
     meaning = "trec_eval's preferences: query, group, subgroup, document, grade"
     reads = ("qrels",)

@@ -51,7 +51,6 @@ def names_store(source: str | Stream) -> bool:
 
 
 def not_a_store(name: str, view: JudgmentView) -> InputError:
-    """The error if a view is chosen of judgments that have none."""
     problems = {
         "assessors cannot be chosen": view.assessors or view.kinds,
         "there are no grades to merge": view.merge,
@@ -107,6 +106,5 @@ def _path(stream: Stream) -> str:
 
 
 def is_store(stream: Stream) -> StoreFormat | None:
-    """The format of a stream that is a store; None if it is something else."""
     named = stream.name.startswith(StoreFormat.addresses)
     return StoreFormat() if named or stream.head(len(HEAD)).startswith(HEAD) else None

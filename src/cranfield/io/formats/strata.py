@@ -55,7 +55,6 @@ def repeated_column(head: bytes) -> int | None:
 
 
 def all_fives(head: bytes) -> bool:
-    """Whether the first lines all have five columns."""
     return all(len(fields) == 5 for fields in _first_lines(head))
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 
 class Trec(WordFormat):
-    """query iteration document grade, and query Q0 document rank score name."""
-
     name = "trec"
     meaning = "TREC's lines, as trec_eval reads them"
     extensions = (".trec", ".run", ".res", ".txt", ".qrels", ".qrel")

@@ -10,8 +10,6 @@ from cranfield.io.streams import Stream
 
 
 class Tsv(DelimitedFormat):
-    """A header, and columns separated by tabs."""
-
     name = "tsv"
     meaning = "a table with a header, separated by tabs"
     extensions = (".tsv",)

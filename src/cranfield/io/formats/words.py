@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 
 
 class TextFormat(Format):
-    """A format of lines."""
-
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
         """The columns of a line, by the first line with data."""
         raise NotImplementedError
 
     def fits(self, first: bytes, role: Role) -> bool:
-        """Whether a file that begins with this line has this format."""
         raise NotImplementedError
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Text:
@@ -46,8 +43,6 @@ class TextFormat(Format):
 
 
 class WordFormat(TextFormat):
-    """Lines without a header, recognised by their number of columns."""
-
     ids = "words"
     layouts: ClassVar[Mapping[Role, Layout]]  # of the lines of judgments and of a run
 
@@ -75,16 +70,13 @@ class WordFormat(TextFormat):
         return _JudgmentLines(self, plan, file) if plan.role == "qrels" else _RunLines(self, plan, file)
 
     def judgment_line(self, query: str, group: str, document: str, grade: str) -> str:
-        """A judgment as text."""
         raise NotImplementedError
 
     def run_lines(self, query: str, records: Records, ranks: Sequence[str], plan: Plan) -> list[str]:
-        """The ranking of a query as text."""
         raise NotImplementedError
 
 
 def data_line(stream: Stream) -> bytes:
-    """The first line with data."""
     line = first_line(stream)
     if not line:
         raise InputError(stream.name, "contains only blank lines and comments.")
@@ -97,7 +89,6 @@ def words(line: bytes) -> list[str]:
 
 
 def layout_by_width(stream: Stream, fields: Sequence[str], role: Role) -> Layout:
-    """The layout of lines without a header, by their number of columns."""
     formats = [format for format in _word_formats() if role in format.reads]
     for format in formats:
         if format.begins(stream.head(LOOK), role):
@@ -109,7 +100,6 @@ def layout_by_width(stream: Stream, fields: Sequence[str], role: Role) -> Layout
 
 
 def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputError:
-    """The error for lines that fit no format of words."""
     width = len(fields)
     other: Role = "run" if role == "qrels" else "qrels"
     if width != 3 and any(format.by_width(fields, other) for format in _word_formats() if other in format.reads):
@@ -165,8 +155,6 @@ class _Lines:
 
 
 class _JudgmentLines(_Lines):
-    """Lines of judgments."""
-
     def write(self, records: Records) -> None:
         groups = records.group or ["0"] * len(records.query)
         self._plan.check(records, groups)
@@ -194,7 +182,6 @@ class _RunLines(_Lines):
 
 
 def is_number(text: str | bytes) -> bool:
-    """Whether a column holds a number."""
     try:
         float(text)
     except ValueError:

@@ -26,7 +26,6 @@ _scans: list[_ScanAhead] = []  # the scan that was started, if any
 
 
 def scan_ahead(qrels: str, runs: Sequence[str]) -> None:
-    """Start reading judgments and scanning runs, if all are plain files of TREC's lines."""
     _scans.clear()
     if native is None or os.name == "nt" or not 0 < len(runs) <= MOST_RUNS or len({qrels, *runs}) <= len(runs):
         return
@@ -44,24 +43,20 @@ def scan_ahead(qrels: str, runs: Sequence[str]) -> None:
 
 
 def is_scanning() -> bool:
-    """Whether runs are being scanned ahead, in threads of their own."""
     return bool(_scans)
 
 
 def _is_plain(head: bytes, layout: Layout) -> bool:
-    """Whether a file that begins like this may hold plain lines of this layout."""
     first = head.partition(b"\n")[0].split()
     comment = not first or first[0].startswith(b"#")
     return (comment or len(first) == layout.least) and b"\0" not in head and not head.startswith(BYTE_ORDER_MARK)
 
 
 def judged_ahead(source: Text) -> native.Judged | None:
-    """The columns of judgments that were read ahead."""
     return next((scan.judged(source) for scan in _scans), None)
 
 
 def scanned_ahead(source: Text, judgments: Judgments, policy: Policy) -> Scanned | None:
-    """What was found in a run that was scanned ahead."""
     return next((scan.scanned(source, judgments, policy) for scan in _scans), None)
 
 

@@ -35,8 +35,6 @@ class Part(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """The result of a run for the judged queries."""
-
     retrieved: Integers  # documents by judged query; -1 where the run lacks it
     extra: int  # queries in the run that are not judged
     found: Places
@@ -47,7 +45,6 @@ NOTHING = Places(*(np.empty(0, dtype=np.int64) for _ in range(4)))
 
 
 def join(parts: Sequence[Places]) -> Places:
-    """Join many results into one."""
     if not parts:
         return NOTHING
     return Places(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -107,7 +107,6 @@ def _are_plain(documents: Sequence[Any]) -> bool:
 
 
 def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
-    """The documents of a ranking, their scores, and the same as a mapping."""
     where = f"query '{query}'"
     if isinstance(ranking, Pairs):
         documents = [document for document, _ in ranking]

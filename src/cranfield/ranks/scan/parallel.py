@@ -35,8 +35,6 @@ class _Raised(NamedTuple):
 
 
 class _Team:
-    """Threads that share an iterator of pieces."""
-
     def __init__(self, work: Callable[[Piece], Result], pieces: Iterator[Piece]) -> None:
         from queue import SimpleQueue  # small files need no team
 

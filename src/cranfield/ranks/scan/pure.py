@@ -57,7 +57,6 @@ def _codes(
 
 
 def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:
-    """The stretches of lines of each query, in order of appearance."""
     changes = compress(range(1, len(queries)), map(ne, queries, islice(queries, 1, None)))
     stretches: dict[bytes, list[slice]] = {}
     for start, stop in pairwise([0, *changes, len(queries)] if queries else []):
@@ -66,8 +65,6 @@ def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:
 
 
 class _QueryLines:
-    """The lines of one query."""
-
     def __init__(self, block: Block, columns: Columns, stretches: list[slice]) -> None:
         self._block = block
         self._columns = columns

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def judged_document(grouped: GroupedJudgments, row: int) -> str:
-    """The name of the document of a row of `flat` in errors."""
     flat = grouped.flat
     query = flat.query_ids[int(np.searchsorted(flat.first, row, side="right")) - 1]
     return f"document '{flat.document_ids[row]}' of query '{query}'"
@@ -49,7 +48,6 @@ def refuse_other_strata(grouped: GroupedJudgments) -> None:
 
 
 def inconsistent(grouped: GroupedJudgments, group: int, row: int, what: str) -> InputError:
-    """The error for a group with contradictory preferences."""
     return InputError(
         grouped.name,
         f"{judged_document(grouped, row)} {what} of group '{grouped.group_ids[group]}'.",

@@ -37,12 +37,10 @@ class GroupRanks:
 
     @cached_property
     def condensed(self) -> GroupRanks:
-        """The table in which each group leaves out the documents that it has not judged."""
         return replace(self, ranks=self.ranks.condensed)
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> GroupRanks:
-        """Distribute the judged ranks of a run over the groups."""
         grades = graded(grouped.grades, policy)
         refuse_subgroups(grouped)
         place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)

@@ -40,17 +40,14 @@ class JudgedGrades:
 
     @cached_property
     def query(self) -> Integers:
-        """The query of each grade."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
     @cached_property
     def rank(self) -> Integers:
-        """The rank of each grade in the ideal ranking."""
         return np.arange(len(self.grades)) - self.first[self.query] + 1
 
     @cached_property
     def by_row(self) -> tuple[Integers, Numbers]:
-        """The query and the grade of each row of the judgments."""
         query = np.zeros(self.row.max(initial=-1) + 1, dtype=np.int64)
         grades = np.zeros(len(query))
         query[self.row], grades[self.row] = self.query, self.grades
@@ -63,16 +60,13 @@ class JudgedGrades:
 
     @cached_property
     def distinct(self) -> list[float]:
-        """The grades that occur, the lowest first."""
         grades: list[float] = np.unique(self.grades).tolist()
         return grades
 
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
-        """The sum of a value over the grades of each query, from the highest down."""
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def reaching(self, rel: float) -> Numbers:
-        """How many grades of each query reach a threshold."""
         known: Numbers = self.kept(("reaching", rel), lambda: self.sum(reaches(self.grades, rel)))
         return known.copy()  # which may be changed
 
@@ -88,7 +82,6 @@ class JudgedGrades:
         return self._known[key]
 
     def without(self, gone: Flags) -> JudgedGrades:
-        """The grades as if some rows of the judgments had never been made."""
         left = ~gone[self.row]
         sizes = np.bincount(self.query[left], minlength=len(self))
         return JudgedGrades(self.grades[left], offsets(sizes.tolist()), self.row[left])

@@ -24,7 +24,6 @@ class PackedRanks:
         self._without_rows = table.rows(np.zeros(0, dtype=np.bool_))
 
     def __len__(self) -> int:
-        """How many judged documents were retrieved."""
         return len(self._row)
 
     def table(self) -> JudgedRanks:
@@ -42,5 +41,4 @@ class PackedRanks:
 
 
 def packed(column: Integers) -> npt.NDArray[Any]:
-    """Numbers from 0 in half the memory, if they are small enough."""
     return column.astype(np.int32) if column.max(initial=0) <= SMALL else column

@@ -24,7 +24,6 @@ class Stretches:
     end: Integers
 
     def only(self, kept: Flags) -> Stretches:
-        """Some of them."""
         return Stretches(self.query[kept], self.start[kept], self.end[kept])
 
     def __add__(self, other: Stretches) -> Stretches:
@@ -83,11 +82,9 @@ class PassageRanks:
         return len(self.ranks)
 
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
-        """The sum by query of a value for each passage."""
         return np.bincount(self.passages.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def relevant(self, rel: float) -> Flags:
-        """Passages that were judged relevant."""
         return (self.grade >= 0) & reaches(self.grade, rel)
 
     def read(
@@ -152,8 +149,6 @@ _UNITS = {
 
 @dataclass(frozen=True, eq=False)
 class ReadChunks:
-    """The chunks that are read, and how many characters that is in each query."""
-
     chunks: Stretches
     queries: int
 

@@ -52,8 +52,6 @@ class PairCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PreferenceRanks:
-    """Preferences counted for each group, and pairs of documents for each query."""
-
     groups: GroupCounts
     pairs: PairCounts
 
@@ -61,11 +59,9 @@ class PreferenceRanks:
         return len(self.pairs.ret)
 
     def sum(self, values: Integers | Numbers) -> Numbers:
-        """The sum by query of a value for each group."""
         return np.bincount(self.groups.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def mean(self, values: Numbers) -> Numbers:
-        """The mean by query of a value for each group; 0 where there is no group."""
         return self.sum(values) / np.maximum(np.bincount(self.groups.query, minlength=len(self)), 1)
 
     @property
@@ -75,7 +71,6 @@ class PreferenceRanks:
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> PreferenceRanks:
-        """Count the preferences that the rankings of a run fulfil."""
         rank = np.full(len(grouped.flat.grades), NOT_RETRIEVED)
         rank[judged.row] = judged.rank
         starts = np.searchsorted(grouped.group, np.arange(len(grouped.group_ids) + 1))

@@ -41,15 +41,12 @@ class StratumRanks:
 
     @property
     def judged(self) -> Flags:
-        """Rows that were judged, not merely pooled."""
         return self.grade >= 0
 
     def relevant(self, rel: float) -> Flags:
-        """Rows that were judged relevant."""
         return self.judged & reaches(self.grade, rel)
 
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
-        """The sum by query of a value for each row, added in the order of the ranks."""
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def count(self, hit: Flags) -> Integers:
@@ -74,12 +71,10 @@ class StratumRanks:
 
     @cached_property
     def pooled(self) -> Integers:
-        """How many documents each stratum has."""
         return np.bincount(self.grouped.group, minlength=len(self.grouped.group_ids))
 
     @cached_property
     def sampled(self) -> Integers:
-        """How many documents of each stratum were judged."""
         return np.bincount(self.grouped.group[self.grades >= 0], minlength=len(self.grouped.group_ids))
 
     @cached_property
@@ -92,7 +87,6 @@ class StratumRanks:
         return self._estimated((self.grades >= 0) & reaches(self.grades, rel))
 
     def n_with_grade(self, grade: float) -> Numbers:
-        """How many documents of each query have a grade, estimated without bias from those that were judged."""
         return self._estimated(self.grades == grade)
 
     def _estimated(self, hit: Flags) -> Numbers:
@@ -104,18 +98,15 @@ class StratumRanks:
 
     @cached_property
     def positive_grades(self) -> list[float]:
-        """The grades above 0 that occur, the highest first."""
         found: list[float] = np.unique(self.grades[self.grades > 0]).tolist()
         return found[::-1]
 
     @cached_property
     def condensed(self) -> StratumRanks:
-        """The table of the rankings without their unjudged documents."""
         return StratumRanks._of(self.grouped, self.ranks.condensed, self.grades)
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> StratumRanks:
-        """Look up the strata of the pooled documents that a run retrieved."""
         refuse_other_strata(grouped)
         return cls._of(grouped, judged, graded(grouped.grades, policy))
 

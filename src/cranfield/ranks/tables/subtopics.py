@@ -36,15 +36,12 @@ class SubtopicRanks:
         return len(self.judged)
 
     def relevant(self, rel: float) -> Flags:
-        """Rows whose document is relevant to their subtopic."""
         return reaches(self.grade, rel)
 
     def within(self, cutoff: int | None) -> Flags:
-        """Rows no deeper than the cutoff."""
         return np.ones(len(self.rank), dtype=np.bool_) if cutoff is None else self.rank <= cutoff
 
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
-        """The sum by query of a value for each row, added in the order of the ranks."""
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def earlier(self, hit: Flags) -> Integers:
@@ -61,12 +58,10 @@ class SubtopicRanks:
         return np.bincount(self.grouped.group[reaches(self.grouped.grades, rel)], minlength=len(self.grouped.group_ids))
 
     def n_subtopics(self, rel: float) -> Integers:
-        """How many subtopics with a relevant document each query has, retrieved or not."""
         return np.bincount(self.grouped.group_query[self.n_relevant(rel) > 0], minlength=len(self))
 
     @cached_property
     def condensed(self) -> SubtopicRanks:
-        """The table of the rankings without their unjudged documents."""
         return SubtopicRanks.of(self.grouped, self.judged.condensed)
 
     def ideal(self, rel: float, alpha: float, cutoff: int | None = None) -> SubtopicRanks:
@@ -100,7 +95,6 @@ class SubtopicRanks:
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> SubtopicRanks:
-        """Look up the subtopics of the judged documents that a run retrieved."""
         refuse_subgroups(grouped)
         rank = np.zeros(len(grouped.flat.grades), dtype=np.int64)
         rank[judged.row] = judged.rank
