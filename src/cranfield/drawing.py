@@ -41,5 +41,5 @@ def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | N
 
 def from_store(what: str, path: str, choice: Any) -> tuple[Any, str]:
     """Judgments in a store, and which assessors they come from; what: "view", "strata" or "passages"."""
-    opened: tuple[Any, str] = getattr(import_module("cranfield.judging.store.views"), f"open_{what}")(path, choice)
+    opened: tuple[Any, str] = import_module("cranfield.judging.store.store").open_view(path, what, choice)
     return opened

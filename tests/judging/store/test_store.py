@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from cranfield import InputError, OutputError, open_store
-from cranfield.judging.store import assigning
+from cranfield.judging.store import waiting
 
 
 def judged(store):
@@ -99,8 +99,8 @@ def test_a_lease_ends(store, monkeypatch):
     store.wait([("q", "d")])
     assert store.next_for("ann").doc_id == "d"
     assert store.next_for("bob") is None
-    clock = assigning.time.time
-    monkeypatch.setattr(assigning.time, "time", lambda: clock() + assigning.LEASE + 1)
+    clock = waiting.time.time
+    monkeypatch.setattr(waiting.time, "time", lambda: clock() + waiting.LEASE + 1)
     assert store.next_for("bob").doc_id == "d"
 
 

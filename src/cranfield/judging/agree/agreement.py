@@ -41,13 +41,7 @@ class RunOrder(NamedTuple):
 def order_of_runs(
     items: Sequence[JudgedItem], pair: tuple[str, str], runs: Any, measure: str, format: str | None = None
 ) -> RunOrder | None:
-    """The order of runs by the grades of each of two assessors; None where they judged nothing in common.
-
-    >>> items = [JudgedItem("q", "a", {"ann": 1, "bob": 0}), JudgedItem("q", "b", {"ann": 0, "bob": 1})]
-    >>> found = order_of_runs(items, ("ann", "bob"), {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "a"]}}, "RR")
-    >>> found.tau, found.moved, found.means["x"]
-    (-1.0, ('x', 1), (1.0, 0.5))
-    """
+    """By the grades of each of two assessors; None where they judged nothing in common."""
     both = [item for item in items if all(name in item.grades for name in pair)]
     if not both:
         return None
@@ -85,10 +79,7 @@ class QueryAgreement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two assessors: statistics, the table of their grades (rows: the first), and what they agree on by grade.
-
-    order: the order of the runs by the grades of each, if runs were given
-    """
+    """Two assessors; the rows of the table are the first, and `order` is there if runs were given."""
 
     assessors: tuple[str, str]
     documents: int
@@ -285,7 +276,6 @@ def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
 
 
 def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[JudgedItem]]:
-    """Any argument as documents with their grades by assessor, and its name for errors."""
     if isinstance(judgments, str | os.PathLike):
         with open_store(judgments, read_only=True) as store:
             return store.name, _of_store(store, assessors, kinds)

@@ -19,8 +19,6 @@ BLOCK = 4_000_000  # numbers at a time
 
 
 class JudgedItem(NamedTuple):
-    """A document that several assessors judged for a query."""
-
     query_id: str
     doc_id: str
     grades: Mapping[str, float]
@@ -66,7 +64,7 @@ class Grid:
         return combinations(range(len(self.assessors)), 2)
 
     def of_pair(self, one: int, other: int) -> CountedGrades:
-        """The table of two assessors, for the queries of which they judged the same documents."""
+        """Only of the queries of which they judged the same documents."""
         both = (self.graded[:, one] >= 0) & (self.graded[:, other] >= 0)
         present, query = np.unique(self.query[both], return_inverse=True)
         tables = self._tables(query, self.graded[both, one], self.graded[both, other], len(present))
@@ -125,12 +123,7 @@ def weighted_kappa(tables: Numbers, grades: Numbers, form: str = "kappa") -> Num
 
 
 def kappa_of_distances(tables: Numbers, distances: Numbers) -> Numbers:
-    """The same for any disagreement between two grades.
-
-    >>> table = np.array([[88, 10, 2], [14, 40, 6], [18, 10, 12]], dtype=float)
-    >>> round(float(kappa_of_distances(table, np.array([[0, 1, 3], [1, 0, 6], [3, 6, 0]], dtype=float))), 6)
-    0.347826
-    """
+    """The same for any disagreement between two grades."""
     sizes = tables.sum(axis=(-2, -1))
     observed = (tables * distances).sum(axis=(-2, -1)) * sizes
     rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
@@ -139,7 +132,6 @@ def kappa_of_distances(tables: Numbers, distances: Numbers) -> Numbers:
 
 
 def quotient(above: Numbers, below: Numbers) -> Numbers:
-    """above / below, and not a number where that is 0."""
     out = np.full(np.shape(below), np.nan)
     return np.asarray(np.divide(above, below, out=out, where=np.asarray(below) > 0))
 
@@ -210,8 +202,6 @@ class Estimate(NamedTuple):
 
 
 class AgreementSums(NamedTuple):
-    """Counted tables, added up over some queries; the first axis is the draw."""
-
     shares: Numbers
     matrices: Numbers
     pairs: tuple[Numbers, ...]
@@ -249,7 +239,6 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def by_grade(grades: Numbers) -> dict[float, Statistic]:
-    """For each grade: if an assessor gave it, how likely another one did (specific agreement)."""
     return {grade: _of_grade(at) for at, grade in enumerate(grades.tolist())}
 
 

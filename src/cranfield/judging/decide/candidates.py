@@ -72,7 +72,7 @@ class Candidates:
         )
 
     def with_grades(self, grades: Mapping[str, Mapping[str, float | None]]) -> Candidates:
-        """The same with more grades; a document that is not among the candidates is an error."""
+        """A document that is not among the candidates is an error."""
         changed, passed = self.grade.copy(), self.passed.copy()
         for query, judged in grades.items():
             for document, grade in judged.items():
@@ -84,14 +84,12 @@ class Candidates:
         return self._with_columns(changed, passed)
 
     def without(self, pairs: Iterable[tuple[str, str]]) -> Candidates:
-        """The same, as if some documents were not judged."""
         places = [self._place(*pair) for pair in pairs]
         changed, passed = self.grade.copy(), self.passed.copy()
         changed[places], passed[places] = np.nan, False
         return self._with_columns(changed, passed)
 
     def grade_of(self, query: str, document: str) -> float:
-        """The grade of a document; NaN if it is not judged."""
         return float(self.grade[self._place(query, document)])
 
     def _with_columns(self, grade: Numbers, passed: Flags) -> Candidates:
@@ -115,12 +113,10 @@ class Candidates:
 
     @cached_property
     def judged(self) -> Flags:
-        """Whether each document needs no more judging."""
         return ~np.isnan(self.grade)
 
     @cached_property
     def observed(self) -> Flags:
-        """Whether each document that some run returns has a grade."""
         return np.asarray(self.judged & self.returned & ~self.passed)
 
     @cached_property
@@ -143,10 +139,7 @@ class Candidates:
         return np.where(self.judged, self.grade, scale[steps_below((scale[1:] + scale[:-1]) / 2, grades)])
 
     def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
-        """A measure of runs: a line for each completion, which is a grade for each document; a column for each query.
-
-        All completions are in one table, as if they were queries of their own.
-        """
+        """A line for each completion, a column for each query: as if completions were queries of their own."""
         sizes = np.tile(np.bincount(self.query, minlength=len(self.query_ids)), len(completions))
         all_judged = JudgedGrades(self.falling(completions), offsets(sizes.tolist()), np.arange(completions.size))
         return [self._values(measure, run, completions, all_judged) for run in runs]
@@ -185,7 +178,6 @@ class Candidates:
 
 
 def steps_below(steps: Numbers, values: Numbers) -> Integers:
-    """How many of some rising numbers are below each value."""
     if len(steps) > MANY_STEPS:
         return np.searchsorted(steps, values)
     below = np.zeros(values.shape, dtype=np.int64)
@@ -195,5 +187,4 @@ def steps_below(steps: Numbers, values: Numbers) -> Integers:
 
 
 def judged_of(grades: Grades, query: str) -> dict[str, float]:
-    """The grades of a query; a negative one means that a document is not judged."""
     return {document: float(grade) for document, grade in grades.get(query, {}).items() if grade >= 0}

@@ -16,15 +16,11 @@ from cranfield.judging.pool.order import FollowedGrades, QueryDocument
 from cranfield.judging.pool.orders import DECIDE
 from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.store import Store, open_store
-from cranfield.judging.store.views import graded_documents
 from cranfield.measures import Measure
 
 
 def resumed(decision: Decision, store: Store, *conditions: Any) -> Decision:
-    """A decision with all grades of a store, as if it had looked before the last of them were given.
-
-    conditions: which events of the store count
-    """
+    """A decision with all grades of a store that count, as if it had looked before the last of them were given."""
     from cranfield.judging.store.event_log import newest_first
 
     with store._reading() as connection:
@@ -32,13 +28,7 @@ def resumed(decision: Decision, store: Store, *conditions: Any) -> Decision:
 
 
 class FollowedDecision:
-    """A decision, brought up to date with a store after every batch of judgments. It is safe for several threads.
-
-    A document that could not be judged counts as not relevant and does not come again.
-
-    store: in which people judge
-    make: makes the decision from the judgments that there are, or from None
-    """
+    """A decision, kept up to date with a store in which people judge. It is safe for several threads."""
 
     def __init__(self, store: Store, make: Callable[[Any], Decision]) -> None:
         self._store, self._make = store, make
@@ -61,7 +51,6 @@ class FollowedDecision:
             self._let_wait()
 
     def wait_for_all(self) -> None:
-        """Let the others wait as well, for judging on after the verdict is final."""
         with self._lock:
             if not self._all_wait:
                 self._store.wait(self.unjudged(), why=self._why or "")
@@ -75,7 +64,6 @@ class FollowedDecision:
         return decision_summary(self.look(), self._decision.measure.name)
 
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
-        """What an assessor should judge next, the most informative first; nothing once the verdict is final."""
         with self._lock:
             withdrawn = self._grades.read()
             if withdrawn or sum(self._grades.open_to(assessor, pair) for pair in self._queue) < count:
@@ -84,7 +72,6 @@ class FollowedDecision:
             return [pair for pair in self._queue if self._grades.open_to(assessor, pair)]
 
     def _begin(self) -> Decision:
-        """The decision from all grades in the store, also after one was taken back."""
         self._grades = FollowedGrades(self._store)
         self._grades.read()
         decision = self._make(self._store.view() if self._grades.any_grade else None)
@@ -207,11 +194,12 @@ def note_chosen(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
 
 
 def _kinds(kind: str) -> tuple[str, ...]:
-    """The kinds of judgments that count; people's always do."""
     return tuple(dict.fromkeys((*BY_PEOPLE, kind)))
 
 
 def judged_so_far(store: Store, kind: str) -> Any:
+    from cranfield.judging.store.views import graded_documents
+
     kinds = _kinds(kind)
     with closing(graded_documents(store, None, kinds)) as judged:
         nothing = next(judged, None) is None

@@ -152,7 +152,6 @@ class Decision:
         return replace(self, _candidates=self._candidates.with_grades(grades), _standing=standing)
 
     def _knowing(self, grades: Mapping[str, Mapping[str, float | None]]) -> Self:
-        """The same decision, if it had known more grades from the start."""
         return replace(self, _candidates=self._candidates.with_grades(grades))
 
     def _after(self, last: Sequence[tuple[str, str]]) -> Self:
@@ -289,11 +288,6 @@ def read_first(
 
 
 def compared_runs(count: int, all_pairs: bool) -> list[tuple[int, int]]:
-    """The pairs of runs to compare: all with the first, or all pairs.
-
-    >>> compared_runs(3, all_pairs=False), compared_runs(3, all_pairs=True)
-    ([(0, 1), (0, 2)], [(0, 1), (0, 2), (1, 2)])
-    """
     return list(combinations(range(count), 2)) if all_pairs else [(0, run) for run in range(1, count)]
 
 

@@ -42,8 +42,6 @@ COUNTS = Variances(5.0, 5.0, 10.0)  # how many observations the prior counts as
 
 
 class JudgedSums(NamedTuple):
-    """The sums over judged documents that the model needs, by query."""
-
     squares: Numbers  # of x, with x: queries × 5 × 5
     products: Numbers  # of x with the grade: queries × 5
     grades: Numbers  # squared
@@ -65,20 +63,15 @@ def features(first: Integers, second: Integers) -> Numbers:
 
 
 def discount(rank: Integers) -> Numbers:
-    """1 / log2(rank + 1); 0 where there is no rank."""
     return np.where(rank > 0, 1 / np.log2(np.maximum(rank, 1) + 1.0), 0.0)
 
 
 def cells_of(x: Numbers, query: Integers) -> Integers:
-    """The query and the side of each document as one number: both runs return it, only a does, or only b does.
-
-    The effects of a query are the same for all documents of a cell, so that sums over cells are all that is needed.
-    """
+    """The query and the side of each document as one number: its effects are the same for all documents of a cell."""
     return query * EFFECTS + (x[:, 1] + 2 * x[:, 2]).astype(np.int64)
 
 
 def effect_sums(cells: Integers, weights: Numbers, queries: int) -> Numbers:
-    """For each query, the sums of the weights of what each effect multiplies: of all documents, and of each side."""
     sums = np.bincount(cells, weights, EFFECTS * queries).astype(np.float64, copy=False).reshape(queries, EFFECTS)
     return np.column_stack([sums.sum(axis=1), sums[:, 1:]])
 
@@ -131,7 +124,6 @@ class GradeModel:
 
     @cached_property
     def coefficients(self) -> Numbers:
-        """γ of each query, as expected."""
         return with_effects(self.beta, self.effects - self.pull @ self.beta)
 
     @cached_property
@@ -148,7 +140,6 @@ class GradeModel:
 
     @cached_property
     def _pulled(self) -> Numbers:
-        """The covariance with β of what the effects lose by it."""
         return (flat(self.pull) @ self.beta_covariance).reshape(self.pull.shape)
 
     @cached_property
@@ -175,7 +166,6 @@ class GradeModel:
         return np.asarray(variance)
 
     def covariance_with(self, weights: Numbers) -> Numbers:
-        """Of the grade of each document with a weighted sum of all of them."""
         sums = effect_sums(self.cell, weights, len(self.effects))
         total = np.append(sums.sum(axis=0), weights @ self.x[:, EFFECTS:])
         through_beta = self.beta_covariance @ (total - np.einsum("qkl,qk->l", self.pull, sums))
@@ -197,7 +187,6 @@ class GradeModel:
         return slopes
 
     def covariance_with_one(self, place: int) -> Numbers:
-        """Of the grade of each document with that of one of them."""
         covariance: Numbers = self._through_beta @ (self.beta_covariance @ self._through_beta[place])
         query, effects = self.query[place], self.x[place, :EFFECTS]
         same = np.flatnonzero(self.query == query)
@@ -206,7 +195,6 @@ class GradeModel:
         return covariance
 
     def draw(self, generator: np.random.Generator, count: int) -> Numbers:
-        """Grades as they may be, in a line for each draw, before they are rounded."""
         normal = generator.standard_normal
         beta = self.beta + normal((count, FIXED)) @ np.linalg.cholesky(self.beta_covariance).T
         root = np.linalg.cholesky(self.effects_covariance)
@@ -222,14 +210,12 @@ class GradeModel:
 
 
 def with_effects(beta: Numbers, effects: Numbers) -> Numbers:
-    """β with the effects of queries added to its first three."""
     coefficients = np.array(np.broadcast_to(beta, (*effects.shape[:-1], FIXED)))
     coefficients[..., :EFFECTS] += effects
     return coefficients
 
 
 def fit(x: Numbers, query: Integers, queries: int, grade: Numbers, judged: Flags, top: float) -> GradeModel:
-    """The model, given the grades of the judged documents of a scale from 0 to `top`."""
     sums = sums_of(x[judged], query[judged], grade[judged], queries)
     stretch = top / TOP
     return solved(x, query, sums, estimated(x, query, sums, stretch), stretch)
@@ -263,7 +249,6 @@ def solved(x: Numbers, query: Integers, sums: JudgedSums, variances: Variances, 
 
 
 def flat(blocks: Numbers) -> Numbers:
-    """The blocks of all queries below each other."""
     return np.ascontiguousarray(blocks).reshape(-1, blocks.shape[-1])
 
 

@@ -125,11 +125,6 @@ def state_of_all(states: list[str]) -> str:
 
 
 def heading_of(state: str, probability: float, verdict: str, enough: bool) -> str:
-    """Where an open pair is heading, if enough is judged to say so.
-
-    >>> heading_of("open", 0.7, "neither", enough=True)
-    'not worth judging further'
-    """
     return STATES[verdict] if state == OPEN and enough and probability > 0.5 else ""
 
 
@@ -156,7 +151,6 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
 
 
 def decision_summary(look: Look, measure: str) -> dict[str, Any]:
-    """A look as the page shows it: one entry for each pair, and a message once judging may stop."""
     return {
         "done": look.done,
         "measure": measure,

@@ -105,15 +105,7 @@ class ModelAssessor:
     def _of_settings(
         cls, name: str, settings: Mapping[str, Any], where: str, *, folder: Path, load: Callable[[str], Any]
     ) -> ModelAssessor:
-        """Make one from a table of cranfield.toml.
-
-        name: under which its grades are kept.
-        settings: the table [assessors.NAME].
-        where: what to call it in errors.
-        folder: the folder of the file, where relative paths begin.
-        load: finds the object that "package.module:name" names.
-        Returns the assessor.
-        """
+        """From a table of cranfield.toml in a folder; `load` finds the object that "package.module:name" names."""
         check_settings(settings, SETTINGS, where)
         chosen = {key: value for key, value in settings.items() if key != "object"}
         if "object" in settings:
@@ -122,7 +114,6 @@ class ModelAssessor:
 
     @property
     def _host(self) -> str:
-        """The machine of the endpoint; "" for a function."""
         try:
             parts = urlsplit(self.url)
             return parts.hostname or "" if parts.port is None or parts.port else ""  # reading it checks the port
@@ -146,7 +137,6 @@ class ModelAssessor:
         return read_prompt(self.prompt, self.folder)
 
     def _asked(self, prompt: PromptTemplate, scale: GradeScale) -> dict[str, Any]:
-        """Everything that determines a request, besides the texts."""
         return {
             "model": self.model,
             "endpoint": self._endpoint,  # elsewhere, the same name may be another model

@@ -29,12 +29,12 @@ from cranfield.judging.models.prompts import (
 )
 from cranfield.judging.models.replies import ReadReply, read_better
 from cranfield.judging.models.work import AskedModel, ModelWork, read_raw
-from cranfield.judging.store.assigning import task_of
 from cranfield.judging.store.event_log import NAMES
 from cranfield.judging.store.events import WaitingItem
 from cranfield.judging.store.random_orders import drawn, place
 from cranfield.judging.store.scale import GradeScale
 from cranfield.judging.store.schema import DOCUMENTS, ITEM, QUERIES, REPLIES, WAITING
+from cranfield.judging.store.waiting import task_of
 
 WORDS, CLAIMS = "words of the query in random text", "a claim of relevance in another document"
 _LENGTH = 120  # words of a canary
@@ -49,8 +49,6 @@ _PLAIN = re.findall(
 
 
 class Canary(NamedTuple):
-    """A text that is not relevant to its query, and why a model may think it is."""
-
     number: int
     query_id: str
     kind: str
@@ -95,7 +93,6 @@ _CLAIMS = (
 
 
 def _some_documents(connection: sa.Connection, seed: str) -> list[tuple[str, str]]:
-    """Texts of documents that wait, each with its query; none of a document that waits for several."""
     pairs: dict[str, set[str]] = {}
     for query, document in connection.execute(sa.select(WAITING.c.query_id, WAITING.c.doc_id)):
         pairs.setdefault(document, set()).add(query)
@@ -112,7 +109,6 @@ def _random_text(vocabulary: Sequence[str], chance: random.Random) -> str:
 
 
 def _scattered(query: str, vocabulary: Sequence[str], chance: random.Random, most: int) -> str:
-    """Random words with every word of the query among them, three times."""
     asked = query.split()[:40] * 3
     words = _random_text(vocabulary, chance)[: max(most - len(" ".join(asked)) - 1, 1)].split()
     for word in asked:
@@ -121,18 +117,13 @@ def _scattered(query: str, vocabulary: Sequence[str], chance: random.Random, mos
 
 
 class DocumentPair(NamedTuple):
-    """Two documents of one query, with their grades."""
-
     one: WaitingItem
     other: WaitingItem
     grades: tuple[float, float]
 
 
 def choose_pairs(grades: Mapping[WaitingItem, float], count: int, seed: str) -> list[DocumentPair]:
-    """Draw pairs of documents of the same query; those with different grades come first.
-
-    From every query one pair at a time, so that no query makes up most of them.
-    """
+    """Those with different grades come first, and one pair of every query at a time: no query makes up most of them."""
     by_query: dict[str, list[WaitingItem]] = {}
     for item in grades:
         by_query.setdefault(item[0], []).append(item)
@@ -173,7 +164,6 @@ def summed_up(answers: Mapping[DocumentPair, tuple[str, str]]) -> OrderCheck:
 
 
 def measure_steadiness(connection: sa.Connection, assessor: str, judge: str) -> Steadiness | None:
-    """Measured from the replies in a store; None if no document has two."""
     columns = [REPLIES.c[name] for name in (*ITEM, "sample", "grade")]
     own = (REPLIES.c.assessor == assessor, REPLIES.c.judge == judge, REPLIES.c.purpose == "grade")
     rows = connection.execute(sa.select(*columns).where(*own, REPLIES.c.grade.isnot(None)).order_by(REPLIES.c.number))
@@ -225,7 +215,6 @@ class Checks:
         self._model.requests.ask(self._canary_prompt(canary), 0, save, query=texts.query, document=texts.document)
 
     def canary_result(self) -> CanaryResult | None:
-        """How many canaries got more than the lowest grade, of all that were asked about; None if none was."""
         if not self._canary_grades:
             return None
         lowest = self._model.grades[0]
@@ -243,7 +232,6 @@ class Checks:
         return [2 * longest] * 2 * count
 
     def order_tasks(self, count: int) -> Iterator[Callable[[], None]]:
-        """Ask about pairs of documents that the model has graded, in both orders."""
         with self._model.store._reading() as connection:
             done = ledger.judged_items(connection, self._model.assessor.name, self._model.judge.fingerprint)
         grades = {item: grade for item, (_, grade) in done.items()}
@@ -254,8 +242,7 @@ class Checks:
         asked = hash_of([self._model.judge.asked, template.sha256])
         with self._model.store._reading() as connection:
             texts = [
-                shown(task_of(connection, item, 0), self._model.assessor.max_characters)
-                for item in (pair.one, pair.other)
+                shown(task_of(connection, item), self._model.assessor.max_characters) for item in (pair.one, pair.other)
             ]
         one, other = texts
         if one is None or other is None:

@@ -40,7 +40,6 @@ class InProcess:
 
 
 def _as_text(reply: Any, name: str) -> str:
-    """A reply as text; a number is a grade."""
     if isinstance(reply, str):
         return reply
     if hasattr(reply, "item"):  # a number of numpy or torch
@@ -63,8 +62,6 @@ _NO_FORMAT = ("response_format", "json_object", "response format")
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """A reply as it came, with what the endpoint says about it."""
-
     text: str
     finish_reason: str = ""
     refusal: str = ""
@@ -288,7 +285,6 @@ def _text(data: bytes) -> str:
 
 
 def _seconds(after: str | None) -> float:
-    """The seconds of Retry-After, which is a number or a time."""
     if not after:
         return 0.0
     try:

@@ -11,18 +11,15 @@ import sqlalchemy as sa
 from cranfield.judging.models.assessor import Judge
 from cranfield.judging.models.endpoint import RawReply
 from cranfield.judging.models.replies import PARSER, ReadReply
-from cranfield.judging.store.assigning import waiting_tasks
 from cranfield.judging.store.checked_input import checked_text
 from cranfield.judging.store.contents import say
 from cranfield.judging.store.event_log import NAMES, batches, not_undone, now
 from cranfield.judging.store.events import Task, WaitingItem
 from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, JUDGES, QUERIES, REPLIES, UNANSWERED, WAITING
-from cranfield.judging.store.waiting import upsert
+from cranfield.judging.store.waiting import upsert, waiting_tasks
 
 
 class StoredReply(NamedTuple):
-    """A reply that was paid for."""
-
     number: int
     key: str
     item: WaitingItem
@@ -39,13 +36,11 @@ def remember_judge(connection: sa.Connection, judge: Judge) -> None:
 
 
 def open_request(connection: sa.Connection, assessor: str, tokens: int) -> int:
-    """Record that a request is about to be sent; returns its number."""
     row = {"assessor": assessor, "tokens": tokens, "at": now()}
     return int(connection.execute(UNANSWERED.insert().returning(UNANSWERED.c.number), row).scalar_one())
 
 
 def close_request(connection: sa.Connection, number: int | None) -> None:
-    """Record that a request was answered, or cannot have cost anything."""
     if number is not None:
         connection.execute(UNANSWERED.delete().where(UNANSWERED.c.number == number))
 
@@ -116,7 +111,6 @@ def _stored(row: Mapping[str, Any]) -> StoredReply:
 
 
 def judged_items(connection: sa.Connection, assessor: str, judge: str) -> dict[WaitingItem, tuple[str, float]]:
-    """What an assessor has judged, asked in one way: the hash of the text it saw, and its grade."""
     columns = [EVENTS.c[name] for name in (*ITEM, "text_sha256", "grade")]
     own = (EVENTS.c.assessor == assessor, EVENTS.c.judge == judge, not_undone())
     rows = connection.execute(sa.select(*columns).where(*own).order_by(EVENTS.c.number))

@@ -41,15 +41,6 @@ class _RepeatedKeyError(Exception):
 
 
 def read_grade(text: str, grades: Iterable[float], finish_reason: str = "", refusal: str = "") -> ReadReply:
-    """The grade in a reply.
-
-    >>> read_grade('{"reason": "off topic", "grade": 0}', [0, 1])
-    ReadReply(value=0.0, failure='')
-    >>> read_grade('{"grade": "1"}', [0, 1]).failure, read_grade('{"grade": 7}', [0, 1]).failure
-    ('not a number', 'not on the scale')
-    >>> read_grade('The text says {"grade": 3}. My answer: {"grade": 0}', range(4)).failure
-    'several objects'
-    """
     read = _field(text, "grade", finish_reason, refusal)
     if read.failure:
         return read
@@ -59,7 +50,6 @@ def read_grade(text: str, grades: Iterable[float], finish_reason: str = "", refu
 
 
 def read_better(text: str, finish_reason: str = "", refusal: str = "") -> ReadReply:
-    """Which of two documents a reply prefers: A or B."""
     read = _field(text, "better", finish_reason, refusal)
     if read.failure:
         return read
@@ -67,7 +57,6 @@ def read_better(text: str, finish_reason: str = "", refusal: str = "") -> ReadRe
 
 
 def _field(text: str, name: str, finish_reason: str, refusal: str) -> ReadReply:
-    """A field of the only JSON object in a reply."""
     if refusal or finish_reason == "content_filter":
         return ReadReply(failure="refused")
     if finish_reason == "length":  # even if there is an object: the rest of the reply is unknown

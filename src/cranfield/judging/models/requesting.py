@@ -26,13 +26,10 @@ def most_tokens(size: int, max_tokens: int) -> int:
 
 
 def typical_tokens(size: int) -> int:
-    """What a prompt of so many bytes usually takes."""
     return size // TYPICAL_LETTERS + 1
 
 
 class ExhaustedError(Exception):
-    """The limit of requests or the budget of tokens is reached."""
-
     def __init__(self, what: str) -> None:
         self.what = what
         super().__init__(what)
@@ -126,7 +123,6 @@ class Requests:
         return self._function is None or not self._function.of_texts
 
     def ask(self, prompt: str, sample: int, save: Save[Saved], *, query: str = "", document: str = "") -> Saved:
-        """Send a request until it is answered; `save` writes the reply in the transaction that ends it."""
         attempt = 0
         while True:
             attempt += 1

@@ -108,7 +108,6 @@ class Asking:
         return self._result()
 
     def _run(self, tasks: Iterable[Callable[[], QuestionOutcome | None]], progress: ModelProgress) -> None:
-        """Run tasks in threads, until they are done or one of them ends the run."""
         waiting: Iterator[Callable[[], QuestionOutcome | None]] = iter(tasks)
         under_way: set[Future[QuestionOutcome | None]] = set()
         pool = ThreadPoolExecutor(self._jobs)
@@ -146,7 +145,6 @@ class Asking:
         progress.document(failed=outcome is not None and bool(outcome.why))
 
     def _count_failure(self, failure: NoReplyError | None) -> None:
-        """End the run if access is denied, or if nothing is answered any more."""
         self._failed_in_a_row = self._failed_in_a_row + 1 if failure else 0
         if failure is not None and (failure.final or self._failed_in_a_row >= GIVE_UP):
             many = "" if failure.final else f"{self._failed_in_a_row} requests in a row failed; the last: "
@@ -198,11 +196,7 @@ def _checked(name: str, **numbers: Any) -> None:
 def decide_by_model(
     store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
 ) -> tuple[Decision, list[ModelReport]]:
-    """Ask about documents that can still change the verdict, until it is final or a limit is reached.
-
-    make: makes the decision from the grades that the model gave before, or from None
-    Returns the state of the decision, and a report of each batch, with the requests and tokens of all batches up to it.
-    """
+    """Until the verdict is final or a limit is reached; each report has the requests and tokens up to it."""
     decision = _begun(store, asking, make)
     reports: list[ModelReport] = []
     while not decision.look().done:
@@ -224,7 +218,6 @@ def decide_by_model(
 def most_to_ask(
     store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
 ) -> tuple[Look, AskingEstimate]:
-    """The state of the decision, and the cost if all documents that matter must be judged."""
     decision = _begun(store, asking, make)
     look = decision.look()
     estimate = asking.plan(0 if look.done else canaries, 0, only=[] if look.done else decision._open_pairs())

@@ -15,10 +15,10 @@ from cranfield.judging.models.ledger import StoredReply
 from cranfield.judging.models.prompts import Shown, sample_key, shown
 from cranfield.judging.models.replies import ReadReply, read_grade
 from cranfield.judging.models.requesting import Requests, most_tokens, typical_tokens
-from cranfield.judging.store.assigning import task_of
 from cranfield.judging.store.events import WaitingItem, item_of
 from cranfield.judging.store.scale import GradeScale
 from cranfield.judging.store.store import Store
+from cranfield.judging.store.waiting import task_of
 
 TYPICAL_REPLY = 40  # tokens of a grade and its reason
 
@@ -48,7 +48,6 @@ class Question:
 
 
 def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | None, str]:
-    """The lower median of the replies, if most of them could be read; otherwise the reason."""
     grades = sorted(reply.grade for reply in known.values() if reply.grade is not None)
     if 2 * len(grades) > samples:
         return grades[(len(grades) - 1) // 2], ""
@@ -57,8 +56,6 @@ def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | No
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """The work for a model: the questions it has not judged, how many it has, and documents without text."""
-
     questions: list[Question]
     judged: int
     without_text: tuple[WaitingItem, ...]
@@ -75,7 +72,6 @@ def find_work(
     scale: GradeScale,
     only: Collection[tuple[str, str]] | None = None,
 ) -> ModelWork:
-    """The documents that the model has not judged yet, all or some of them, with the replies that already exist."""
     questions: dict[str, Question] = {}
     without: list[WaitingItem] = []
     judged = 0
@@ -127,7 +123,6 @@ class AskingEstimate:
 def estimate(
     work: ModelWork, assessor: ModelAssessor, again: bool, canaries: list[int], order_checks: list[int], reply: int
 ) -> AskingEstimate:
-    """Add it up. canaries, order_checks: the bytes of their prompts; reply: the most tokens of a reply."""
     sizes = [*canaries, *order_checks]
     for question in work.questions:
         sizes += [question.size] * len(question.open_samples(assessor.samples, again))
@@ -153,8 +148,6 @@ class QuestionOutcome(NamedTuple):
 
 
 class AskedModel(NamedTuple):
-    """A model at work: the store it judges in, how it is asked, and what sends its requests."""
-
     store: Store
     assessor: ModelAssessor
     judge: Judge
@@ -167,22 +160,18 @@ class AskedModel(NamedTuple):
 
     @property
     def named(self) -> dict[str, str]:
-        """The columns of a reply or a grade that say whose it is."""
         return {"assessor": self.assessor.name, "judge": self.judge.fingerprint}
 
 
 class Grading:
-    """Grades questions; for several threads."""
-
     def __init__(self, model: AskedModel, again: bool) -> None:
         self._model, self._again = model, again
 
     def grade(self, question: Question) -> QuestionOutcome:
-        """Request the missing samples of a question, and write its grade."""
         model, items = self._model, tuple(question.items)
         samples = model.assessor.samples
         with model.store._reading() as connection:
-            texts = shown(task_of(connection, items[0], 0), model.assessor.max_characters)
+            texts = shown(task_of(connection, items[0]), model.assessor.max_characters)
             names = {sample_key(question.key, sample): sample for sample in range(samples)}
             # Another process may be asking the same.
             question.known.update({names[key]: row for key, row in ledger.replies_of(connection, names).items()})

@@ -41,7 +41,6 @@ VIEWS = (
 
 
 def application(desk: Desk, hosts: Collection[str], token: str | None, pictures: Path) -> ASGIApp:
-    """The web application. `pictures` is the folder that may contain images of documents."""
     files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in TYPES}
     declared = json.dumps([view._asdict() for view in VIEWS])
     files["views.js"] = f"// Declared in application.py.\nexport const VIEWS = {declared};\n".encode()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import quote
 
 from cranfield.errors import InputError
-from cranfield.judging.store import assigning, listing
+from cranfield.judging.store import listing, waiting
 from cranfield.judging.store.checked_input import checked_grade, checked_id, checked_item, checked_text
 from cranfield.judging.store.events import Event, Task, WaitingItem, item_of
 from cranfield.judging.store.merging import PERSON
@@ -63,14 +63,12 @@ class Desk:
         self.calls: dict[str, Callable[[Asked], Told]] = {name: getattr(self, name) for name in CALLS}
 
     def start(self, asked: Asked) -> Told:
-        """What a page needs first: the scale, and who may be judging."""
         with self._store._reading() as connection:
             names = [name for name, kind in known_assessors(connection).items() if kind == PERSON]
         scale = [{"grade": step.grade, "name": step.name, "meaning": step.meaning} for step in self._store.scale]
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 
     def next(self, asked: Asked) -> Told:
-        """The next documents for an assessor, and the progress of all."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
         without = [number for number in _list(asked, "without") if _is_number(number)]
         if self._followed is not None and asked.get("all") is not True:
@@ -89,12 +87,11 @@ class Desk:
         items = [(*pair, 0, 0) for pair in followed.next(who, count + len(without))]
         return self._store._database.commits.run(
             "who is working on what",
-            lambda connection: assigning.take_several(connection, who, items, count, without),
+            lambda connection: waiting.take_several(connection, who, items, count, without),
             lasting=False,
         )
 
     def judge(self, asked: Asked) -> Told:
-        """Save a grade; it is on disk when this returns."""
         grade = asked.get("grade")
         scale = self._store.scale
         if grade is not None and grade not in scale:
@@ -113,7 +110,6 @@ class Desk:
         return {"event": event.number, "progress": self._progress(event.assessor)}
 
     def undo(self, asked: Asked) -> Told:
-        """Take back an assessor's last event; returns the document, and their grade before that."""
         who = self._who(asked)
         settled = asked.get("adjudicates") is True
         event = self._store.undo(who, adjudicates=settled, key=_text(asked, "key") or None)
@@ -125,14 +121,12 @@ class Desk:
         return {"task": task, "said": grade, "progress": self._progress(who)}
 
     def open(self, asked: Asked) -> Told:
-        """A document that an assessor chose, to judge it or to correct a grade."""
         task, grade = self._take(self._who(asked), _item(asked))
         if task is None:
             raise TakenError
         return {"task": task, "said": grade}
 
     def passages(self, asked: Asked) -> Told:
-        """The passages of a document that an assessor marked, and their grades."""
         who, (query, document, *_) = self._who(asked), _item(asked)
         with self._store._reading() as connection:
             events = listing.marked_passages(connection, who, query, document)
@@ -148,18 +142,16 @@ class Desk:
         return {**self.open(asked), "progress": self._progress(who)}
 
     def leave(self, asked: Asked) -> Told:
-        """Let others have what an assessor has not judged."""
         self._store.give_back(self._who(asked))
         return {}
 
     def query(self, asked: Asked) -> Told:
-        """The documents of a query, with the assessor's grades."""
         who, query = self._who(asked), _text(asked, "query_id")
         with self._store._reading() as connection:
             rows = listing.list_documents(connection, who, query)
             number = listing.position(connection, who, query)
             queries = listing.totals(connection).queries
-            asked_for = assigning.task_of(connection, (query, "", 0, 0), 0)
+            asked_for = waiting.task_of(connection, (query, "", 0, 0))
         documents = [
             {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _grade_of(row.mine)}
             for row in rows
@@ -168,7 +160,6 @@ class Desk:
         return {**query_texts, "number": number, "queries": queries, "documents": documents}
 
     def queries(self, asked: Asked) -> Told:
-        """The queries in the order of an assessor, and those with some words."""
         who, words = self._who(asked), _text(asked, "words")
         with self._store._reading() as connection:
             rows = listing.list_queries(connection, who, words, LISTED + 1)
@@ -179,7 +170,6 @@ class Desk:
         }
 
     def judged(self, asked: Asked) -> Told:
-        """The judgments, the last first."""
         who = self._who(asked)
         filters: dict[str, Any] = {
             name: _text(asked, name) for name in ("by", "query_id", "words") if _text(asked, name)
@@ -195,13 +185,12 @@ class Desk:
         }
 
     def conflicts(self, asked: Asked) -> Told:
-        """The documents on which assessors disagree, with the grade of each."""
         self._who(asked)
         conflicts = self._store.conflicts()
         with self._store._reading() as connection:
             shown = [
                 {
-                    "task": self._task(assigning.task_of(connection, (conflict.query_id, conflict.doc_id, 0, 0), 0)),
+                    "task": self._task(waiting.task_of(connection, (conflict.query_id, conflict.doc_id, 0, 0))),
                     "said": [
                         {"assessor": event.assessor, **_grade_of(event)}
                         for event in listing.current_grades(connection, conflict.query_id, conflict.doc_id)
@@ -214,14 +203,14 @@ class Desk:
 
     def image(self, doc_id: str) -> str:
         with self._store._reading() as connection:
-            return assigning.task_of(connection, ("", checked_text(doc_id, "the page", "doc_id"), 0, 0), 0).image
+            return waiting.task_of(connection, ("", checked_text(doc_id, "the page", "doc_id"), 0, 0)).image
 
     def _take(self, who: str, item: WaitingItem, *, even_of_others: bool = False) -> tuple[Told | None, Told | None]:
         """A document and the assessor's grade; none if others judge it, unless it is shown anyway."""
-        with self._store._database.writing("who is working on what", lasting=False) as connection:
-            task = assigning.take(connection, who, item)
+        with self._store._writing("who is working on what", lasting=False) as connection:
+            task = waiting.take(connection, who, item)
             if task is None and even_of_others:
-                task = assigning.task_of(connection, item, 0)
+                task = waiting.task_of(connection, item)
             grade = listing.current_grade(connection, who, item)
         return self._task(task) if task else None, _grade_of(grade) if grade else None
 
@@ -298,7 +287,6 @@ def _number(asked: Asked, name: str, usual: int) -> int:
 
 
 def _is_number(value: Any) -> TypeGuard[int]:
-    """Whether this can be the number of a row."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
 
 
@@ -320,7 +308,6 @@ def image_link(doc_id: str, image: str) -> dict[str, str] | None:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is a web address that is safe to open."""
     return text.lower().startswith(("http://", "https://"))
 
 

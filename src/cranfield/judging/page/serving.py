@@ -28,8 +28,6 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a page can be opened, and how much waits there."""
-
     addresses: tuple[str, ...]
     progress: StoreProgress
 

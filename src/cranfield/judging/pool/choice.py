@@ -18,8 +18,6 @@ NAMED = 3  # runs that the reason of a document names
 
 
 class PoolPlan(NamedTuple):
-    """How deep a pool goes, and how many documents it takes. See `pool`."""
-
     depth: int
     sample_below: int
     sample_depth: int
@@ -138,10 +136,7 @@ def choose_completely(
     *,
     by_people: bool,
 ) -> PoolOfQuery:
-    """Choose all that runs return first for a query; with `by_people`, people judge it, and otherwise models alone.
-
-    Models also judge what people judged before: their values must rest on the same documents.
-    """
+    """People judge it all, or models alone, who also judge what people did: values must rest on the same documents."""
     first = [document for document, ranks in returned.items() if min(ranks.values()) <= plan.depth]
     why = {document: _why(f"first {plan.depth} of", returned[document], plan.depth) for document in first}
     waiting = {document for document in first if document not in judged} if by_people else set()
@@ -164,10 +159,7 @@ def _first_stratum(before: str, plan: PoolPlan) -> str:
 
 
 def _sampled_stratum(known: Mapping[str, str], plan: PoolPlan) -> str:
-    """The stratum of documents that are new to all pools, some of which are drawn.
-
-    Those of an earlier pool stay in theirs, even if it went as deep: they had another chance to be drawn.
-    """
+    """Documents of an earlier pool stay in their stratum, even if it went as deep: they had another chance."""
     name = f"{plan.depth + 1} to {plan.sample_depth}"
     taken = set(known.values())
     return next(stratum for n in count(1) if (stratum := name if n == 1 else f"{name} ({n})") not in taken)

@@ -42,7 +42,6 @@ class RankedQuery:
 
     @cached_property
     def best_ranks(self) -> dict[str, int]:
-        """The best rank of each document over all runs."""
         best: dict[str, int] = {}
         for ranking in self.rankings.values():
             for rank, document in enumerate(ranking, 1):
@@ -56,11 +55,7 @@ class RankedQuery:
 
 @dataclass(frozen=True)
 class RankedPool:
-    """What runs return down to a depth, by query and run.
-
-    >>> RankedPool({"q1": {"bm25": ["a", "b"], "dense": ["b", "c"]}}, depth=2).queries[0].best_ranks
-    {'a': 1, 'b': 1, 'c': 2}
-    """
+    """What runs return down to a depth, by query and run."""
 
     by_query: Mapping[str, Mapping[str, Sequence[str]]]
     depth: int
@@ -72,8 +67,6 @@ class RankedPool:
 
 
 class OrderedPool(Protocol):
-    """A pool with the grades so far, in the order of judging."""
-
     def next(self, count: int) -> list[QueryDocument]:
         """The unjudged documents to judge next, at most this many."""
 
@@ -124,7 +117,6 @@ class Order:
         return self.name if self.follows_grades else ""
 
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
-        """Follow the order over the first documents of runs, as people judge them in a store."""
         from cranfield.judging.pool.returned import pool_of_runs
 
         depth = USUAL_DEPTH if asked.depth is None else asked.depth
@@ -133,8 +125,6 @@ class Order:
 
 @dataclass(frozen=True)
 class QueryByQuery:
-    """A pool in an order that treats each query by itself."""
-
     steps: Callable[[RankedQuery], Steps]
     pool: RankedPool
     grades: GradesSoFar
@@ -167,8 +157,6 @@ class QueryByQuery:
 
 
 def in_fixed_order(documents: Callable[[RankedQuery], Iterable[str]]) -> Callable[[RankedQuery], Steps]:
-    """An order that grades do not change."""
-
     def steps(ranked: RankedQuery) -> Steps:
         for document in documents(ranked):
             _ = yield document
@@ -177,7 +165,6 @@ def in_fixed_order(documents: Callable[[RankedQuery], Iterable[str]]) -> Callabl
 
 
 def query_by_query(steps: Callable[[RankedQuery], Steps]) -> Callable[[RankedPool, GradesSoFar], OrderedPool]:
-    """`Order.begin` for an order that treats each query by itself."""
     return lambda pool, grades: QueryByQuery(steps, pool, grades)
 
 
@@ -218,7 +205,6 @@ class FollowedGrades:
         return any(grade is not None for events in self._events.values() for _, grade in events.values())
 
     def grades(self) -> dict[str, dict[str, float | None]]:
-        """The grades by query and document; None for one that could not be judged."""
         grades: dict[str, dict[str, float | None]] = {}
         for (query, document), events in self._events.items():
             known = [grade for grade in dict(events.values()).values() if grade is not None]

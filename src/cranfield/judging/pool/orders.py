@@ -167,7 +167,6 @@ def largest_weight(ranked: RankedQuery) -> Steps:
 
 
 def _votes(ranked: RankedQuery, documents: list[str]) -> Numbers:
-    """ln(Z / rank): a line for each run and a column for each document."""
     import numpy as np
 
     longest = max(map(len, ranked.rankings.values()), default=1)
@@ -212,7 +211,6 @@ class UntilDecided:
     queries: tuple[str, ...]
 
     def next(self, count: int) -> list[QueryDocument]:
-        """The most informative documents; none once the verdict is final."""
         return [] if self.decision.look().done else self.decision.next(count)
 
     def next_of_each(self, count: int | None) -> dict[str, list[str]]:
@@ -244,8 +242,6 @@ def until_decided(pool: RankedPool, grades: GradesSoFar) -> OrderedPool:
 
 
 class DecidingOrder(Order):
-    """The order of a decision, which says when judging may stop."""
-
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
         from cranfield.judging.decide.decide import FollowedDecision
 
@@ -278,11 +274,6 @@ ORDERS: dict[str, Order] = {
 
 
 def find_order(name: str) -> Order:
-    """The order of this name.
-
-    >>> find_order("mtf").follows_grades
-    True
-    """
     if name not in ORDERS:
         raise InputError(
             "pool", f"there is no order of judging '{name}'.", hint=choice_hint("orders are", ORDERS, name)

@@ -182,7 +182,6 @@ def _pool(
 
 
 def _sampled(store: Store, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
-    """The sample of queries of the store, drawn now if it is new."""
     from cranfield.judging.pool.query_sample import read_sample, sample_for
 
     with store._reading() as connection:
@@ -230,7 +229,6 @@ def _write(
     plan: PoolPlan,
     sample: QuerySample | None,
 ) -> tuple[int, tuple[str, ...]]:
-    """Write everything in one transaction; returns how many documents are new, and which have no text."""
     from cranfield.judging.pool.query_sample import write_sample
     from cranfield.judging.store.contents import add_documents, add_queries, without_text
     from cranfield.judging.store.waiting import WaitingRow, add_waiting

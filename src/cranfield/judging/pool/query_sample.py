@@ -36,7 +36,6 @@ class QuerySample(NamedTuple):
 
 
 def read_sample(connection: sa.Connection) -> QuerySample | None:
-    """The sample of a store: the last one, which contains those before it."""
     last = connection.execute(sa.select(QUERY_SAMPLES).order_by(QUERY_SAMPLES.c.number.desc()).limit(1)).one_or_none()
     if last is None:
         return None
@@ -48,7 +47,6 @@ def read_sample(connection: sa.Connection) -> QuerySample | None:
 
 
 def drawn_queries() -> sa.Select[tuple[str]]:
-    """The queries that the sample of a store drew, for a condition of a statement."""
     last = sa.select(sa.func.max(QUERY_SAMPLES.c.number)).scalar_subquery()
     return sa.select(SAMPLED_QUERIES.c.query_id).where(SAMPLED_QUERIES.c.sample == last, SAMPLED_QUERIES.c.drawn)
 
@@ -56,10 +54,7 @@ def drawn_queries() -> sa.Select[tuple[str]]:
 def sample_for(
     before: QuerySample | None, queries: Sequence[str], size: int, seed: int, source: str
 ) -> QuerySample | None:
-    """The sample for a pool: a new one, the existing one, or a larger one that contains it.
-
-    size: how many queries; 0 to draw nothing and keep the existing sample
-    """
+    """A new one, the existing one, or a larger one that contains it; a size of 0 keeps what there is."""
     if before is not None:
         _check_same_queries(before, queries, source, all_of_them=size > 0)
         if size in (0, len(before.drawn)) and (not size or seed == before.seed):
@@ -100,7 +95,6 @@ def _check_same_queries(before: QuerySample, queries: Sequence[str], source: str
 
 
 def write_sample(connection: sa.Connection, sample: QuerySample) -> None:
-    """Record a sample, unless it is there already."""
     if sample == read_sample(connection):
         return
     [number] = connection.execute(

@@ -36,14 +36,11 @@ def returned_first(
 
 
 class ReturnedByRuns(NamedTuple):
-    """What runs return first, by query, in the order in which queries appear."""
-
     runs: tuple[str, ...]
     by_query: Mapping[str, FoundByRuns]
 
 
 def all_returned_first(runs: Mapping[str, Any], depth: int, format: str | None = None) -> ReturnedByRuns:
-    """The first documents of runs for all queries that any of them has."""
     by_query: dict[str, FoundByRuns] = {}
     for name, thing in runs.items():
         run = open_run(thing, format)
@@ -69,11 +66,6 @@ def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | N
 
 
 def rankings(by_document: FoundByRuns) -> dict[str, list[str]]:
-    """The documents of each run, best first.
-
-    >>> rankings({"d1": {"bm25": 2}, "d2": {"bm25": 1, "dense": 1}})
-    {'bm25': ['d2', 'd1'], 'dense': ['d2']}
-    """
     by_run: dict[str, dict[int, str]] = {}
     for document, ranks in by_document.items():
         for run, rank in ranks.items():
@@ -82,7 +74,6 @@ def rankings(by_document: FoundByRuns) -> dict[str, list[str]]:
 
 
 def chosen_queries(query_ids: Sequence[str], known: Sequence[str], source: str) -> list[str]:
-    """Some of the queries, each once; an error for one that is not among them."""
     names = list(dict.fromkeys([query_ids] if isinstance(query_ids, str) else query_ids))
     there = set(known)
     for name in names:

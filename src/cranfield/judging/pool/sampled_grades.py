@@ -57,7 +57,6 @@ def pool_sizes(connection: Any, sample: QuerySample) -> dict[str, int]:
 
 
 def pooled_of_drawn(connection: Any, sample: QuerySample) -> dict[str, set[str]]:
-    """By sampled query, the documents that people judge."""
     found: dict[str, set[str]] = {query: set() for query in sample.drawn}
     of_drawn = WAITING.c.query_id.in_(drawn_queries())
     for query, document in connection.execute(
@@ -68,7 +67,6 @@ def pooled_of_drawn(connection: Any, sample: QuerySample) -> dict[str, set[str]]
 
 
 def read_model(connection: Any, sample: QuerySample, model: str) -> ModelGrades:
-    """The grades of a model for what was pooled."""
     item = (WAITING.c.query_id == EVENTS.c.query_id) & (WAITING.c.doc_id == EVENTS.c.doc_id)
     pooled = sa.exists(sa.select(WAITING.c.number).where(item, _IS_POOLED))
     wanted = (EVENTS.c.kind == MODEL) & (EVENTS.c.assessor == model) & pooled
@@ -93,7 +91,6 @@ def read_people(
     people: Sequence[str] | None,
     rule: Callable[[Sequence[float]], float],
 ) -> PeopleGrades:
-    """The grades of people for the sampled queries."""
     wanted = EVENTS.c.kind.in_(BY_PEOPLE)
     if people is not None:
         wanted = wanted & (EVENTS.c.assessor.in_(people) | EVENTS.c.adjudicates)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from cranfield.comparison.corrected import CorrectionBasis
 from cranfield.comparison.corrected_means import FEWEST
 from cranfield.errors import InputError, either, given
+from cranfield.judging.store.checked_input import refuse_unknown
 from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
 from cranfield.judging.store.store import Store
-from cranfield.judging.store.views import known_assessors, refuse_unknown
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
 
@@ -41,6 +41,7 @@ def sampled_views(store: Store, model: str, people: str | Iterable[str], merge: 
     """
     from cranfield.judging.pool.query_sample import read_sample
     from cranfield.judging.pool.sampled_grades import pool_sizes, pooled_of_drawn, read_model, read_people
+    from cranfield.judging.store.views import known_assessors
 
     names = None if people == PEOPLE else list(dict.fromkeys([people] if isinstance(people, str) else people))
     rule = find_rule(merge, store.name).merge

@@ -14,7 +14,6 @@ from cranfield.judging.store.merging import KINDS
 
 
 def checked_id(value: Any, source: str, what: str) -> str:
-    """An id as text that any database can hold unchanged."""
     text = id_text(value, source, what)
     if "\0" in text:
         raise InputError(source, f"{what}: the id {text!r} contains a NUL character.", hint="change the id")
@@ -22,7 +21,6 @@ def checked_id(value: Any, source: str, what: str) -> str:
 
 
 def checked_text(value: Any, source: str, what: str) -> str:
-    """A text that any database can hold unchanged."""
     text = "" if value is None else value
     if not isinstance(text, str):
         raise InputError(source, f"{what}: {value!r:.60} is not text.")
@@ -46,9 +44,8 @@ def checked_part(part: DocumentPart | None, source: str) -> DocumentPart:
     except (TypeError, ValueError, OverflowError):
         good = False
     if not good:
-        raise InputError(
-            source, f"{part!r:.60} is not a part of a text.", hint="a part is (start, end), from 0, start < end"
-        )
+        hint = "a part is (start, end), from 0, start < end"
+        raise InputError(source, f"{part!r:.60} is not a part of a text.", hint=hint)
     return int(start), int(end)
 
 
@@ -60,9 +57,8 @@ def checked_grade(grade: Any, source: str) -> float | None:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(grade, str | bytes | bool) or not math.isfinite(number):
-        raise InputError(
-            source, f"{grade!r:.60} is not a grade.", hint="a grade is a number; None if it cannot be judged"
-        )
+        hint = "a grade is a number; None if it cannot be judged"
+        raise InputError(source, f"{grade!r:.60} is not a grade.", hint=hint)
     return number + 0.0  # -0 is 0
 
 
@@ -70,6 +66,15 @@ def checked_kind(kind: str, source: str) -> str:
     if kind not in KINDS:
         raise InputError(source, f"there is no kind of assessor '{kind}'.", hint=choice_hint("kinds are", KINDS, kind))
     return kind
+
+
+def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) -> None:
+    if not names:
+        raise InputError(source, "no assessor is selected.", hint="leave out assessors to use all of them")
+    for name in names:
+        if name not in known:
+            listed = ", ".join(list(known)[:10]) or "nobody"
+            raise InputError(source, f"there is no assessor '{name}'.", hint=f"assessors who judged: {listed}")
 
 
 def checked_seconds(seconds: Any, source: str) -> float | None:
@@ -81,7 +86,6 @@ def checked_seconds(seconds: Any, source: str) -> float | None:
 
 
 def checked_item(item: Sequence[Any], source: str) -> tuple[str, str, int, int]:
-    """An item to judge: (query, document), or (query, document, part)."""
     if isinstance(item, str | bytes) or not 2 <= len(item) <= 3:
         raise InputError(source, f"{item!r:.60} is not a query and a document to judge.", hint="give (query, document)")
     query = checked_id(item[0], source, "a query")
@@ -96,18 +100,11 @@ def text_rows(things: Any, kind: type, source: str) -> Iterator[dict[str, str]]:
     for pair in things.items() if isinstance(things, Mapping) else things:
         name, *values = (pair,) if isinstance(pair, str) else pair
         identity = checked_id(name, source, f"a {what}")
-        given = _named(values, fields)
+        given: Mapping[Any, Any] = {**dict(zip(fields, values)), **dict.fromkeys(values[len(fields) :])}
+        if len(values) == 1:  # a single text is the text
+            given = values[0] if isinstance(values[0], Mapping) else {"text": values[0]}
         if unknown := [name for name in given if name not in fields]:
             fact = f"{what} '{identity}': there is no field {unknown[0]!r}."
             raise InputError(source, fact, hint=f"it has {', '.join(fields)}")
-        yield {
-            key: identity,
-            **{name: checked_text(given.get(name), source, f"{what} '{identity}'") for name in fields},
-        }
-
-
-def _named(values: Sequence[Any], fields: Sequence[str]) -> Mapping[Any, Any]:
-    """A row by the names of its columns; a single text is the text."""
-    if len(values) == 1:
-        return values[0] if isinstance(values[0], Mapping) else {"text": values[0]}
-    return {**dict(zip(fields, values)), **dict.fromkeys(values[len(fields) :])}
+        texts = {name: checked_text(given.get(name), source, f"{what} '{identity}'") for name in fields}
+        yield {key: identity, **texts}

@@ -8,9 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging.store import assigning, event_log, waiting
+from cranfield.judging.store import event_log, waiting
 from cranfield.judging.store.event_log import NAMES, append_many, batches, not_undone, now, standing
-from cranfield.judging.store.events import Event, StoredDocument, StoredQuery, text_names
+from cranfield.judging.store.events import Event, StoredDocument, StoredQuery, item_of, seen_sha256, text_names
 from cranfield.judging.store.random_orders import place
 from cranfield.judging.store.scale import DEFAULT_SCALE, GradeScale
 from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, SCALE, WAITING
@@ -19,13 +19,11 @@ from cranfield.ranks.judgments import Judgments
 
 
 def add_queries(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
-    """Add queries; returns how many are new."""
     places = ({**row, "place": place(row["query_id"])} for row in rows)
     return _add(connection, QUERIES, places, text_names(StoredQuery))
 
 
 def add_documents(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
-    """Add documents; returns how many are new."""
     return _add(connection, DOCUMENTS, rows, text_names(StoredDocument))
 
 
@@ -52,7 +50,6 @@ def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
 
 
 def import_judgments(connection: sa.Connection, judgments: Judgments, author: Mapping[str, str]) -> int:
-    """Append judgments of one assessor that are not there yet; returns how many."""
     moment = now()
     known = {
         (query, document): event.grade
@@ -72,19 +69,16 @@ def import_judgments(connection: sa.Connection, judgments: Judgments, author: Ma
 
 
 def without_text(connection: sa.Connection, documents: Iterable[str]) -> tuple[str, ...]:
-    """The documents without anything to show, in the order of their ids."""
     shown = sa.or_(*(DOCUMENTS.c[name] != "" for name in text_names(StoredDocument)))
     lacking: list[str] = []
     for names in batches(sorted(documents), NAMES):
-        there = set(
-            connection.execute(sa.select(DOCUMENTS.c.doc_id).where(DOCUMENTS.c.doc_id.in_(names), shown)).scalars()
-        )
+        rows = connection.execute(sa.select(DOCUMENTS.c.doc_id).where(DOCUMENTS.c.doc_id.in_(names), shown))
+        there = set(rows.scalars())
         lacking += [name for name in names if name not in there]
     return tuple(lacking)
 
 
 def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[str, str]]:
-    """The documents of some queries that wait, waited or were judged."""
     pairs: set[tuple[str, str]] = set()
     for names in batches(queries, NAMES):
         for table in (WAITING, EVENTS):
@@ -94,7 +88,6 @@ def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[
 
 
 def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], author: Mapping[str, str]) -> int:
-    """Append judgments of one assessor, with comments, that are not there yet; returns how many."""
     columns = [EVENTS.c[name] for name in ("query_id", "doc_id", "grade", "comment")]
     own = (EVENTS.c.assessor == author["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
     last = connection.execute(sa.select(*columns).where(not_undone(), *own).order_by(EVENTS.c.number))
@@ -115,12 +108,14 @@ def say(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event
     known = _sent_before(connection, row, source)
     if known is not None:
         return known
-    query, document, *part = item = tuple(row[name] for name in ITEM)
+    query, document, start, end = item = tuple(row[name] for name in ITEM)
     if row["text_sha256"] is None:
-        row = {**row, "text_sha256": event_log.hash_in_store(connection, document, (part[0], part[1]))}
-    event = event_log.append(connection, {**row, "at": event_log.now()})
+        seen = connection.execute(_TEXT, {"document": document}).one_or_none()
+        sha256 = "" if seen is None else seen_sha256(seen.title, seen.text, (start, end) if end else None)
+        row = {**row, "text_sha256": sha256}
+    event = event_log.append(connection, {**row, "at": now()})
     waiting.count_document(connection, query, document)
-    assigning.release(connection, item, row["assessor"])
+    waiting.release(connection, item, row["assessor"])
     return event
 
 
@@ -133,23 +128,20 @@ def take_back(
     key: str | None,
     source: str,
 ) -> Event | None:
-    """Append an event that takes back the last one; None if there is none."""
     known = _sent_before(connection, {"assessor": assessor, "key": key}, source)
     if known is not None:
         return known
     last = event_log.last_of(connection, assessor, query_id, doc_id, adjudicates)
     if last is None:
         return None
-    part = last.part or (0, 0)
     row = {
-        **dict(zip(ITEM, (last.query_id, last.doc_id, *part), strict=True)),
-        "assessor": assessor,
-        "kind": last.kind,
-        "adjudicates": last.adjudicates,
+        **dict(zip(ITEM, item_of(last), strict=True)),
+        **{name: getattr(last, name) for name in ("assessor", "kind", "adjudicates")},
         "undoes": last.number,
         "key": key,
+        "at": now(),
     }
-    event = event_log.append(connection, {**row, "at": event_log.now()})
+    event = event_log.append(connection, row)
     waiting.count_document(connection, last.query_id, last.doc_id)
     waiting.look_again(connection, [last.query_id])
     return event
@@ -163,10 +155,10 @@ def _sent_before(connection: sa.Connection, row: Mapping[str, Any], source: str)
         return None
     compared = ("assessor", *(name for name in (*ITEM, "grade") if name in row))
     if any(getattr(sent, name) != row[name] for name in compared):
-        raise InputError(
-            source, f"the key {row['key']!r:.60} was already used for something else.", hint="make a new key"
-        )
+        fact = f"the key {row['key']!r:.60} was already used for something else."
+        raise InputError(source, fact, hint="make a new key")
     return event_log.event_of(sent)
 
 
 _OF_KEY = EVENTS.select().where(EVENTS.c.key == sa.bindparam("sent"))
+_TEXT = sa.select(DOCUMENTS.c.title, DOCUMENTS.c.text).where(DOCUMENTS.c.doc_id == sa.bindparam("document"))

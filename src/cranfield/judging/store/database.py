@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import sqlalchemy as sa
 
 from cranfield.errors import CranfieldError, InputError, OutputError, either, need
 from cranfield.io.formats.store import HEAD
-from cranfield.io.locking import locked
 from cranfield.io.near_files import near_file
+from cranfield.io.target import locked
 from cranfield.judging.store.schema import VERSION, create_tables, migrate, version_of
 
 Made = TypeVar("Made")
@@ -32,7 +32,7 @@ class _PendingChange(Generic[Made]):
     called: threading.Event = field(default_factory=threading.Event)  # it is done, or its thread must lead
     done: bool = False
     left: bool = False  # its thread was interrupted and no longer waits
-    result: list[Made] = field(default_factory=list)
+    result: Made | None = None
     error: Exception | None = None
 
 
@@ -70,17 +70,13 @@ class SharedCommits:
                 mine.left = True
                 if mine in self._waiting:
                     self._waiting.remove(mine)
-                if leads:
-                    self._call_next()
+                if leads and self._waiting:
+                    self._waiting[0].called.set()
+                elif leads:
+                    self._led = False
         if mine.error is not None:
             raise mine.error
-        return mine.result[0]
-
-    def _call_next(self) -> None:
-        if self._waiting:
-            self._waiting[0].called.set()
-        else:
-            self._led = False
+        return cast("Made", mine.result)
 
     def _make_all(self) -> None:
         with self._lock:
@@ -95,25 +91,15 @@ class SharedCommits:
         try:
             with self._writing(changes[0].what, any(change.lasting for change in changes)) as connection:
                 results = [change.make(connection) for change in changes]
-        except Exception:  # one failed, and the others with it: each is tried alone and gets its own error
-            for change in changes:
-                self._make_alone(change)
-        else:
-            for change, result in zip(changes, results, strict=True):
-                change.result.append(result)
-                change.done = True
-                change.called.set()
-
-    def _make_alone(self, change: _PendingChange[Any]) -> None:
-        try:
-            with self._writing(change.what, change.lasting) as connection:
-                result = change.make(connection)
         except Exception as error:
-            change.error = error
-        else:
-            change.result.append(result)
-        change.done = True
-        change.called.set()
+            if len(changes) > 1:  # one failed, and the others with it: each is tried alone and gets its own error
+                for change in changes:
+                    self._make([change])
+                return
+            changes[0].error, results = error, [None]
+        for change, result in zip(changes, results, strict=True):
+            change.result, change.done = result, True
+            change.called.set()
 
 
 PATIENCE = 30.0  # seconds to wait for another process that is writing
@@ -134,7 +120,9 @@ class Database:
             self._check_file(where, create)
             self._engine = _sqlite(where, read_only)
         else:
-            self._engine = _server(self._url, self.name)
+            need("psycopg", purpose="a store in PostgreSQL", extra="postgres")
+            patience = {"connect_timeout": int(PATIENCE)}
+            self._engine = sa.create_engine(self._url, pool_pre_ping=True, pool_size=20, connect_args=patience)
         try:
             self._prepare(create)
         except CranfieldError:
@@ -176,7 +164,6 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A transaction that reads; it sees one state of the store."""
         with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
             if self._url is not None:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -185,10 +172,7 @@ class Database:
 
     @contextmanager
     def writing(self, what: str, lasting: bool = True) -> Iterator[sa.Connection]:
-        """A transaction that writes, one at a time. `what` is lost if it fails.
-
-        lasting: it is on disk when this ends; otherwise it does not wait for the disk, and a power failure may undo it.
-        """
+        """One at a time. `what` is lost if it fails; what is not `lasting` may be undone by a power failure."""
         if self.read_only:
             raise OutputError(self.name, f"{what}: not saved, because this store was opened read-only.")
         with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
@@ -214,10 +198,7 @@ class Database:
 
     @contextmanager
     def only_one(self, doing: str) -> Iterator[None]:
-        """Keep other processes from doing the same to the store while the block runs; an error if one already does.
-
-        A process that was killed no longer counts.
-        """
+        """Keep other processes from doing the same to the store; one that was killed no longer counts."""
         if self._url is None:
             file = Path(self._where).resolve()
             beside = file.with_name(f"{file.name}-{hashlib.sha256(doing.encode()).hexdigest()[:8]}")
@@ -245,7 +226,6 @@ class Database:
 
 
 def address(where: str) -> sa.URL | None:
-    """The URL of a server; None for a path."""
     if "://" not in where or os.path.exists(where):
         return None
     try:
@@ -262,21 +242,13 @@ _MAKING = either("open_store(path, create=True)", "'cranfield pool'") + " makes 
 _URLS = "give a path, or postgresql+psycopg://user:password@host/database"
 
 
-def _server(url: sa.URL, name: str) -> sa.Engine:
-    need("psycopg", purpose="a store in PostgreSQL", extra="postgres")
-    return sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args={"connect_timeout": int(PATIENCE)})
-
-
 def _sqlite(path: str, read_only: bool) -> sa.Engine:
     uri = Path(path).absolute().as_uri() + (_mode(path) if read_only else "")
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
         connection.execute("PRAGMA cache_size=-65536")
-        if read_only:
-            connection.execute("PRAGMA query_only=ON")
-        else:
-            connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA query_only=ON" if read_only else "PRAGMA journal_mode=WAL")
         return connection
 
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.pool.QueuePool, pool_size=20)

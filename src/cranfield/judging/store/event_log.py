@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from cranfield.judging.store.events import Event, seen_sha256, stored_fields
-from cranfield.judging.store.schema import DOCUMENTS, EVENTS
+from cranfield.judging.store.events import Event, stored_fields
+from cranfield.judging.store.schema import EVENTS
 
 BATCH = 10_000  # rows read or written at a time
 _PIECES = {"yield_per": BATCH}
@@ -51,7 +51,6 @@ _APPEND = EVENTS.insert().returning(*EVENTS.c)
 
 
 def append_many(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Append events that all have the same columns."""
     count = 0
     for batch in batches(rows):
         connection.execute(EVENTS.insert(), batch)
@@ -75,15 +74,11 @@ _values_of = attrgetter(*_AS_THEY_ARE)
 
 
 def found_by_item(column: Any) -> Any:
-    """A column to compare after the events of a document are found, of which there are few.
-
-    SQLite does not know how often a value occurs, and would search all events of the assessor instead.
-    """
+    """Compared last: SQLite does not know that a document has few events, and would search all of the assessor."""
     return column.concat("")
 
 
 def not_undone() -> Any:
-    """The condition that an event is a grade, and was not taken back."""
     later = EVENTS.alias("undo")
     return sa.and_(
         EVENTS.c.undoes.is_(None), ~sa.exists(sa.select(later.c.number).where(later.c.undoes == EVENTS.c.number))
@@ -93,20 +88,14 @@ def not_undone() -> Any:
 def last_of(
     connection: sa.Connection, assessor: str, query_id: str | None, doc_id: str | None, adjudicates: bool | None
 ) -> Event | None:
-    """The last event of an assessor that counts: of all or of one query or document, of one kind or both."""
-    statement = EVENTS.select().where(EVENTS.c.assessor == assessor, not_undone())
-    if query_id is not None:
-        statement = statement.where(EVENTS.c.query_id == query_id)
-    if doc_id is not None:
-        statement = statement.where(EVENTS.c.doc_id == doc_id)
-    if adjudicates is not None:
-        statement = statement.where(EVENTS.c.adjudicates.is_(sa.true() if adjudicates else sa.false()))
-    row = connection.execute(statement.order_by(EVENTS.c.number.desc()).limit(1)).one_or_none()
+    wanted = {"assessor": assessor, "query_id": query_id, "doc_id": doc_id, "adjudicates": adjudicates}
+    conditions = [EVENTS.c[name] == value for name, value in wanted.items() if value is not None]
+    statement = EVENTS.select().where(*conditions, not_undone()).order_by(EVENTS.c.number.desc()).limit(1)
+    row = connection.execute(statement).one_or_none()
     return event_of(row) if row is not None else None
 
 
 def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterator[Event]:
-    """Events in the order in which they were appended, a batch at a time."""
     statement = EVENTS.select().where(*conditions).order_by(EVENTS.c.number)
     with connection.execute(statement, execution_options=_PIECES) as result:
         yield from map(event_of, result)
@@ -115,7 +104,6 @@ def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterato
 def newest_first(
     connection: sa.Connection, wanted: Collection[tuple[str, str]], conditions: Iterable[Any]
 ) -> Iterator[tuple[str, str]]:
-    """The queries and documents that were graded last, of those that are wanted."""
     events = sa.select(EVENTS.c.query_id, EVENTS.c.doc_id).where(EVENTS.c.grade.isnot(None), not_undone(), *conditions)
     seen: set[tuple[str, str]] = set()
     with connection.execute(events.order_by(EVENTS.c.number.desc()), execution_options=_PIECES) as result:
@@ -127,10 +115,7 @@ def newest_first(
 
 
 class CurrentEvents:
-    """A statement that reads current grades; it is built once, because that takes longer than running it.
-
-    more: further columns of events, behind those of `CurrentGrade`
-    """
+    """Reads current grades, and `more` columns; the statement is built once: that takes longer than running it."""
 
     def __init__(self, *conditions: Any, more: Sequence[Any] = ()) -> None:
         self._statement = (
@@ -154,12 +139,3 @@ class CurrentEvents:
 
 def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[CurrentGrade]]]:
     return CurrentEvents(*conditions).read(connection)
-
-
-def hash_in_store(connection: sa.Connection, doc_id: str, part: tuple[int, int]) -> str:
-    """The SHA-256 of a document as the store would show it; empty if it does not know the document."""
-    row = connection.execute(_TEXT, {"document": doc_id}).one_or_none()
-    return "" if row is None else seen_sha256(row.title, row.text, part if part[1] else None)
-
-
-_TEXT = sa.select(DOCUMENTS.c.title, DOCUMENTS.c.text).where(DOCUMENTS.c.doc_id == sa.bindparam("document"))

@@ -18,19 +18,12 @@ WaitingItem = tuple[str, str, int, int]  # query, document, and the part from 0 
 
 
 class Stored(NamedTuple):
-    """How a field is kept in a store.
+    """How a field is kept in a store."""
 
-    column: the name of the column; by default that of the field
-    since: the version of the store that has it first
-    is_key: the number of the row
-    is_id: compared by its bytes
-    in_sheet: shown in a sheet
-    """
-
-    column: str = ""
-    since: int = 1
-    is_key: bool = False
-    is_id: bool = False
+    column: str = ""  # by default the name of the field
+    since: int = 1  # the version of the store that has it first
+    is_key: bool = False  # the number of the row
+    is_id: bool = False  # compared by its bytes
     in_sheet: bool = False
 
 
@@ -45,10 +38,6 @@ class StoredField(NamedTuple):
     optional: bool
     default: Any
     stored: Stored
-
-    @property
-    def column(self) -> str:
-        return self.stored.column or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +70,12 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredQuery:
-    """What a store knows about a query, for an assessor to read."""
-
     query: Annotated[str, Stored(column="text", in_sheet=True)] = ""
     narrative: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredDocument:
-    """What a store knows about a document, for an assessor to read."""
-
     title: Annotated[str, Stored(in_sheet=True)] = ""
     text: Annotated[str, Stored(in_sheet=True)] = ""
     url: Annotated[str, Stored(in_sheet=True)] = ""
@@ -111,13 +96,11 @@ class Task(StoredQuery, StoredDocument):
 
     @property
     def text_sha256(self) -> str:
-        """The SHA-256 of what the assessor sees."""
         return seen_sha256(self.title, self.text, self.part)
 
 
 @cache
 def stored_fields(kind: type) -> tuple[StoredField, ...]:
-    """The fields of a class above, as they are kept."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(_stored(declared.name, hints[declared.name], declared.default) for declared in fields(kind))
 
@@ -126,12 +109,13 @@ def _stored(name: str, hint: Any, default: Any) -> StoredField:
     told = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Stored)), Stored())
     plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
     kinds = [kind for kind in get_args(plain) or (plain,) if kind is not type(None)]
+    told = told._replace(column=told.column or name)
     return StoredField(name, kinds[0], type(None) in get_args(plain), default, told)
 
 
 def text_names(kind: type) -> tuple[str, ...]:
     """The columns of texts, in the order in which rows give them."""
-    return tuple(field.column for field in stored_fields(kind))
+    return tuple(field.stored.column for field in stored_fields(kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +141,6 @@ class StoreProgress:
 
 
 def item_of(thing: Event | Task) -> WaitingItem:
-    """What an event or a task is about."""
     return thing.query_id, thing.doc_id, *(thing.part or (0, 0))
 
 

@@ -10,19 +10,17 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from cranfield.judging.store.assigning import free_for, judged_by
 from cranfield.judging.store.event_log import event_of, found_by_item, not_undone
 from cranfield.judging.store.events import Event, StoreProgress, WaitingItem, Work, item_of
 from cranfield.judging.store.random_orders import place
 from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
+from cranfield.judging.store.waiting import free_for, judged_by
 
 RECENT = 50  # the last judgments, from which the pace of an assessor follows
 BEGINNING = 80  # characters of a text that has no title
 
 
 class ListedQuery(NamedTuple):
-    """A query in the order of an assessor: how many documents were pooled for it, and how many are left."""
-
     query_id: str
     text: str
     pooled: int
@@ -39,15 +37,12 @@ class ListedDocument(NamedTuple):
 
 
 class JudgedDocument(NamedTuple):
-    """An assessor's current grade of a document, with what identifies the document to a reader."""
-
     event: Event
     query: str
     title: str
 
 
 def totals(connection: sa.Connection) -> StoreProgress:
-    """How much was pooled and how much is left, without who did what."""
     counts = [sa.func.count(), *(sa.func.coalesce(sa.func.sum(QUERIES.c[name]), 0) for name in ("pooled", "open"))]
     done = sa.func.coalesce(sa.func.sum(sa.case((QUERIES.c.open == 0, 1), else_=0)), 0)
     row = connection.execute(sa.select(*counts, done).where(QUERIES.c.pooled > 0)).one()
@@ -62,7 +57,6 @@ def pace(connection: sa.Connection, assessor: str) -> float | None:
 
 
 def position(connection: sa.Connection, assessor: str, query_id: str) -> int:
-    """Which query this is in the order of an assessor, from 1."""
     start = place(assessor)
     mine = connection.execute(sa.select(QUERIES.c.place).where(QUERIES.c.query_id == query_id)).scalar()
     if mine is None:
@@ -82,10 +76,7 @@ def has_query(connection: sa.Connection, query_id: str) -> bool:
 
 
 def list_queries(connection: sa.Connection, assessor: str, words: str, limit: int) -> list[ListedQuery]:
-    """Queries in the order of an assessor, all or those with some words in their text, id or documents.
-
-    Queries for which nothing was returned are included: an assessor may know a document that answers them.
-    """
+    """Those without any returned document as well: an assessor may know one that answers them."""
     later = sa.case((QUERIES.c.place >= place(assessor), 0), else_=1)
     columns = [QUERIES.c[name] for name in ("query_id", "text", "pooled", "open")]
     chosen = sa.select(*columns).order_by(later, QUERIES.c.place).limit(limit)
@@ -97,7 +88,6 @@ def list_queries(connection: sa.Connection, assessor: str, words: str, limit: in
 
 
 def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> list[ListedDocument]:
-    """The documents pooled for a query, in the order in which an assessor gets them."""
     mine = {item_of(event): event for event in _standing_of(connection, assessor, query_id)}
     later = sa.case((WAITING.c.place >= place(assessor, query_id), 0), else_=1)
     beginning = sa.func.substr(DOCUMENTS.c.text, 1, BEGINNING)
@@ -119,10 +109,7 @@ def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> l
 def list_judged(
     connection: sa.Connection, assessor: str, filters: Mapping[str, Any], before: int | None, limit: int
 ) -> list[JudgedDocument]:
-    """The judgments, the last first: all that an assessor may see, or those that filters choose.
-
-    Grades of others are left out while the assessor has not judged the document.
-    """
+    """The last first; grades of others are left out while the assessor has not judged the document."""
     waits = sa.exists(
         sa.select(WAITING.c.number).where(
             *(WAITING.c[name] == EVENTS.c[name] for name in ITEM),
@@ -161,7 +148,6 @@ def current_grade(connection: sa.Connection, assessor: str, item: WaitingItem) -
 
 
 def marked_passages(connection: sa.Connection, assessor: str, query_id: str, doc_id: str) -> list[Event]:
-    """The parts of a document that an assessor graded, without those whose grade was removed."""
     events = _standing_of(connection, assessor, query_id, doc_id)
     return [event for event in events if event.part and event.grade is not None]
 

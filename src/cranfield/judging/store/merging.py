@@ -14,10 +14,8 @@ from cranfield.errors import InputError, choice_hint
 
 
 class AssessorKind(NamedTuple):
-    """A kind of assessor. By default only people's judgments count."""
-
     meaning: str
-    people: bool
+    people: bool  # by default only their judgments count
 
 
 PERSON = "person"  # who judges on the page and in a sheet
@@ -31,10 +29,8 @@ BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
 
 
 class Rule(NamedTuple):
-    """A rule for the grades of one document, in the order in which they were given."""
-
     meaning: str
-    merge: Callable[[Sequence[float]], float]
+    merge: Callable[[Sequence[float]], float]  # takes grades in the order in which they were given
 
 
 def _majority(grades: Sequence[float]) -> float:
@@ -43,31 +39,20 @@ def _majority(grades: Sequence[float]) -> float:
     return min(grade for grade, count in counts.items() if count == most)
 
 
-def _median(grades: Sequence[float]) -> float:
-    return sorted(grades)[(len(grades) - 1) // 2]
-
-
-def _latest(grades: Sequence[float]) -> float:
-    return grades[-1]
-
-
 RULES: dict[str, Rule] = {
     "majority": Rule("the grade that most assessors gave; in a tie, the lowest", _majority),
-    "median": Rule("the middle grade; of two, the lower one, so it is always a grade that was given", _median),
+    "median": Rule(
+        "the middle grade; of two, the lower one, so it is always a grade that was given",
+        lambda grades: sorted(grades)[(len(grades) - 1) // 2],
+    ),
     "max": Rule("the highest grade", max),
     "min": Rule("the lowest grade", min),
-    "latest": Rule("the grade that was given last", _latest),
+    "latest": Rule("the grade that was given last", lambda grades: grades[-1]),
 }
 
 
 def find_rule(name: str, source: str) -> Rule:
-    """The rule of this name.
-
-    >>> find_rule("majority", "judgments.db").merge([2, 0, 2])
-    2
-    """
     if name not in RULES:
-        raise InputError(
-            source, f"there is no rule '{name}' to merge grades.", hint=choice_hint("rules are", RULES, name)
-        )
+        fact = f"there is no rule '{name}' to merge grades."
+        raise InputError(source, fact, hint=choice_hint("rules are", RULES, name))
     return RULES[name]

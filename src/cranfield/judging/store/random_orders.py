@@ -11,15 +11,10 @@ SAMPLE = "sample"  # why documents of a query are drawn
 
 
 def place(*names: object) -> int:
-    """A place in a fixed random order."""
     digest = hashlib.blake2b("\0".join(map(str, names)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1  # 63 bits, which all databases hold
 
 
 def drawn(names: Iterable[str], count: int, *why: object) -> list[str]:
-    """Draw this many of the names at random; with the same reason, the same ones.
-
-    >>> drawn("abcdef", 2, "a test") == drawn("fedcba", 2, "a test")
-    True
-    """
+    """With the same reason, the same ones."""
     return sorted(names, key=lambda name: place(*why, name))[:count]

@@ -15,8 +15,6 @@ MOST_GRADES = 10  # one key each, 0 to 9
 
 
 class GradeMeaning(NamedTuple):
-    """A grade, its name, and a sentence that says when to give it."""
-
     grade: float
     name: str
     meaning: str = ""
@@ -24,13 +22,7 @@ class GradeMeaning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GradeScale:
-    """The grades of a project from the lowest to the highest, each with its name and what it means.
-
-    >>> GradeScale.of({0: "Off topic", 1: ("On topic", "It answers the question.")}).names
-    {0.0: 'Off topic', 1.0: 'On topic'}
-    >>> 2 in DEFAULT_SCALE, 2.5 in DEFAULT_SCALE
-    (True, False)
-    """
+    """From the lowest grade to the highest."""
 
     grades: tuple[GradeMeaning, ...]
 
@@ -39,14 +31,10 @@ class GradeScale:
 
     @classmethod
     def of(cls, grades: Mapping[Any, Any] | Iterable[Any], source: str = "the scale") -> GradeScale:
-        """Make a scale, or say what is wrong with it.
-
-        grades: {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning).
-        source: where it comes from, for errors.
-        Returns a `GradeScale`.
-        """
-        rows = [_named(*pair) for pair in grades.items()] if isinstance(grades, Mapping) else list(grades)
-        made = tuple(sorted(_checked(row, source) for row in rows))
+        """From {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning); `source` is for errors."""
+        if isinstance(grades, Mapping):
+            grades = [(grade, told) if isinstance(told, str) else (grade, *told) for grade, told in grades.items()]
+        made = tuple(sorted(_checked(row, source) for row in grades))
         if not 2 <= len(made) <= MOST_GRADES:
             raise InputError(source, f"a scale has 2 to {MOST_GRADES} grades, not {len(made)}.")
         for one, other in pairwise(made):
@@ -62,16 +50,10 @@ class GradeScale:
 
     @property
     def names(self) -> dict[float, str]:
-        """The name of each grade."""
         return {step.grade: step.name for step in self.grades}
 
     def listed(self) -> str:
-        """The grades for an error or a help text: 0, 1, 2, 3."""
         return ", ".join(f"{step.grade:g}" for step in self.grades)
-
-
-def _named(grade: Any, meaning: Any) -> tuple[Any, ...]:
-    return (grade, meaning) if isinstance(meaning, str) else (grade, *meaning)
 
 
 def _checked(row: Any, source: str) -> GradeMeaning:

@@ -32,7 +32,6 @@ def _since(version: int) -> dict[str, int]:
 
 
 def _declared(kind: type) -> Iterator[sa.Column[Any]]:
-    """The columns that the fields of a class in `events.py` declare."""
     for field in stored_fields(kind):
         if field.type == DocumentPart:
             yield from _part()
@@ -41,7 +40,7 @@ def _declared(kind: type) -> Iterator[sa.Column[Any]]:
         stored = field.stored
         type_ = _NUMBER if stored.is_key else _ID if stored.is_id else _TYPES[field.type]
         more = {"primary_key": stored.is_key, "nullable": field.optional, "server_default": default}
-        yield sa.Column(field.column, type_, **more, info=_since(stored.since))
+        yield sa.Column(stored.column, type_, **more, info=_since(stored.since))
 
 
 def _part() -> list[sa.Column[Any]]:
@@ -68,13 +67,7 @@ QUERIES = sa.Table(
     sa.Column("pooled", sa.Integer, nullable=False, server_default="0", info=_since(3)),  # that wait or waited
 )
 
-DOCUMENTS = sa.Table(
-    "documents",
-    METADATA,
-    sa.Column("doc_id", _ID, primary_key=True),
-    *_declared(StoredDocument),
-)
-
+DOCUMENTS = sa.Table("documents", METADATA, sa.Column("doc_id", _ID, primary_key=True), *_declared(StoredDocument))
 
 WAITING = sa.Table(
     "waiting",
@@ -177,10 +170,7 @@ SCALE = sa.Table(
 
 # Queries in which an assessor has nothing left to do, although others have: these need no new search.
 PASSED = sa.Table(
-    "passed",
-    METADATA,
-    sa.Column("assessor", _ID, primary_key=True),
-    sa.Column("query_id", _ID, primary_key=True),
+    "passed", METADATA, sa.Column("assessor", _ID, primary_key=True), sa.Column("query_id", _ID, primary_key=True)
 )
 
 ITEM = ("query_id", "doc_id", "part_start", "part_end")
@@ -191,32 +181,19 @@ def is_open(column: sa.Column[int]) -> sa.ColumnElement[bool]:
     return column > sa.literal_column("0")
 
 
-def _where_open(column: sa.Column[int]) -> dict[str, object]:
-    return {"sqlite_where": is_open(column), "postgresql_where": is_open(column)}
+def _where(condition: sa.ColumnElement[bool]) -> dict[str, object]:
+    return {"sqlite_where": condition, "postgresql_where": condition}
 
 
 INDEXES = (
-    sa.Index("open_queries", QUERIES.c.place, **_where_open(QUERIES.c.open)),
+    sa.Index("open_queries", QUERIES.c.place, **_where(is_open(QUERIES.c.open))),
     # In version 1 a document could wait only once for a query; since then each of its parts can.
     sa.Index("waiting_items", *(WAITING.c[name] for name in ITEM), unique=True, info=_since(2)),
-    sa.Index("open_items", WAITING.c.query_id, WAITING.c.place, **_where_open(WAITING.c.remaining)),
+    sa.Index("open_items", WAITING.c.query_id, WAITING.c.place, **_where(is_open(WAITING.c.remaining))),
     sa.Index("events_of_items", EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number),
     sa.Index("events_of_assessors", EVENTS.c.assessor, EVENTS.c.number),
-    sa.Index(
-        "undone",
-        EVENTS.c.undoes,
-        unique=True,  # an event is taken back only once
-        sqlite_where=EVENTS.c.undoes.isnot(None),
-        postgresql_where=EVENTS.c.undoes.isnot(None),
-    ),
-    sa.Index(
-        "event_keys",
-        EVENTS.c.key,
-        unique=True,
-        sqlite_where=EVENTS.c.key.isnot(None),
-        postgresql_where=EVENTS.c.key.isnot(None),
-        info=_since(3),
-    ),
+    sa.Index("undone", EVENTS.c.undoes, unique=True, **_where(EVENTS.c.undoes.isnot(None))),  # only once
+    sa.Index("event_keys", EVENTS.c.key, unique=True, **_where(EVENTS.c.key.isnot(None)), info=_since(3)),
     sa.Index("replies_of_items", REPLIES.c.query_id, REPLIES.c.doc_id),
     sa.Index("reply_keys", REPLIES.c.key),
 )
@@ -244,18 +221,14 @@ def _definitions(dialect: str) -> tuple[str, ...]:
 
 
 def version_of(connection: sa.Connection, name: str) -> int | None:
-    """The version of a store; None where the database holds no store."""
     if not sa.inspect(connection).has_table(ABOUT.name):
         return None
     version = connection.execute(sa.select(sa.func.max(ABOUT.c.version))).scalar()
     if not isinstance(version, int):
         raise InputError(name, "this store has lost its version.", hint="restore it from a backup")
     if version > VERSION:
-        raise InputError(
-            name,
-            f"this store has version {version}, but this cranfield reads only up to {VERSION}.",
-            hint="pip install --upgrade cranfield",
-        )
+        fact = f"this store has version {version}, but this cranfield reads only up to {VERSION}."
+        raise InputError(name, fact, hint="pip install --upgrade cranfield")
     return version
 
 

@@ -79,8 +79,6 @@ class ReadSheet:
 
 
 class SheetRow(NamedTuple):
-    """A row about a document as it was filled in; the line is where the row ends."""
-
     line: int
     query_id: str
     doc_id: str
@@ -105,8 +103,8 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
     ...     save_sheet(store, f"{folder}/sheet.csv").documents
     2
     """
-    from cranfield.judging.store.assigning import waiting_tasks
     from cranfield.judging.store.schema import WAITING, is_open
+    from cranfield.judging.store.waiting import waiting_tasks
 
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, COLUMNS, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -142,7 +140,6 @@ def plain(cell: str) -> str:
 
 
 def is_sheet(path: str) -> bool:
-    """Whether a file has the columns of a sheet, and not only those of judgments."""
     if not os.path.isfile(path):
         return False
     lines = Stream(path).head(1 << 16).removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
@@ -211,7 +208,6 @@ def _separator(header: str) -> str:
 
 
 def _cells(name: str) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The rows of a sheet by the names of their columns, with the line where each ends."""
     try:
         text = bytes(Stream(name).content()).removeprefix(BYTE_ORDER_MARK).decode()
     except UnicodeDecodeError:
@@ -268,8 +264,6 @@ def _refuse_twice(rows: Sequence[SheetRow], source: str) -> None:
 
 
 class Imported(NamedTuple):
-    """What was imported from a file into a store, and what was left out, in words."""
-
     store: str
     assessor: str
     new: int

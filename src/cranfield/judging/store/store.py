@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from cranfield.errors import InputError, need
+from cranfield.io.formats.store import JudgmentView
 from cranfield.judging.store.checked_input import (
     checked_grade,
     checked_id,
@@ -42,6 +42,15 @@ def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only
     from cranfield.judging.store.database import Database
 
     return Store(Database(os.fspath(where), create=create, read_only=read_only))
+
+
+def open_view(where: str, what: str, wanted: JudgmentView) -> tuple[Any, str]:
+    """What `io/formats/store.py` gets through `drawing.py`: judgments, strata or passages, and their provenance."""
+    with open_store(where, read_only=True) as store:
+        from cranfield.judging.store.views import by_stratum, marked_in, merged
+
+        read: dict[str, Callable[..., tuple[Any, str]]] = {"view": merged, "strata": by_stratum, "passages": marked_in}
+        return read[what](store, wanted)
 
 
 class Store(StoredJudgments):
@@ -96,7 +105,7 @@ class Store(StoredJudgments):
         from cranfield.judging.store.contents import add_queries
 
         rows = list(text_rows(queries, StoredQuery, self.name))
-        with self._database.writing("the queries") as connection:
+        with self._writing("the queries") as connection:
             return add_queries(connection, rows)
 
     def add_documents(self, documents: Mapping[Any, Any] | Iterable[Any]) -> int:
@@ -114,7 +123,7 @@ class Store(StoredJudgments):
         """
         from cranfield.judging.store.contents import add_documents
 
-        with self._database.writing("the documents") as connection:
+        with self._writing("the documents") as connection:
             return add_documents(connection, text_rows(documents, StoredDocument, self.name))
 
     def wait(self, items: Iterable[Sequence[Any]], *, why: str = "", assessors: int = 1, chosen_by: str = "") -> int:
@@ -138,7 +147,7 @@ class Store(StoredJudgments):
         reason = checked_text(why, self.name, "why")
         order = checked_text(chosen_by, self.name, "chosen_by")
         rows = (WaitingRow(*checked_item(item, self.name), reason, assessors, chosen_by=order) for item in items)
-        with self._database.writing("what is to be judged") as connection:
+        with self._writing("what is to be judged") as connection:
             return add_waiting(connection, rows)
 
     def next_for(self, assessor: str) -> Task | None:
@@ -159,7 +168,7 @@ class Store(StoredJudgments):
         first: the query to begin with, if anything of it is left.
         Returns the documents in order; the first is that of `next_for`.
         """
-        from cranfield.judging.store.assigning import next_tasks
+        from cranfield.judging.store.waiting import next_tasks
 
         who = checked_id(assessor, self.name, "the assessor")
         return self._database.commits.run(
@@ -173,10 +182,10 @@ class Store(StoredJudgments):
 
         assessor: their name.
         """
-        from cranfield.judging.store.assigning import release_all
+        from cranfield.judging.store.waiting import release_all
 
         who = checked_id(assessor, self.name, "the assessor")
-        with self._database.writing("who is working on what", lasting=False) as connection:
+        with self._writing("who is working on what", lasting=False) as connection:
             release_all(connection, who)
 
     def judge(
@@ -271,7 +280,7 @@ class Store(StoredJudgments):
         from cranfield.judging.store.contents import write_scale
 
         chosen = GradeScale.of(scale, self.name)
-        with self._database.writing("the scale") as connection:
+        with self._writing("the scale") as connection:
             write_scale(connection, chosen)
 
     def import_qrels(
@@ -301,10 +310,5 @@ class Store(StoredJudgments):
         for name in (*judgments.query_ids, *judgments.document_ids):
             if "\0" in name:
                 checked_id(name, judgments.name, "an id")
-        with self._database.writing(f"what is in {judgments.name}") as connection:
+        with self._writing(f"what is in {judgments.name}") as connection:
             return import_judgments(connection, judgments, said)
-
-    @contextmanager
-    def _writing(self, what: str) -> Iterator[Any]:
-        with self._database.writing(what) as connection:
-            yield connection

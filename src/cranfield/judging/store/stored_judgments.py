@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from cranfield.errors import InputError
 from cranfield.io.formats.store import JudgmentView
@@ -24,7 +22,7 @@ class StoredJudgments:
     """The half of a `Store` that reads."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database, self._reading, self._writing = database, database.reading, database.writing
         self.name = database.name
 
     def __repr__(self) -> str:
@@ -33,9 +31,7 @@ class StoredJudgments:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -56,7 +52,7 @@ class StoredJudgments:
 
         wanted = {"assessor": assessor, "query_id": query_id, "doc_id": doc_id}
         conditions = [EVENTS.c[name] == value for name, value in wanted.items() if value is not None]
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             yield from read_events(connection, [*conditions, EVENTS.c.number > after])
 
     @property
@@ -71,14 +67,14 @@ class StoredJudgments:
         """
         from cranfield.judging.store.contents import read_scale
 
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             return read_scale(connection)
 
     def progress(self) -> StoreProgress:
         """How much is judged and how much is left, by query and by assessor."""
         from cranfield.judging.store.listing import measure_progress
 
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             return measure_progress(connection)
 
     def view(
@@ -182,11 +178,6 @@ class StoredJudgments:
             hint = "'cranfield judge': select text, then give it a grade"
             raise InputError(self.name, "no passage is marked in it.", hint=hint)
         return passages
-
-    @contextmanager
-    def _reading(self) -> Iterator[Any]:
-        with self._database.reading() as connection:
-            yield connection
 
 
 def _wanted(assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False) -> JudgmentView:

@@ -1,26 +1,23 @@
-"""Judgments as views of the events: assessors are chosen, and their grades are merged by a named rule.
-
-`io/formats/store.py` calls `open_view`, `open_strata` and `open_passages` through `cranfield/drawing.py`.
-"""
+"""Judgments as views of the events: assessors are chosen, and their grades are merged by a named rule."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
 
 from cranfield.errors import InputError, given
-from cranfield.judging.store.checked_input import checked_kind
+from cranfield.io.formats.store import JudgmentView
+from cranfield.judging.store.checked_input import checked_kind, refuse_unknown
+from cranfield.judging.store.event_log import CurrentGrade, standing
 from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
-from cranfield.judging.store.store import open_store
+from cranfield.judging.store.schema import EVENTS
 from cranfield.judging.store.stored_judgments import StoredJudgments
+from cranfield.judging.store.waiting import count_chosen, pooled_documents, strata_of_queries
 from cranfield.ranks.chosen_warning import chosen_part
-
-if TYPE_CHECKING:
-    from cranfield.io.formats.store import JudgmentView
-    from cranfield.judging.store.event_log import CurrentGrade
-
 
 ByQuery = dict[str, dict[str, float]]
 ByStratum = dict[str, dict[str, dict[str, float]]]
@@ -30,8 +27,6 @@ MAJORITY = "majority"  # how grades are merged, if nothing else is said
 
 
 class Conflict(NamedTuple):
-    """A document to which assessors gave different grades."""
-
     query_id: str
     doc_id: str
     grades: Mapping[str, float]  # by assessor
@@ -55,12 +50,6 @@ class _ViewCounts:
     parts: int = 0
 
 
-def open_view(where: str, wanted: JudgmentView) -> tuple[ByQuery, str]:
-    """The view of a store that is named where judgments are expected, and how it appears in a signature."""
-    with open_store(where, read_only=True) as store:
-        return merged(store, wanted)
-
-
 def merged(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByQuery, str]:
     """One grade for each document, and the choice as it appears in a signature: by default all people, by majority."""
     merge, kinds = wanted.merge or MAJORITY, tuple(dict.fromkeys(BY_PEOPLE if wanted.kinds is None else wanted.kinds))
@@ -68,11 +57,16 @@ def merged(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByQuery, str]:
     by_query = merged_grades(store, merge, kinds, wanted.assessors, counts)
     if not by_query:
         raise InputError(store.name, "it contains no judgments.", hint=_elsewhere(store, kinds))
-    provenance = "|".join([_provenance(counts, merge, kinds), *_chosen(store, by_query)])
-    if wanted.pooled:
-        added = _add_pooled(store, by_query)
-        provenance += f"|pooled:{added}" * bool(added)
-    return by_query, provenance
+    with store._reading() as connection:
+        chosen = count_chosen(connection, by_query)
+        pooled = _add_pooled(connection, by_query) if wanted.pooled else 0
+    parts = [f"judges:{len(counts.assessors)}", f"merge:{merge}"]
+    if set(kinds) != set(BY_PEOPLE):
+        parts.append(f"kinds:{','.join(kind for kind in KINDS if kind in kinds)}")
+    numbers = {"parts": counts.parts, "adjudicated": counts.adjudicated, "conflicts": counts.conflicts}
+    parts += [f"{name}:{number}" for name, number in numbers.items() if number]
+    parts += [chosen_part(chosen)] * bool(chosen) + [f"pooled:{pooled}"] * bool(pooled)
+    return by_query, "|".join(parts)
 
 
 def merged_grades(
@@ -102,26 +96,13 @@ def merged_grades(
     return by_query
 
 
-def _chosen(store: StoredJudgments, by_query: ByQuery) -> Iterator[str]:
-    """How many of the documents were chosen by orders of judging, as it appears in a signature."""
-    from cranfield.judging.store.waiting import count_chosen
-
-    with store._reading() as connection:
-        counts = count_chosen(connection, by_query)
-    if counts:
-        yield chosen_part(counts)
-
-
-def _add_pooled(store: StoredJudgments, by_query: ByQuery) -> int:
+def _add_pooled(connection: sa.Connection, by_query: ByQuery) -> int:
     """Give -1 to pooled documents without a grade, in queries that have grades; returns how many."""
-    from cranfield.judging.store.waiting import pooled_documents
-
     added = 0
-    with store._reading() as connection:
-        for query, document in pooled_documents(connection):
-            if query in by_query and document not in by_query[query]:
-                by_query[query][document] = POOLED
-                added += 1
+    for query, document in pooled_documents(connection):
+        if query in by_query and document not in by_query[query]:
+            by_query[query][document] = POOLED
+            added += 1
     return added
 
 
@@ -129,12 +110,7 @@ def graded_documents(
     store: StoredJudgments, assessors: Iterable[str] | None, kinds: Sequence[str], *, differently: bool = False
 ) -> Generator[GradedEvent]:
     """All documents that chosen assessors judged, query by query; `differently`: at least those with several grades."""
-    from cranfield.judging.store.event_log import standing
-    from cranfield.judging.store.schema import EVENTS
-
-    for kind in kinds:
-        checked_kind(kind, store.name)
-    chosen = EVENTS.c.kind.in_(kinds)
+    chosen = EVENTS.c.kind.in_([checked_kind(kind, store.name) for kind in kinds])
     with store._reading() as connection:
         if assessors is not None:
             names, known = chosen_assessors(store.name, assessors, connection)
@@ -142,26 +118,16 @@ def graded_documents(
             # Adjudicated grades count whichever assessors are chosen: that is their purpose.
             chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
         if differently:
-            chosen = chosen & _several_grades()
+            # Few documents ever got several grades, so the others need not be read.
+            pair = (EVENTS.c.query_id, EVENTS.c.doc_id)
+            several = sa.func.min(EVENTS.c.grade) < sa.func.max(EVENTS.c.grade)
+            chosen = chosen & sa.tuple_(*pair).in_(sa.select(*pair).group_by(*pair).having(several))
         for query, document, events in standing(connection, chosen):
-            document_grades = graded(query, document, events)
-            if document_grades is not None:
+            if (document_grades := graded(query, document, events)) is not None:
                 yield document_grades
 
 
-def _several_grades() -> Any:
-    """The condition that a document ever got several grades; few did, so the others need not be read."""
-    import sqlalchemy as sa
-
-    from cranfield.judging.store.schema import EVENTS
-
-    grades = sa.func.min(EVENTS.c.grade) < sa.func.max(EVENTS.c.grade)
-    pair = (EVENTS.c.query_id, EVENTS.c.doc_id)
-    return sa.tuple_(*pair).in_(sa.select(*pair).group_by(*pair).having(grades))
-
-
 def graded(query: str, document: str, events: Sequence[CurrentGrade]) -> GradedEvent | None:
-    """The grades of a document; None if no assessor could judge it."""
     if len(events) == 1:  # as nearly always
         [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = events
         if grade is None:
@@ -173,35 +139,24 @@ def graded(query: str, document: str, events: Sequence[CurrentGrade]) -> GradedE
     grades: dict[str, float] = {}
     parts = False
     for assessor in dict.fromkeys(event.assessor for event in sorted(events, key=itemgetter(0))):
-        own = [
-            event
-            for event in events
-            if event.assessor == assessor and not event.adjudicates and event.grade is not None
-        ]
-        whole = [event for event in own if not event.part_end]
+        mine = [event for event in events if event.assessor == assessor and not event.adjudicates]
+        own = [(event.grade, event.part_end) for event in mine if event.grade is not None]
+        whole = [(grade, end) for grade, end in own if not end]
         if own:
             parts = parts or not whole
-            grades[assessor] = max(event.grade for event in whole or own if event.grade is not None)
+            grades[assessor] = max(grade for grade, _ in whole or own)
     return GradedEvent(query, document, grades, settled, parts) if grades or settled is not None else None
 
 
 def known_assessors(connection: Any) -> dict[str, str]:
-    """All assessors, and of which kind each was first."""
-    import sqlalchemy as sa
-
-    from cranfield.judging.store.schema import EVENTS
-
+    """By name, of which kind each assessor was first."""
     # One step along the index for each assessor: reading all of it would take long.
     kinds: dict[str, str] = {}
-    last = ""
-    while True:
-        next_one = sa.select(sa.func.min(EVENTS.c.assessor)).where(EVENTS.c.assessor > last)
-        name = connection.execute(next_one).scalar()
-        if name is None:
-            return kinds
+    lowest, name = sa.select(sa.func.min(EVENTS.c.assessor)), ""
+    while (name := connection.execute(lowest.where(EVENTS.c.assessor > name)).scalar()) is not None:
         first = sa.select(EVENTS.c.kind).where(EVENTS.c.assessor == name).order_by(EVENTS.c.number).limit(1)
         kinds[name] = connection.execute(first).scalar_one()
-        last = name
+    return kinds
 
 
 def chosen_assessors(source: str, assessors: Iterable[str], connection: Any) -> tuple[list[str], dict[str, str]]:
@@ -212,21 +167,7 @@ def chosen_assessors(source: str, assessors: Iterable[str], connection: Any) -> 
     return names, known
 
 
-def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) -> None:
-    if not names:
-        raise InputError(source, "no assessor is selected.", hint="leave out assessors to use all of them")
-    for name in names:
-        if name not in known:
-            listed = ", ".join(list(known)[:10]) or "nobody"
-            raise InputError(source, f"there is no assessor '{name}'.", hint=f"assessors who judged: {listed}")
-
-
 def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], kinds: Sequence[str]) -> None:
-    """Refuse named assessors whose grades would not count because of their kind."""
-    import sqlalchemy as sa
-
-    from cranfield.judging.store.schema import EVENTS
-
     for name, kind in named.items():
         if kind in kinds:
             continue
@@ -238,22 +179,11 @@ def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], 
 
 
 def _elsewhere(store: StoredJudgments, kinds: Sequence[str]) -> str:
-    """A hint if all judgments are of another kind, or if there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
     if not others:
         return f"cranfield judge {store.name}"
     return f"there are some of the kind {', '.join(others)}: add {given('kinds', others)}"
-
-
-def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
-    parts = [f"judges:{len(counts.assessors)}", f"merge:{merge}"]
-    if set(kinds) != set(BY_PEOPLE):
-        parts.append(f"kinds:{','.join(kind for kind in KINDS if kind in kinds)}")
-    parts += [f"parts:{counts.parts}"] * bool(counts.parts)
-    parts += [f"adjudicated:{counts.adjudicated}"] * bool(counts.adjudicated)
-    parts += [f"conflicts:{counts.conflicts}"] * bool(counts.conflicts)
-    return "|".join(parts)
 
 
 def conflicts(store: StoredJudgments, assessors: Iterable[str] | None, kinds: Iterable[str]) -> list[Conflict]:
@@ -262,36 +192,23 @@ def conflicts(store: StoredJudgments, assessors: Iterable[str] | None, kinds: It
         for query, document, grades, settled, _ in graded_documents(store, assessors, tuple(kinds), differently=True)
         if settled is None and len(set(grades.values())) > 1
     ]
-    return sorted(differing, key=lambda conflict: (-_spread(conflict), conflict.query_id, conflict.doc_id))
 
+    def widest_first(conflict: Conflict) -> tuple[float, str, str]:
+        grades = conflict.grades.values()
+        return min(grades) - max(grades), conflict.query_id, conflict.doc_id
 
-def _spread(conflict: Conflict) -> float:
-    return max(conflict.grades.values()) - min(conflict.grades.values())
-
-
-def open_strata(where: str, wanted: JudgmentView) -> tuple[ByStratum, str]:
-    """The same by stratum, as xinfAP, infNDCG and statAP need it."""
-    with open_store(where, read_only=True) as store:
-        return by_stratum(store, wanted)
+    return sorted(differing, key=widest_first)
 
 
 def by_stratum(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByStratum, str]:
-    """Judgments by query and stratum.
-
-    A stratum is a part of a query's pool of which a random sample is to be judged, or all of it. `pool/choice.py` says
-    which stratum a document is in; the store remembers it.
-    """
-    from cranfield.judging.store.waiting import strata_of_queries
-
+    """A stratum is a part of a query's pool of which a random sample is to be judged, or all of it."""
     by_query, provenance = merged(store, wanted._replace(pooled=True))
     with store._reading() as connection:
         known = strata_of_queries(connection)
     if not known:
-        raise InputError(
-            store.name,
-            "its documents have no strata, because they were judged without a pool.",
-            hint=f"cranfield pool {store.name} QUERIES RUNS --sample-below 20, then judge; or take AP or nDCG",
-        )
+        hint = f"cranfield pool {store.name} QUERIES RUNS --sample-below 20, then judge; or take AP or nDCG"
+        fact = "its documents have no strata, because they were judged without a pool."
+        raise InputError(store.name, fact, hint=hint)
     strata: ByStratum = {}
     for query, grades in by_query.items():
         of_document = known.get(query, {})
@@ -310,18 +227,8 @@ class MarkedPassage(NamedTuple):
     grade: float
 
 
-def open_passages(where: str, wanted: JudgmentView) -> tuple[list[MarkedPassage], str]:
-    """The graded parts of documents, and how the choice appears in a signature."""
-    with open_store(where, read_only=True) as store:
-        passages, judges = marked_in(store, wanted)
-    return passages, f"judges:{len(judges)}|merge:{wanted.merge or MAJORITY}"
-
-
-def marked_in(store: StoredJudgments, wanted: JudgmentView) -> tuple[list[MarkedPassage], set[str]]:
-    """All grades of parts, and of documents of which no part has one; and who gave them."""
-    from cranfield.judging.store.event_log import standing
-    from cranfield.judging.store.schema import EVENTS
-
+def marked_in(store: StoredJudgments, wanted: JudgmentView) -> tuple[list[MarkedPassage], str]:
+    """All grades of parts, and of documents of which no part has one; and how the choice appears in a signature."""
     rule = find_rule(wanted.merge or MAJORITY, store.name).merge
     kinds = BY_PEOPLE if wanted.kinds is None else wanted.kinds
     chosen = EVENTS.c.kind.in_([checked_kind(kind, store.name) for kind in kinds])
@@ -333,18 +240,12 @@ def marked_in(store: StoredJudgments, wanted: JudgmentView) -> tuple[list[Marked
             chosen = chosen & EVENTS.c.assessor.in_(names)
         for query, document, events in standing(connection, chosen):
             judges.update(event.assessor for event in events)
-            parts = dict(_by_part(events))
+            parts: dict[tuple[int, int], list[float]] = {}
+            for event in events:
+                if event.grade is not None and not event.adjudicates:
+                    parts.setdefault((event.part_start, event.part_end), []).append(event.grade)
             if len(parts) > 1:  # a grade of a part says more than a grade of the document
                 parts.pop((0, 0), None)
-            for (start, end), grades in parts.items():
+            for (start, end), grades in sorted(parts.items()):
                 passages.append(MarkedPassage(query, document, start if end else None, end or None, rule(grades)))
-    return passages, judges
-
-
-def _by_part(events: Iterable[CurrentGrade]) -> Iterator[tuple[tuple[int, int], list[float]]]:
-    """The grades of each part, in the order in which they were given."""
-    parts: dict[tuple[int, int], list[float]] = {}
-    for event in events:
-        if event.grade is not None and not event.adjudicates:
-            parts.setdefault((event.part_start, event.part_end), []).append(event.grade)
-    yield from sorted(parts.items())
+    return passages, f"judges:{len(judges)}|merge:{wanted.merge or MAJORITY}"

@@ -1,19 +1,27 @@
-"""What waits to be judged, and how much of it is left."""
+"""What waits to be judged, how much of it is left, and who gets it: nobody gets what another is working on.
+
+Queries and the documents of a query each have a place in a random order. An assessor goes through it once around,
+from a place of their own: the order is the same for them every time, differs between assessors, and needs no table of
+its own. Statements are built once, with parameters: building them takes longer than running them.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from cranfield.judging.store.event_log import BATCH, NAMES, CurrentEvents, CurrentGrade, batches
+from cranfield.judging.store.event_log import BATCH, NAMES, CurrentEvents, batches, found_by_item, not_undone
+from cranfield.judging.store.events import StoredDocument, StoredQuery, Task, WaitingItem, stored_fields
 from cranfield.judging.store.merging import KINDS
-from cranfield.judging.store.random_orders import ORDERED, place
-from cranfield.judging.store.schema import EVENTS, ITEM, PASSED, QUERIES, WAITING, is_open
+from cranfield.judging.store.random_orders import ENDS, ORDERED, place
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING, is_open
 
 
 class WaitingRow(NamedTuple):
@@ -31,7 +39,6 @@ class WaitingRow(NamedTuple):
 
 
 def upsert(dialect: str, table: sa.Table) -> Any:
-    """An insert statement that can handle rows that already exist."""
     return (postgresql if dialect == "postgresql" else sqlite).insert(table)
 
 
@@ -54,22 +61,18 @@ def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow], *, claim:
             connection.execute(upsert(connection.dialect.name, QUERIES).on_conflict_do_nothing(), new)
         queries.update(added)
         statement = upsert(connection.dialect.name, WAITING)
-        larger = sa.case(
-            (statement.excluded.assessors > WAITING.c.assessors, statement.excluded.assessors),
-            else_=WAITING.c.assessors,
-        )
-        new = list(map(_inserted, batch))
-        excluded = statement.excluded
+        excluded, assessors = statement.excluded, WAITING.c.assessors
         followed = (excluded.chosen_by != "") & (excluded.place >= ORDERED)
-        claimed = sa.true() if claim else (excluded.stratum != "") | followed | (WAITING.c.assessors == 0)
+        claimed = sa.true() if claim else (excluded.stratum != "") | followed | (assessors == 0)
         moved = sa.false() if claim else excluded.place < ORDERED
         changed = {
-            "assessors": larger,
+            "assessors": sa.case((excluded.assessors > assessors, excluded.assessors), else_=assessors),
             "stratum": sa.func.coalesce(sa.func.nullif(excluded.stratum, ""), WAITING.c.stratum),
             "chosen_by": sa.case((claimed, excluded.chosen_by), else_=WAITING.c.chosen_by),
             "place": sa.case((moved, excluded.place), else_=WAITING.c.place),
         }
-        connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_=changed), new)
+        statement = statement.on_conflict_do_update(index_elements=ITEM, set_=changed)
+        connection.execute(statement, list(map(_inserted, batch)))
     count_again(connection, queries)
     for names in batches(queries, NAMES):
         look_again(connection, names)
@@ -86,14 +89,6 @@ def count_rows(connection: sa.Connection, table: sa.Table) -> int:
     return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
-def remaining(assessors: int, grades: Sequence[CurrentGrade]) -> int:
-    """How many assessors must still judge an item: those who could not judge it, and models, do not count."""
-    if any(event.adjudicates and event.grade is not None for event in grades):
-        return 0
-    judged = {event.assessor for event in grades if event.grade is not None and KINDS[event.kind].people}
-    return max(assessors - len(judged), 0)
-
-
 def count_again(connection: sa.Connection, queries: Iterable[str]) -> None:
     """Update what is left of some queries, after many events or documents were added."""
     for names in batches(queries, NAMES):
@@ -106,7 +101,6 @@ def count_again(connection: sa.Connection, queries: Iterable[str]) -> None:
 
 
 def count_document(connection: sa.Connection, query: str, document: str) -> None:
-    """The same for one document, without counting all others of the query."""
     opened = _OF_DOCUMENT.count(connection, {"query": query, "document": document})
     if opened:
         connection.execute(_OPENED, {"query": query, "more": opened})
@@ -131,12 +125,14 @@ class _Counting:
         self._grades = CurrentEvents(condition(EVENTS))
 
     def count(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
-        """How many more are open than before."""
         grades = {(query, document): events for query, document, events in self._grades.read(connection, values)}
         changed, opened = [], 0
         for number, query, document, start, end, assessors, before in connection.execute(self._waiting, values).all():
-            of_document = grades.get((query, document), ())
-            after = remaining(assessors, [event for event in of_document if event[3:5] == (start, end)])
+            own = [event for event in grades.get((query, document), ()) if event[3:5] == (start, end)]
+            given = [event for event in own if event.grade is not None]
+            # Models do not count, and neither do those who could not judge it.
+            judged = {event.assessor for event in given if KINDS[event.kind].people}
+            after = 0 if any(event.adjudicates for event in given) else max(assessors - len(judged), 0)
             if after != before:
                 changed.append({"row": number, "left": after})
                 opened += (after > 0) - (before > 0)
@@ -152,9 +148,8 @@ _OF_DOCUMENT = _Counting(
 
 
 def pooled_documents(connection: sa.Connection) -> Iterator[tuple[str, str]]:
-    items = sa.select(WAITING.c.query_id, WAITING.c.doc_id).distinct().order_by(WAITING.c.query_id, WAITING.c.doc_id)
-    for row in connection.execute(items):
-        yield row.query_id, row.doc_id
+    pair = (WAITING.c.query_id, WAITING.c.doc_id)
+    yield from map(tuple, connection.execute(sa.select(*pair).distinct().order_by(*pair)))
 
 
 def strata_of_queries(connection: sa.Connection) -> dict[str, dict[str, str]]:
@@ -171,10 +166,7 @@ def look_again(connection: sa.Connection, queries: Sequence[str]) -> None:
 
 
 def count_chosen(connection: sa.Connection, judged: Mapping[str, Collection[str]]) -> Counter[str]:
-    """By order of judging, how many of some documents of queries it chose.
-
-    If all documents of a query waited and are judged, it does not matter that an order chose some first.
-    """
+    """By order. If all documents of a query waited and are judged, it does not matter what an order chose first."""
     # A document may wait as a whole and in parts; it is one judgment, and belongs to the order that came first.
     chosen: dict[tuple[str, str], tuple[str, bool]] = {}
     for query, document, order, alone in connection.execute(_CHOSEN):
@@ -202,3 +194,186 @@ def _unfinished(
         for query, document in chain.from_iterable(result.partitions()):
             if query in queries and document not in judged.get(query, ()):
                 yield query
+
+
+LEASE = 30 * 60.0  # seconds for which a document is reserved for the assessor who got it
+
+_WHO = sa.bindparam("who", type_=sa.Text)
+_NOW = sa.bindparam("now", type_=sa.Float)
+_ITEM = {name: sa.bindparam(name, type_=WAITING.c[name].type) for name in ITEM}
+
+
+def judged_by(assessor: Any) -> sa.ColumnElement[bool]:
+    return sa.exists(
+        sa.select(EVENTS.c.number).where(
+            *(EVENTS.c[name] == WAITING.c[name] for name in ITEM),
+            found_by_item(EVENTS.c.assessor) == assessor,
+            EVENTS.c.adjudicates.is_(sa.false()),
+            not_undone(),
+        )
+    )
+
+
+def free_for(assessor: Any, moment: Any) -> sa.ColumnElement[bool]:
+    others = (
+        sa.select(sa.func.count())
+        .where(LEASES.c.waiting == WAITING.c.number, LEASES.c.assessor != assessor, LEASES.c.until > moment)
+        .scalar_subquery()
+    )
+    return WAITING.c.remaining > others
+
+
+def _in_range(table: sa.Table) -> sa.ColumnElement[bool]:
+    low, high = (sa.bindparam(name, type_=sa.BigInteger) for name in ("low", "high"))
+    return (table.c.place >= low) & (table.c.place < high)
+
+
+_THIS_ITEM = sa.and_(*(WAITING.c[name] == _ITEM[name] for name in ITEM))
+_TEXTS = [
+    table.c[field.stored.column].label(field.name)
+    for table, kind in ((QUERIES, StoredQuery), (DOCUMENTS, StoredDocument))
+    for field in stored_fields(kind)
+]
+_PASSED = sa.exists(
+    sa.select(PASSED.c.query_id).where(PASSED.c.assessor == _WHO, PASSED.c.query_id == QUERIES.c.query_id)
+)
+_OPEN_QUERIES = (
+    sa.select(QUERIES.c.query_id, QUERIES.c.place)
+    .where(_in_range(QUERIES), is_open(QUERIES.c.open), ~_PASSED)
+    .order_by(QUERIES.c.place)
+    .limit(sa.bindparam("size", type_=sa.Integer))
+)
+_WANTED = sa.and_(WAITING.c.query_id == sa.bindparam("query"), is_open(WAITING.c.remaining), ~judged_by(_WHO))
+_HELD = sa.select(WAITING.c.number).where(_WANTED).limit(1)
+_TASKS = sa.select(*(WAITING.c[name] for name in ("number", *ITEM)), *_TEXTS).select_from(
+    WAITING.join(QUERIES, QUERIES.c.query_id == WAITING.c.query_id).outerjoin(
+        DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id
+    )
+)
+_OPEN_ITEMS = (
+    _TASKS.where(_WANTED, free_for(_WHO, _NOW), _in_range(WAITING))
+    .where(WAITING.c.number.not_in(sa.bindparam("without", expanding=True)))
+    .order_by(WAITING.c.place, WAITING.c.number)
+    .limit(sa.bindparam("size", type_=sa.Integer))
+)
+_TAKEN = sa.select(WAITING.c.number, judged_by(_WHO), free_for(_WHO, _NOW)).where(_THIS_ITEM)
+_RELEASE = LEASES.delete().where(
+    LEASES.c.assessor == _WHO, LEASES.c.waiting.in_(sa.select(WAITING.c.number).where(_THIS_ITEM).scalar_subquery())
+)
+_KEPT = sa.select(LEASES.c.waiting).where(
+    LEASES.c.assessor == _WHO,
+    LEASES.c.waiting.in_(sa.bindparam("numbers", expanding=True)),
+    LEASES.c.until > sa.bindparam("half", type_=sa.Float),
+)
+
+
+def next_tasks(
+    connection: sa.Connection, assessor: str, count: int, without: Collection[int] = (), first: str = ""
+) -> list[Task]:
+    moment = time.time()
+    tasks: list[Task] = []
+    others = (query for query in _open_queries(connection, assessor) if query != first)
+    for query in chain([first] if first else [], others):
+        rows, held = _open_items(connection, assessor, query, count - len(tasks), without, moment)
+        if not rows and not held and query != first:
+            connection.execute(PASSED.insert(), {"assessor": assessor, "query_id": query})
+        tasks += map(_task, rows)
+        if len(tasks) == count:
+            break
+    _keep(connection, assessor, [task.number for task in tasks], moment)
+    return tasks
+
+
+def take(connection: sa.Connection, assessor: str, item: WaitingItem) -> Task | None:
+    """A document that an assessor chose, reserved for them if it waits; None if it is for others."""
+    moment = time.time()
+    values = {"who": assessor, "now": moment, **dict(zip(ITEM, item, strict=True))}
+    number, is_judged, is_free = connection.execute(_TAKEN, values).one_or_none() or (0, True, False)
+    if not is_judged and not is_free:
+        return None
+    if not is_judged:
+        _keep(connection, assessor, [number], moment)
+    return task_of(connection, item, number)
+
+
+def take_several(
+    connection: sa.Connection, assessor: str, items: Iterable[WaitingItem], count: int, without: Collection[int] = ()
+) -> list[Task]:
+    tasks: list[Task] = []
+    for item in items:
+        if len(tasks) < count and (task := take(connection, assessor, item)) and task.number not in without:
+            tasks.append(task)
+    return tasks
+
+
+def release(connection: sa.Connection, item: WaitingItem, assessor: str) -> None:
+    connection.execute(_RELEASE, {"who": assessor, **dict(zip(ITEM, item, strict=True))})
+
+
+def release_all(connection: sa.Connection, assessor: str) -> None:
+    connection.execute(LEASES.delete().where(LEASES.c.assessor == assessor))
+
+
+def task_of(connection: sa.Connection, item: WaitingItem, number: int = 0) -> Task:
+    values = zip(("number", *ITEM), (number, *item), strict=True)
+    one = sa.select(*(sa.literal(value).label(name) for name, value in values)).subquery()
+    tables = one.outerjoin(QUERIES, QUERIES.c.query_id == one.c.query_id).outerjoin(
+        DOCUMENTS, DOCUMENTS.c.doc_id == one.c.doc_id
+    )
+    return _task(connection.execute(sa.select(*one.c, *_TEXTS).select_from(tables)).one())
+
+
+def waiting_tasks(connection: sa.Connection, *conditions: Any) -> Iterator[Task]:
+    """Some of the documents that wait or waited, query by query, in a fixed random order."""
+    order = (QUERIES.c.place, WAITING.c.query_id, WAITING.c.place, WAITING.c.number)
+    chosen = _TASKS.where(*conditions).order_by(*order)
+    yield from map(_task, connection.execute(chosen, execution_options={"yield_per": 1000}))
+
+
+def _around(start: int) -> tuple[dict[str, int], dict[str, int]]:
+    return {"low": start, "high": ENDS - 1}, {"low": 0, "high": start}
+
+
+def _open_queries(connection: sa.Connection, assessor: str) -> Iterator[str]:
+    for half in _around(place(assessor)):
+        # The first is nearly always enough; more are searched only if others have reserved all of it.
+        values: dict[str, Any] = {"who": assessor, **half, "size": 1}
+        while rows := connection.execute(_OPEN_QUERIES, values).all():
+            yield from (row.query_id for row in rows)
+            values |= {"low": rows[-1].place + 1, "size": 100}
+
+
+def _open_items(
+    connection: sa.Connection, assessor: str, query: str, count: int, without: Collection[int], moment: float
+) -> tuple[list[Any], bool]:
+    """What an assessor can judge in a query, and whether more may follow when others give documents back."""
+    values = {"who": assessor, "query": query, "now": moment, "without": list(without)}
+    rows: list[Any] = []
+    for half in _around(place(assessor, query)):
+        if len(rows) < count:
+            rows += connection.execute(_OPEN_ITEMS, {**values, **half, "size": count - len(rows)}).all()
+    held = not rows and connection.execute(_HELD, {"who": assessor, "query": query}).first() is not None
+    return rows, held
+
+
+def _task(row: Any) -> Task:
+    part = (row.part_start, row.part_end) if row.part_end else None
+    texts = {column.name: getattr(row, column.name) or "" for column in _TEXTS}
+    return Task(number=row.number, query_id=row.query_id, doc_id=row.doc_id, part=part, **texts)
+
+
+def _keep(connection: sa.Connection, assessor: str, numbers: Sequence[int], moment: float) -> None:
+    """Record who works on what; a reservation that still has half of its time is left as it is."""
+    values = {"who": assessor, "numbers": list(numbers), "half": moment + LEASE / 2}
+    held = set(connection.execute(_KEPT, values).scalars())
+    own = {"assessor": assessor, "until": moment + LEASE}
+    if rows := [{"waiting": number, **own} for number in numbers if number not in held]:
+        connection.execute(_lease(connection.dialect.name), rows)
+
+
+@cache
+def _lease(dialect: str) -> Any:
+    statement = upsert(dialect, LEASES)
+    return statement.on_conflict_do_update(
+        index_elements=["waiting", "assessor"], set_={"until": statement.excluded.until}
+    )

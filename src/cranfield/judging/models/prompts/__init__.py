@@ -38,16 +38,11 @@ class PromptTemplate:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """The prompt with its places filled in, all at once: braces in a document stay as they are.
-
-        >>> PromptTemplate("own", '{query}: {document} {"grade": 1}').filled({"query": "cats", "document": "{query}"})
-        'cats: {query} {"grade": 1}'
-        """
+        """All places at once: braces in a document stay as they are."""
         return _PLACE.sub(lambda place: values.get(place[1], place[0]), self.text)
 
 
 def read_prompt(name: str | os.PathLike[str], folder: Path | None = None, kind: str = GRADED) -> PromptTemplate:
-    """One of our prompts by its name, or a text file; an error where a place is missing that it needs."""
     named = os.fspath(name)
     if named in OURS:
         return PromptTemplate(named, (files(__package__) / f"{named}.txt").read_text(encoding="utf-8"))
@@ -68,10 +63,7 @@ def read_prompt(name: str | os.PathLike[str], folder: Path | None = None, kind: 
 
 
 def fence_of(text: str, secret: str) -> str:
-    """A mark that the text cannot contain: its author would have to know the hash of the text.
-
-    It is the same each time, so that a request that was paid for is recognised.
-    """
+    """A mark that the text cannot contain, the same each time: a request that was paid for is recognised."""
     return hashlib.sha256(f"{secret}\0{text}".encode()).hexdigest()[:16]
 
 
@@ -80,7 +72,6 @@ def fenced(text: str, fence: str) -> str:
 
 
 def scale_text(scale: GradeScale) -> str:
-    """The grades, a line each, from the highest: 3 = Perfect: Answers it directly."""
     return "\n".join(
         f"{step.grade:g} = {step.name}" + (f": {step.meaning}" if step.meaning else "") for step in reversed([*scale])
     )
@@ -126,7 +117,6 @@ class Shown(NamedTuple):
 
 
 def shown(task: Task, max_characters: int) -> Shown | None:
-    """The visible part of a document for a query; None if there is no text."""
     body = task.text[slice(*task.part)] if task.part else task.text
     document = "\n\n".join(filter(None, (task.title, body)))
     if not document.strip() or not task.query.strip():
