@@ -5,7 +5,7 @@ import re
 import pytest
 
 from cranfield import advise, evaluate, explain
-from cranfield.comparison import stability
+from cranfield.comparison.stability import stability
 from cranfield.evaluation.overview import overview
 from cranfield.show.stability_text import stability_text
 from cranfield.show.view import View

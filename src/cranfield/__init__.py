@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from cranfield.comparison import Comparison as Comparison
     from cranfield.comparison import Difference as Difference
     from cranfield.comparison import GateResult as GateResult
-    from cranfield.comparison import Reusability as Reusability
-    from cranfield.comparison import Stability as Stability
     from cranfield.comparison import compare as compare
     from cranfield.comparison import compare_evaluations as compare_evaluations
     from cranfield.comparison import detectable_difference as detectable_difference
@@ -24,10 +22,6 @@ if TYPE_CHECKING:
     from cranfield.comparison import power_of as power_of
     from cranfield.comparison import queries_needed as queries_needed
     from cranfield.comparison import query_set_sizes as query_set_sizes
-    from cranfield.comparison import reusability as reusability
-    from cranfield.comparison import stability as stability
-    from cranfield.comparison.corrected import CorrectedEvaluation as CorrectedEvaluation
-    from cranfield.comparison.corrected_pairs import CorrectedComparison as CorrectedComparison
     from cranfield.comparison.order_agreement import Overlap as Overlap
     from cranfield.comparison.order_agreement import RunOverlap as RunOverlap
     from cranfield.comparison.order_agreement import kendall_tau as kendall_tau
@@ -35,6 +29,10 @@ if TYPE_CHECKING:
     from cranfield.comparison.order_agreement import run_overlap as run_overlap
     from cranfield.comparison.order_agreement import spearman_rho as spearman_rho
     from cranfield.comparison.order_agreement import tau_ap as tau_ap
+    from cranfield.comparison.reusability import Reusability as Reusability
+    from cranfield.comparison.reusability import reusability as reusability
+    from cranfield.comparison.stability import Stability as Stability
+    from cranfield.comparison.stability import stability as stability
     from cranfield.errors import ComparisonError as ComparisonError
     from cranfield.errors import CranfieldError as CranfieldError
     from cranfield.errors import DuplicateError as DuplicateError
@@ -49,6 +47,8 @@ if TYPE_CHECKING:
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files
+    from cranfield.evaluation.corrected import CorrectedJudgments as CorrectedJudgments
+    from cranfield.evaluation.estimating import Estimate as Estimate
     from cranfield.evaluation.evaluating import Evaluations as Evaluations
     from cranfield.evaluation.evaluating import evaluate as evaluate
     from cranfield.evaluation.evaluating import evaluate_runs as evaluate_runs
@@ -63,9 +63,6 @@ if TYPE_CHECKING:
     from cranfield.io.converting import convert_file as convert_file
     from cranfield.judging.agree import Agreement as Agreement
     from cranfield.judging.agree import agreement as agreement
-    from cranfield.judging.correcting import compare_corrected as compare_corrected
-    from cranfield.judging.correcting import evaluate_corrected as evaluate_corrected
-    from cranfield.judging.correcting import gate_corrected as gate_corrected
     from cranfield.judging.decide import Decision as Decision
     from cranfield.judging.decide import Look as Look
     from cranfield.judging.decide import PairLook as PairLook
@@ -75,6 +72,7 @@ if TYPE_CHECKING:
     from cranfield.judging.models import ask_model as ask_model
     from cranfield.judging.pool import Pooled as Pooled
     from cranfield.judging.pool import pool as pool
+    from cranfield.judging.pool.corrected_judgments import corrected_judgments as corrected_judgments
     from cranfield.judging.store import ReadSheet as ReadSheet
     from cranfield.judging.store import Store as Store
     from cranfield.judging.store import WrittenSheet as WrittenSheet

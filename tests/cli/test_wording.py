@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import cranfield
-from cranfield.comparison.thinning import DESIGNS
+from cranfield.comparison.stability import DESIGNS
 from cranfield.errors import CranfieldError, any_of, either, given, in_words, nearest
 from tests.program import run
 

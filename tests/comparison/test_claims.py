@@ -5,8 +5,8 @@ import re
 import pytest
 
 from cranfield import compare, gate
+from cranfield.comparison.correlation import reliability
 from cranfield.comparison.differences import p_text, signed
-from cranfield.comparison.reliability import reliability
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.gate_text import gate_markdown, gate_text
 

@@ -3,7 +3,7 @@
 import pytest
 
 from cranfield import Policy, compare, evaluate
-from cranfield.comparison.reliability import reliability
+from cranfield.comparison.correlation import reliability
 from cranfield.show.comparison_text import comparison_text
 
 # In each of ten queries, ten documents were pooled and five of them judged, drawn at random.

@@ -152,7 +152,7 @@ def test_many_runs_are_ranked_and_not_listed():
         return {q: ["r" if at == place else f"x{at}" for at in range(8)] for q, place in places.items()}
 
     found = compare(qrels, {f"s{n:02}": system(0.3 + 0.3 * n) for n in range(20)}, "RR", bounds=False)
-    from cranfield.comparison.reliability import reliability
+    from cranfield.comparison.correlation import reliability
     from cranfield.show.comparison_text import comparison_text
 
     text = comparison_text(found, reliability(found))

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from cranfield import ComparisonError, InputError, Judgments, MeasureError, Policy, evaluate, kendall_tau, reusability
-from cranfield.comparison.reuse import LeftOutRow
+from cranfield.comparison.reusability import LeftOutRow
 from cranfield.io.source import open_source
 from cranfield.ranks.ranking import rank_run
 from cranfield.show.stability_text import reusability_text

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from cranfield import compare, gate, stability
+from cranfield.comparison.correlation import reliability
 from cranfield.comparison.means import means_table
-from cranfield.comparison.reliability import reliability
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text

@@ -18,11 +18,11 @@ from cranfield import (
     stability,
 )
 from cranfield.comparison.scanned import scanned_runs
-from cranfield.comparison.thinning import DESIGNS
+from cranfield.comparison.stability import DESIGNS
 from cranfield.io.source import open_source
 from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.ranking import rank_run
-from cranfield.ranks.tables.removing import without
+from cranfield.ranks.tables.ranks import without
 from tests.comparison.made import qrels_for, random_runs
 from tests.measures.test_catalogue import VARIANTS
 

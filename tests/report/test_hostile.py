@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cranfield import compare, evaluate_runs, explain, gate, reusability, stability
 from cranfield.cli import output
-from cranfield.comparison.reliability import reliability
+from cranfield.comparison.correlation import reliability
 from cranfield.evaluation.overview import overview
 from cranfield.show import evaluation_markup as data
 from cranfield.show import evaluation_markup as markup

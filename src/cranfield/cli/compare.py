@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.correcting_options import CorrectedOptions, CorrectionOptions, refuse_beside
+from cranfield.cli.correcting_options import CorrectedOptions, corrected_source, refuse_beside
 from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
 from cranfield.cli.judging_hints import say_settling
 from cranfield.cli.measure_options import MeasureOptions
@@ -25,8 +25,6 @@ from cranfield.words import count
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
-    from cranfield.comparison.corrected_pairs import CorrectedComparison
-    from cranfield.measures import Measure
 
 
 class ComparisonOptions(
@@ -96,7 +94,7 @@ def command(
     """
     from cranfield.comparison import compare
     from cranfield.comparison.comparing import USUAL_MEASURES
-    from cranfield.comparison.reliability import reliability
+    from cranfield.comparison.correlation import reliability
     from cranfield.io.streams import Stream
     from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
     from cranfield.show.comparison_text import comparison_text
@@ -107,35 +105,11 @@ def command(
         paths, base = with_baseline(paths, comparison.baseline)
     if len(paths) < 2:
         raise _one_run(qrels, paths[0])
-    settings: dict[str, Any] = {"margin": comparison.margin, "alpha": comparison.alpha, "lengths": documents.lengths}
-    settings |= reading.arguments()
     if judgments.correct_with:
-        test = comparison.test
-        refuse_beside(
-            {f"--test {test}": test != "t", "--family all": comparison.family == "all", "--pairs": shown.pairs}
-        )
-        corrected = _corrected(
-            CorrectionOptions.of(qrels, judgments.correct_with),
-            paths,
-            measures.chosen(USUAL_MEASURES),
-            base,
-            correction=comparison.correction or "bonferroni",
-            **settings,
-        )
-        from cranfield.show.corrected_markup import corrected_comparison_latex, corrected_comparison_markdown
-        from cranfield.show.corrected_text import corrected_comparison_text
-
-        forms: dict[str, Callable[[CorrectedComparison], str]] = {
-            "text": lambda compared: corrected_comparison_text(compared, output.width(file), output.paint(file)),
-            "markdown": corrected_comparison_markdown,
-            "latex": corrected_comparison_latex,
-            "json": lambda compared: compared.to_json(),
-        }
-        output.write([forms[form](corrected)], file, data=form == "json")
-        return
+        refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs})
     sources = opened_runs(paths)
     streams = [run for run in sources if isinstance(run, Stream)]
-    judged, opened = documents.measured(qrels, sources, paths)
+    judged, opened = documents.measured(corrected_source(qrels, judgments.correct_with), sources, paths)
     with shown_reading(f"comparing {count(len(paths), 'run')}", streams):
         compared = compare(
             judged,
@@ -148,7 +122,10 @@ def command(
             permutations=comparison.permutations,
             seed=comparison.seed,
             bounds=not shown.no_bounds,
-            **settings,
+            margin=comparison.margin,
+            alpha=comparison.alpha,
+            lengths=documents.lengths,
+            **reading.arguments(),
         )
     texts: dict[str, Callable[[Comparison], str]] = {
         "text": lambda compared: comparison_text(
@@ -178,15 +155,3 @@ def _one_run(qrels: Any, run: str) -> ComparisonError:
         f"compare needs at least two runs, and there is only {run}.",
         hint=f"add another run; or measure this one: cranfield evaluate {judged} {shlex.quote(run)}",
     )
-
-
-def _corrected(
-    chosen: CorrectionOptions, paths: list[str], measures: Sequence[Measure], baseline: int | None, **settings: Any
-) -> CorrectedComparison:
-    """Compare by a model's grades that people correct."""
-    from cranfield.evaluation.naming import named_runs
-    from cranfield.judging.correcting import compare_corrected
-
-    runs = named_runs(paths)
-    base = None if baseline is None else list(runs)[baseline]
-    return compare_corrected(chosen.store, runs, measures, baseline=base, **chosen.arguments(), **settings)

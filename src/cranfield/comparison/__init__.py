@@ -6,16 +6,12 @@ from cranfield.comparison.correlation import MeasureAgreement
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.gating import GateResult, gate
 from cranfield.comparison.power import detectable_difference, power_of, queries_needed, query_set_sizes
-from cranfield.comparison.reuse import Reusability, reusability
-from cranfield.comparison.thinning import Stability, stability
 
 __all__ = [
     "Comparison",
     "Difference",
     "GateResult",
     "MeasureAgreement",
-    "Reusability",
-    "Stability",
     "compare",
     "compare_evaluations",
     "detectable_difference",
@@ -23,6 +19,4 @@ __all__ = [
     "power_of",
     "queries_needed",
     "query_set_sizes",
-    "reusability",
-    "stability",
 ]

@@ -1,18 +1,22 @@
-"""Do two measures agree, over the runs and over the queries? Do two runs find the same queries hard?"""
+"""How far to trust a comparison: how many queries smaller differences take, and how much measures and runs agree."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.order_agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
+from cranfield.comparison.power import SizeRow
 from cranfield.ranks.columns import Numbers
 
-MANY = 500  # from this many values on, Kendall's τ is faster by sorting than by comparing all pairs
+if TYPE_CHECKING:
+    from cranfield.comparison.conclusions import Comparison
 
+MANY = 500  # from this many values on, Kendall's τ is faster by sorting than by comparing all pairs
 CELLS = 1_000_000  # differences worked on at a time
 
 
@@ -30,7 +34,6 @@ class MeasureAgreement(NamedTuple):
 
 
 def measure_agreement(values: Paired) -> list[MeasureAgreement]:
-    """Every pair of measures."""
     return [
         MeasureAgreement(
             one.name,
@@ -52,11 +55,10 @@ class RunAgreement(NamedTuple):
 
 
 def run_agreement(values: Paired) -> list[RunAgreement]:
-    """Every pair of runs, by every measure."""
     return [
-        RunAgreement(measure.name, values.runs[one], values.runs[other], found[one, other])
+        RunAgreement(measure.name, values.runs[one], values.runs[other], known[one, other])
         for measure, table in values.columns.items()
-        for found in [taus(table)]
+        for known in [taus(table)]
         for one, other in combinations(range(len(values.runs)), 2)
     ]
 
@@ -70,12 +72,12 @@ def taus(table: Numbers) -> dict[tuple[int, int], float | None]:
     """Kendall's τ_b of every pair of columns, the first before the second."""
     table = np.round(table, 12)  # differences due to rounding count as ties
     pairs = list(combinations(range(table.shape[1]), 2))
-    found: dict[tuple[int, int], float | None] = dict.fromkeys(pairs)
+    by_pair: dict[tuple[int, int], float | None] = dict.fromkeys(pairs)
     ordered = np.ptp(table, axis=0) > 0
     known = [pair for pair in pairs if ordered[[*pair]].all()]
     if len(table) > MANY:
         numbered = [dict(enumerate(column)) for column in table.T.tolist()]
-        return found | {(one, other): kendall_tau(numbered[one], numbered[other]) for one, other in known}
+        return by_pair | {(one, other): kendall_tau(numbered[one], numbered[other]) for one, other in known}
     # For so few, comparing all pairs of rows takes less time than SciPy takes to be imported.
     agreeing = np.zeros((table.shape[1], table.shape[1]))
     for rows in np.array_split(table, table.size * len(table) // CELLS + 1):
@@ -83,11 +85,33 @@ def taus(table: Numbers) -> dict[tuple[int, int], float | None]:
         agreeing += signs.T @ signs
     orders = agreeing.diagonal()  # pairs that are not tied, counted twice
     for one, other in known:
-        found[one, other] = float(np.clip(agreeing[one, other] / np.sqrt(orders[one] * orders[other]), -1, 1))
-    return found
+        by_pair[one, other] = float(np.clip(agreeing[one, other] / np.sqrt(orders[one] * orders[other]), -1, 1))
+    return by_pair
 
 
 def _over_queries(one: Numbers, other: Numbers) -> float | None:
-    found = [tau(one[:, run], other[:, run]) for run in range(one.shape[1])]
-    known = [value for value in found if value is not None]
+    by_run = (tau(one[:, run], other[:, run]) for run in range(one.shape[1]))
+    known = [value for value in by_run if value is not None]
     return float(np.mean(known)) if known else None
+
+
+class Reliability(NamedTuple):
+    """What a comparison says about its queries, its measures and its runs.
+
+    sizes: of each measure, how many queries detect a given difference
+    discriminative_power: of each measure, the share of the pairs that it separates
+    measures, runs: how much each pair of them agrees; empty where only two runs were compared
+    """
+
+    sizes: Mapping[str, Sequence[SizeRow]]
+    discriminative_power: Mapping[str, float]
+    measures: Sequence[MeasureAgreement] = ()
+    runs: Sequence[RunAgreement] = ()
+
+
+def reliability(comparison: Comparison) -> Reliability:
+    sizes = {measure.name: comparison.query_set_sizes(measure) for measure in comparison.measures}
+    power = comparison.discriminative_power()
+    if len(comparison.runs) <= 2:
+        return Reliability(sizes, power)
+    return Reliability(sizes, power, comparison.agreement(), comparison.run_agreement())

@@ -16,11 +16,7 @@ LEAST_DEPTH = 10  # of a pool, if documents above it are not all judged
 
 
 def complete_depth(tables: Sequence[JudgedRanks]) -> int:
-    """How deep the pool of some runs was: the deepest rank down to which everything is judged, but at least ten.
-
-    >>> complete_depth([JudgedRanks.of_grades([1] * 12 + [None, 1]), JudgedRanks.of_grades([0] * 13)])
-    12
-    """
+    """How deep the pool of some runs was: the deepest rank down to which everything is judged, but at least ten."""
     holes = [_first_hole(table) for table in tables]
     complete = min((hole - 1 for hole in holes if hole is not None), default=None)
     if complete is None:
@@ -38,16 +34,10 @@ def _first_hole(table: JudgedRanks) -> int | None:
 
 
 def contributed(tables: Sequence[JudgedRanks], runs: Collection[int], depth: int) -> Flags:
-    """Which judgments are of documents that some runs have down to a depth and no other run has.
-
-    >>> both = [JudgedRanks.of_grades([1, 0]), JudgedRanks.of_grades([1, None])]
-    >>> contributed(both, [0], 10).tolist(), contributed(both, [0], 1).tolist()
-    ([False, True], [False, False])
-    """
-    found = np.zeros((2, len(tables[0].judged_row)), dtype=np.bool_)
+    """Which judgments are of documents that some runs have down to a depth and no other run has."""
+    others, own = np.zeros((2, len(tables[0].judged_row)), dtype=np.bool_)
     for at, table in enumerate(tables):
-        found[int(at in runs), table.row[table.within(depth)]] = True
-    others, own = found
+        (own if at in runs else others)[table.row[table.within(depth)]] = True
     return own & ~others
 
 

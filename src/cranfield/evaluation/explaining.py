@@ -13,8 +13,8 @@ from cranfield.errors import InputError, nearest
 from cranfield.io.source import open_source
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
-from cranfield.measures.parameters import GainMap
-from cranfield.measures.registry import require_ranks
+from cranfield.measures.registry import REQUIRED, find, require_ranks
+from cranfield.measures.scope import chosen_parameters
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
@@ -140,30 +140,18 @@ def explain_grades(
 def without_cutoff(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """The measures of ranks and grades by names that may lack a cutoff: "P" names a family of cutoffs here."""
     words = measures.split() if isinstance(measures, str) else measures
-    found: list[Measure] = []
+    wanted: list[Measure] = []
     for word in [words] if isinstance(words, Measure) else words:
         named = f"{word}@1" if isinstance(word, str) and "@" not in word and _needs_cutoff(word) else word
-        found += parse_measures(named)
-    for measure in found:
+        wanted += parse_measures(named)
+    for measure in wanted:
         require_ranks(measure)
-    return found
+    return wanted
 
 
 def _needs_cutoff(word: str) -> bool:
-    from cranfield.measures.registry import REQUIRED, find
-
     known = find(word.partition("(")[0])
     return known is not None and known[0].at == "cutoff" and known[0].defaults.get("cutoff") is REQUIRED
-
-
-def _read_by(policy: Policy, judged: JudgedRanks) -> JudgedRanks:
-    """The table with its grades as the policy reads them; ranks stay as they are."""
-    return replace(
-        judged,
-        grade=graded(judged.grade, policy),
-        all_judged=replace(judged.all_judged, grades=graded(judged.judged_grades, policy), _known={}),
-        complete=policy.complete,
-    )
 
 
 def _explanation(
@@ -171,10 +159,12 @@ def _explanation(
 ) -> Explanation:
     grades = [known.get(document, 0.0 if policy.complete else None) for document in documents]
     missed = [grade for document, grade in known.items() if document not in set(documents)]
-    judged = _read_by(policy, JudgedRanks.of_grades([known.get(document) for document in documents], missed))
+    judged = JudgedRanks.of_grades([known.get(document) for document in documents], missed)
+    all_judged = replace(judged.all_judged, grades=graded(judged.judged_grades, policy), _known={})
+    judged = replace(judged, grade=graded(judged.grade, policy), all_judged=all_judged, complete=policy.complete)
     depth = min(k, len(documents))
     values = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
-    kinds = {_family(measure): kind for measure in measures if (kind := _gain(measure)) is not None}
+    kinds = {_family(measure): kind for measure in measures if (kind := chosen_parameters(measure).get("gain"))}
     worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), next(iter(kinds.values()), "linear"))
     positions = tuple(
         Position(
@@ -195,12 +185,6 @@ def _explanation(
 
 def _family(measure: Measure) -> str:
     return measure.name.partition("@")[0] if "cutoff" in measure.definition.kinds else measure.name
-
-
-def _gain(measure: Measure) -> str | GainMap | None:
-    """The gain of a measure, if it has one, set or not."""
-    found: str | GainMap | None = {**measure.definition.defaults, **dict(measure.parameters)}.get("gain")
-    return found
 
 
 def _at(measure: Measure, judged: JudgedRanks, rank: int) -> float:

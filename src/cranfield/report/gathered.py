@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison import Comparison, Stability, compare_evaluations, stability
+from cranfield.comparison import Comparison, compare_evaluations
 from cranfield.comparison.conclusions import LETTERED
 from cranfield.comparison.significance import TESTS, Settings
+from cranfield.comparison.stability import FRACTIONS, Stability, stability
 from cranfield.comparison.standing import Standings, standings
-from cranfield.comparison.thinning import FRACTIONS
 from cranfield.evaluation.overview import Overview, overview
 from cranfield.evaluation.rank_curves import rank_curves, recall_curves
 from cranfield.evaluation.result import Evaluation

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import stability
+from cranfield.comparison.stability import stability
 from cranfield.errors import CranfieldError, OutputError
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.evaluation.rank_curves import curve_of_grades

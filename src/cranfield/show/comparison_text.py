@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.correlation import Reliability
 from cranfield.comparison.differences import UNDECIDED, Change, Difference, p_text, signed, span_text
 from cranfield.comparison.most_changed import most_changed
 from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import MOST, USUAL, about, power_of, queries_needed
-from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.measures import known_measure
@@ -25,6 +25,7 @@ from cranfield.show.comparison_words import (
     verdict,
     within_text,
 )
+from cranfield.show.corrected import compared_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, wrapped
 from cranfield.show.run_table_text import run_table_lines, verdict_tone
 from cranfield.words import columns, count, cut, shortened, visible
@@ -182,6 +183,8 @@ def comparison_text(
     pairs: also list all pairs of runs.
     texts: the texts of queries, as far as they are known.
     """
+    if comparison.basis is not None:
+        return compared_text(comparison, width, paint)
     parts = [
         list(_verdict_lines(comparison, width, paint)),
         list(run_table_lines(comparison, width, paint)),

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from html import escape
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.corrected import CorrectedEvaluation
-from cranfield.comparison.corrected_pairs import CorrectedComparison
 from cranfield.comparison.differences import Difference, signed
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.means import means_table
-from cranfield.comparison.reuse import Reusability
-from cranfield.comparison.thinning import Stability
+from cranfield.comparison.reusability import Reusability
+from cranfield.comparison.stability import Stability
 from cranfield.errors import MissingLibrary
 from cranfield.evaluation.explaining import Explanation
 from cranfield.evaluation.query_facts import QueryList
@@ -26,7 +24,7 @@ from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import interval_text, span_and_p, verdict
-from cranfield.show.corrected_text import corrected_comparison_text, corrected_text
+from cranfield.show import corrected
 from cranfield.show.pictures import picture
 from cranfield.show.stability_text import reusability_text
 from cranfield.words import count
@@ -154,6 +152,8 @@ def text_html(text: str) -> str:
 
 
 def summary_html(result: Summary) -> str:
+    if isinstance(result, Evaluation) and result.basis is not None:
+        return text_html(corrected.evaluations_text([result]))
     parts = [table(["run", *result], [[result.run, *map(result.shown, result)]]), _about(result)]
     if isinstance(result, Evaluation) and len(result.query_ids) > 1:
         name, definition = next(iter(result)), result.measures[0].definition
@@ -171,6 +171,8 @@ def _about(result: Summary) -> str:
 def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
     if not evaluations:
         return frame(paragraph("no run"))
+    if evaluations[0].basis is not None:
+        return text_html(corrected.evaluations_text(evaluations))
     measures = list(evaluations[0])
     rows = [[each.run, *(each.shown(name) for name in measures)] for each in evaluations]
     columns = {each.run: each.column(measures[0]).tolist() for each in evaluations}
@@ -180,6 +182,8 @@ def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
+    if comparison.basis is not None:
+        return text_html(corrected.compared_text(comparison))
     means = means_table(comparison)
     rows = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in means.rows]
     remarks = [*means.notes, interval_text(comparison)]
@@ -308,14 +312,6 @@ def stability_html(found: Stability) -> str:
 
 def reusability_html(found: Reusability) -> str:
     return text_html(reusability_text(found))
-
-
-def corrected_html(found: CorrectedEvaluation) -> str:
-    return text_html(corrected_text(found))
-
-
-def corrected_comparison_html(found: CorrectedComparison) -> str:
-    return text_html(corrected_comparison_text(found))
 
 
 def _correlation(tau: float | None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cranfield.comparison.differences import signed
-from cranfield.comparison.reuse import LeftOutRow, Reusability
-from cranfield.comparison.thinning import Stability
+from cranfield.comparison.reusability import LeftOutRow, Reusability
+from cranfield.comparison.stability import Stability
 from cranfield.show.comparison_words import share_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
 from cranfield.words import count, shortened

@@ -24,10 +24,8 @@ class Completions:
     """All completions of the unjudged documents of two runs, where there are few."""
 
     def __init__(self, method: Method) -> None:
-        self._measure = method.measure
-        self._grades = method.grades
-        self._depth = method.depth
-        self._tables = method.tables
+        self._measure, self._grades = method.measure, method.grades
+        self._depth, self._tables = method.depth, method.tables
         self._judgments_matter = looks_at_judgments(method.measure)
 
     def narrowed(self, pairs: RunPairs, ends: Ends, cells: int) -> Ends:
@@ -133,7 +131,6 @@ class Others(Method):
         return None
 
     def ends(self, pairs: RunPairs) -> Ends:
-        """The bounds of each row, by trying all completions where there are few."""
         ends = super().ends(pairs)
         if self._completions is None or not pairs.listed:
             return ends
@@ -149,13 +146,10 @@ class Others(Method):
 
     def worth_listing(self, first: Numbers, second: Numbers, holes: Holes) -> Flags:
         """For each pair and query, whether there may be time, given how many unjudged documents each run has."""
-        few: Flags = np.maximum(first, second) < (
-            self._completions.most_documents(self.work) if self._completions else 0
-        )
-        return few
+        most = self._completions.most_documents(self.work) if self._completions else 0
+        return np.asarray(np.maximum(first, second) < most)
 
     def highest(self, pairs: RunPairs) -> Highest:
-        """The highest value of the first run less the lowest of the second."""
         first, second = (pairs.first, pairs.query), (pairs.second, pairs.query)
         digest, low, high = self._apart
         fixed = (low[first] == high[first]) & (low[second] == high[second])

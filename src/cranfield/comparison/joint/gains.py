@@ -26,6 +26,7 @@ from cranfield.measures import Measure
 from cranfield.measures.arithmetic import discounted, gains, ratio
 from cranfield.measures.completion import Scale, cutoff_of, has_losses
 from cranfield.measures.registry import catalogue
+from cranfield.measures.scope import chosen_parameters
 from cranfield.native import native
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -40,13 +41,12 @@ class Gains(Method):
 
     def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
         super().__init__(measure, tables, scale, work)
-        chosen = {**measure.definition.defaults, **dict(measure.parameters)}
+        chosen = chosen_parameters(measure)
         parts = {name: chosen[name] for name in ("cutoff", "gain", "base", "discount")}
         self._known = by_run(tables, catalogue()["DCG"](**parts))
         judged = tables[0]
-        most = int(np.diff(judged.judged_first).max(initial=0)) + 2 * max(
-            int(table.retrieved.max()) for table in tables
-        )
+        longest = max(int(table.retrieved.max()) for table in tables)
+        most = int(np.diff(judged.judged_first).max(initial=0)) + 2 * longest
         places = np.arange(1, (most if self.cutoff is None else min(most, self.cutoff)) + 1)
         discounts = discounted(np.ones(len(places)), places, chosen["base"], chosen["discount"])
         worth = np.where(judged.judged_grades >= 0, gains(judged.judged_grades, chosen["gain"]), 0.0)
@@ -78,7 +78,6 @@ class Gains(Method):
         return cutoff_of(measure)
 
     def highest(self, pairs: RunPairs) -> Highest:
-        """The largest fraction over all completions."""
         known = self._known[pairs.first, pairs.query] - self._known[pairs.second, pairs.query]
         work = native.largest_fractions if native else largest_fractions
         value = work(pairs.first_rank, pairs.second_rank, known, pairs.beneath, pairs.query, *self._completions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise, starmap
 from typing import NamedTuple
@@ -52,19 +52,10 @@ class RunPairs:
         return bool(self.first_rank.shape[1])
 
     def swapped(self) -> RunPairs:
-        """The same with the runs in the other order."""
         return RunPairs(self.second, self.first, self.query, self.second_rank, self.first_rank, self.beneath)
 
     def only(self, rows: Integers) -> RunPairs:
-        """Some of the rows."""
-        return RunPairs(
-            self.first[rows],
-            self.second[rows],
-            self.query[rows],
-            self.first_rank[rows],
-            self.second_rank[rows],
-            self.beneath[rows],
-        )
+        return RunPairs(*(getattr(self, column.name)[rows] for column in fields(self)))
 
 
 class Part(NamedTuple):
@@ -96,8 +87,8 @@ class Holes:
         """For each pair and query, how many unjudged documents both runs have."""
         every = np.arange(len(self.queries))
         blocks = (every[block] for block in self._blocks(every, EVERYTHING))
-        found = in_parallel(lambda places: self._matched(places, EVERYTHING).shared, blocks, CORES)
-        return np.concatenate([np.zeros((len(self.pairs), 0), np.int64), *found], axis=1)
+        parts = in_parallel(lambda places: self._matched(places, EVERYTHING).shared, blocks, CORES)
+        return np.concatenate([np.zeros((len(self.pairs), 0), np.int64), *parts], axis=1)
 
     def lacking(self) -> Integers:
         """For each run and query, how many unjudged documents at most it lacks that a run it is compared with has."""
@@ -137,8 +128,7 @@ class Holes:
         """The rows of all pairs on the queries of a part, some pairs at a time, pair by pair."""
         places, depth = part
         if not depth:
-            whole = slice(0, len(self.pairs))
-            yield whole, self._unlisted(places)
+            yield slice(0, len(self.pairs)), self._unlisted(places)
             return
         matched = self._matched(places, within)
         rank, document = matched.matrices(depth)
@@ -159,15 +149,8 @@ class Holes:
     def _unlisted(self, places: Integers) -> RunPairs:
         first, second = (np.repeat(side, len(places)) for side in self.pairs.T)
         one, other = (self.counts[side][:, places] for side in self.pairs.T)
-        nothing = np.zeros((len(first), 0), np.int32)
-        return RunPairs(
-            first=first,
-            second=second,
-            query=np.tile(self.queries[places], len(self.pairs)),
-            first_rank=nothing,
-            second_rank=nothing,
-            beneath=(one + other - self.shared[:, places]).reshape(-1),
-        )
+        nothing, query = np.zeros((len(first), 0), np.int32), np.tile(self.queries[places], len(self.pairs))
+        return RunPairs(first, second, query, nothing, nothing, (one + other - self.shared[:, places]).reshape(-1))
 
     def _rows(self, pairs: slice, places: Integers, matched: _Matched, rank: Ranks, document: Ranks) -> RunPairs:
         count, width = len(places), pairs.stop - pairs.start
@@ -183,14 +166,8 @@ class Holes:
         second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, ranked, nowhere)])
         counts = matched.counts
         union = counts[query, first] + counts[query, second] - matched.shared[pairs].reshape(-1)
-        return RunPairs(
-            first=first,
-            second=second,
-            query=self.queries[places][query],
-            first_rank=first_rank,
-            second_rank=second_rank,
-            beneath=union - (its_first >= 0).sum(axis=1) - new.sum(axis=1),
-        )
+        beneath = union - (its_first >= 0).sum(axis=1) - new.sum(axis=1)
+        return RunPairs(first, second, self.queries[places][query], first_rank, second_rank, beneath)
 
 
 class _UnjudgedDocuments:

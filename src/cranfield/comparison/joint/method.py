@@ -13,6 +13,7 @@ from cranfield.comparison.joint.holes import Holes, Ranks, RunPairs
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale, cutoff_of, is_sum, worth_most_first
+from cranfield.measures.scope import chosen_parameters
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.filling import single_documents
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -65,11 +66,9 @@ class Method(ABC):
         return np.full(len(holes.queries), self.depth)
 
     @abstractmethod
-    def highest(self, pairs: RunPairs) -> Highest:
-        """The highest difference of each row."""
+    def highest(self, pairs: RunPairs) -> Highest: ...
 
     def ends(self, pairs: RunPairs) -> Ends:
-        """The bounds of each row."""
         high, low = self.highest(pairs), self.highest(pairs.swapped())
         return Ends(-low.value, high.value, high.exact & low.exact)
 
@@ -84,7 +83,6 @@ class Method(ABC):
 
 
 def by_run(tables: Sequence[JudgedRanks], measure: Measure) -> Numbers:
-    """A value for each run and query."""
     return np.stack([measure(table) for table in tables])
 
 
@@ -102,7 +100,7 @@ def alike(sizes: Integers, cells: int) -> Iterator[tuple[Integers, int]]:
 
 
 def may_be_either(measure: Measure, scale: Scale) -> bool:
-    """Whether an unjudged document may be relevant or not."""
+    """Whether an unjudged document may be relevant, and may be not."""
     return len(worth_most_first(measure, scale)) == 2
 
 
@@ -110,7 +108,6 @@ class Shared(Method):
     """The judgments alone decide, which both runs share."""
 
     def highest(self, pairs: RunPairs) -> Highest:
-        """There is no difference."""
         return Highest(np.zeros(len(pairs)), np.ones(len(pairs), dtype=np.bool_))
 
 
@@ -144,12 +141,11 @@ class Firsts(Method):
 
     @classmethod
     def suits(cls, measure: Measure, scale: Scale, lengths: bool) -> bool:
-        """An unjudged document may be relevant, and may be not."""
         return may_be_either(measure, scale)
 
     def depths(self, holes: Holes) -> Integers:
         """Nothing below the first judged relevant document makes a difference."""
-        rel = {**self.measure.definition.defaults, **dict(self.measure.parameters)}["rel"]
+        rel = chosen_parameters(self.measure)["rel"]
         by_run = []
         for table in self.tables:
             hit = table.relevant(rel)
@@ -194,7 +190,7 @@ class Shares(Method):
 
     def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
         super().__init__(measure, tables, scale, work)
-        self._chosen = {**measure.definition.defaults, **dict(measure.parameters)}
+        self._chosen = chosen_parameters(measure)
         self._share = SHARES[measure.definition.name]
         rel = self._chosen["rel"]
         self._found = np.stack([table.sum(table.relevant(rel) & table.within(self.cutoff)) for table in tables])
@@ -203,7 +199,6 @@ class Shares(Method):
 
     @classmethod
     def suits(cls, measure: Measure, scale: Scale, lengths: bool) -> bool:
-        """An unjudged document may be relevant, and may be not."""
         return may_be_either(measure, scale)
 
     @classmethod

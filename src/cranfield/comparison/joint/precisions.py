@@ -24,6 +24,7 @@ from cranfield.comparison.joint.method import Highest, alike, may_be_either
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale
+from cranfield.measures.scope import chosen_parameters
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -37,7 +38,7 @@ class Precisions(Others):
 
     def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int, apart: Apart) -> None:
         super().__init__(measure, tables, scale, work, apart)
-        chosen = {**measure.definition.defaults, **dict(measure.parameters)}
+        chosen = chosen_parameters(measure)
         self._most = self.cutoff if chosen["denominator"] == "min" else None
         self._total = tables[0].n_relevant(chosen["rel"])
         self._inverse = np.concatenate([1 / np.arange(1.0, self.depth + 1), [0.0]])
@@ -68,9 +69,8 @@ class Precisions(Others):
         for part, width in alike(count[rows] ** 2, CELLS):
             its_rows = rows[part]
             kept = np.argsort(~there[its_rows], axis=1, kind="stable")[:, : int(np.sqrt(width))]
-            value[its_rows] = np.minimum(
-                value[its_rows], self._bound(pairs.only(its_rows), kept, there, free, its_rows)
-            )
+            bound = self._bound(pairs.only(its_rows), kept, there[its_rows], free[its_rows])
+            value[its_rows] = np.minimum(value[its_rows], bound)
         return Highest(value, exact)
 
     def _that_matter(self, pairs: RunPairs) -> tuple[Flags, Integers]:
@@ -87,9 +87,9 @@ class Precisions(Others):
         beneath = there & (pairs.first_rank > deepest[:, None]) & reordered[:, None]
         return there & ~beneath, pairs.beneath + beneath.sum(axis=1)
 
-    def _bound(self, pairs: RunPairs, kept: Integers, there: Flags, free: Integers, rows: Integers) -> Numbers:
+    def _bound(self, pairs: RunPairs, kept: Integers, there: Flags, free: Integers) -> Numbers:
         """The bound of rows, of which the documents at the places `kept` matter, as far as they are there."""
-        there, free = np.take_along_axis(there[rows], kept, axis=1), free[rows]
+        there = np.take_along_axis(there, kept, axis=1)
         width = kept.shape[1]
         known, single, double = np.zeros(len(pairs)), np.zeros(kept.shape), np.zeros((*kept.shape, width))
         for run, rank, sign in ((pairs.first, pairs.first_rank, 1), (pairs.second, pairs.second_rank, -1)):

@@ -48,10 +48,8 @@ class Stopping(Method):
 
     def _going_on(self, grade: float) -> float:
         """The logarithm of the chance that a document does not satisfy."""
-        return float(np.log1p(-self.measure(single_documents(1, grade))[0])) if self._satisfies(grade) < 1 else NEVER
-
-    def _satisfies(self, grade: float) -> float:
-        return float(self.measure(single_documents(1, grade))[0])
+        satisfied = self.measure(single_documents(1, grade))[0]
+        return float(np.log1p(-satisfied)) if satisfied < 1 else NEVER
 
     def _judged(self, table: JudgedRanks) -> Numbers:
         """For each query and rank the logarithm of the chance to go on past all judged documents down to it."""
@@ -65,9 +63,8 @@ class Stopping(Method):
     def highest(self, pairs: RunPairs) -> Highest:
         """Branches of many rows are followed together."""
         size = max(CELLS // max(pairs.first_rank.shape[1], 1), 1)
-        parts = [
-            self._followed(pairs.only(np.arange(at, min(at + size, len(pairs))))) for at in range(0, len(pairs), size)
-        ]
+        starts = range(0, len(pairs), size)
+        parts = [self._followed(pairs.only(np.arange(at, min(at + size, len(pairs))))) for at in starts]
         return Highest(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _followed(self, pairs: RunPairs) -> Highest:
@@ -76,19 +73,18 @@ class Stopping(Method):
         least = np.where(in_first, self._best, self._worst)
         most = np.where(in_second | ~in_first, self._worst, self._best)
         row = np.arange(len(pairs))
-        found = np.full(len(pairs), -np.inf)
-        promised = np.full(len(pairs), -np.inf)
+        attained, promised = np.full((2, len(pairs)), -np.inf)
         looked_at = np.zeros(len(pairs))
         while len(row):
             bound = self._value(pairs, row, least, most)
             for chosen in (least, most):
-                np.maximum.at(found, row, self._value(pairs, row, chosen, chosen))
+                np.maximum.at(attained, row, self._value(pairs, row, chosen, chosen))
             looked_at += least.shape[1] * np.bincount(row, minlength=len(pairs))
-            alive = bound > found[row] + NEAR
+            alive = bound > attained[row] + NEAR
             late = alive & (looked_at > max(self.work // COST, LEAST))[row]
             np.maximum.at(promised, row[late], bound[late])
             row, least, most = _branched(pairs, row[alive & ~late], least[alive & ~late], most[alive & ~late])
-        return Highest(np.maximum(found, promised), promised <= found + NEAR)
+        return Highest(np.maximum(attained, promised), promised <= attained + NEAR)
 
     def _value(self, pairs: RunPairs, row: Integers, least: Numbers, most: Numbers) -> Numbers:
         """A bound of each branch; the value itself where `least` and `most` are the same."""

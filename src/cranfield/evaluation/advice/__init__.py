@@ -40,9 +40,8 @@ class Advice:
     warnings: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return (
-            f"<Advice: {listed([each.measure for each in self.recommended])}; {count(len(self.warnings), 'warning')}>"
-        )
+        measures = listed([recommendation.measure for recommendation in self.recommended])
+        return f"<Advice: {measures}; {count(len(self.warnings), 'warning')}>"
 
     def _repr_html_(self) -> str:
         return as_html("text", str(self))
@@ -85,5 +84,5 @@ def advice_on(
     warnings += [
         f"{measure.name}: {text}" for measure in wanted for rule in MEASURE_CAUTIONS for text in rule(facts, measure)
     ]
-    recommended = tuple(each for rule in RECOMMENDATIONS for each in rule(facts))
+    recommended = tuple(recommendation for rule in RECOMMENDATIONS for recommendation in rule(facts))
     return Advice(facts, recommended, tuple(warnings))

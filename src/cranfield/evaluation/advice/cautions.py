@@ -28,7 +28,6 @@ OF_GRADES = {"CG", "DCG", "nDCG", "G", "nDCGrel", "RnDCG", "Q"}
 
 
 def few_queries(facts: Facts) -> Iterator[str]:
-    """Values differ far more between queries than between systems."""
     if facts.queries < ENOUGH_QUERIES:
         yield (
             f"there {'is only 1 query' if facts.queries == 1 else f'are only {facts.queries} queries'}. Values usually "
@@ -38,7 +37,6 @@ def few_queries(facts: Facts) -> Iterator[str]:
 
 
 def nothing_to_find(facts: Facts) -> Iterator[str]:
-    """A query without relevant documents scores 0 whatever a system does."""
     if facts.none_relevant:
         number = round(facts.none_relevant * facts.queries)
         have, score = ("has", "scores") if number == 1 else ("have", "score")
@@ -48,27 +46,22 @@ def nothing_to_find(facts: Facts) -> Iterator[str]:
 def holes(facts: Facts) -> Iterator[str]:
     """Unjudged documents count as not relevant, which is a guess."""
     for run in facts.runs:
-        depth = next((each for each in run.depths if run.judged(each) < ENOUGH_JUDGED), ...)
-        if depth is ...:
-            continue
-        share = f"{1 - run.judged(depth):.0%}"
-        some = (
-            f"{share} of all documents that it retrieves are"
-            if depth is None
-            else f"{share} of its first {depth} documents are"
-        )
-        yield (
-            f"{run.run}: {some} not judged. Most measures that look this far down count them as not relevant, "
-            "so a system that finds relevant documents nobody has judged gets no credit for them."
-        )
+        for depth in run.depths:
+            if run.judged(depth) < ENOUGH_JUDGED:
+                some = "all documents that it retrieves" if depth is None else f"its first {depth} documents"
+                yield (
+                    f"{run.run}: {1 - run.judged(depth):.0%} of {some} are not judged. Most measures that look this "
+                    "far down count them as not relevant, so a system that finds relevant documents nobody has judged "
+                    "gets no credit for them."
+                )
+                break
 
 
 def chosen_for_others(facts: Facts) -> Iterator[str]:
     """Judgments that were chosen to decide one comparison may not suit another."""
-    chosen = chosen_warning(facts.judgments)
-    if not chosen:
+    sentences = [chosen_warning(facts.judgments)]
+    if not sentences[0]:
         return
-    sentences = [chosen]
     if facts.runs:
         judged = sorted((run.judged(facts.first_page), run.run) for run in facts.runs)
         shares = _few([f"{run} {share:.0%}" for share, run in judged])
@@ -81,13 +74,11 @@ def chosen_for_others(facts: Facts) -> Iterator[str]:
 
 
 def _few(items: Sequence[str], most: int = 5) -> str:
-    """The first few in words, and how many more there are."""
     more = f" and {count(len(items) - most, 'other')}" if len(items) > most else ""
     return ", ".join(items[:most]) + more
 
 
 def missing_queries(facts: Facts) -> Iterator[str]:
-    """A judged query that a run lacks counts 0."""
     for run in facts.runs:
         if run.missing:
             what = "is not in it and counts 0" if run.missing == 1 else "are not in it and count 0"
@@ -95,7 +86,6 @@ def missing_queries(facts: Facts) -> Iterator[str]:
 
 
 def tied_scores(facts: Facts) -> Iterator[str]:
-    """The order of equal scores says nothing about a system."""
     for run in facts.runs:
         if run.tied >= MANY_TIED:
             yield (
@@ -118,13 +108,11 @@ DATA_CAUTIONS: tuple[Callable[[Facts], Iterator[str]], ...] = (
 
 
 def misleading(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Accuracy counts the documents that were rightly not retrieved: nearly all of them."""
     if measure.definition.name == "Accuracy":
         yield "in a large collection nearly all documents are irrelevant, so retrieving nothing scores nearly 1. Use F."
 
 
 def same_as_reciprocal_rank(facts: Facts, measure: Measure) -> Iterator[str]:
-    """With one relevant document there is nothing to average."""
     if measure.definition.name in OF_ALL_RELEVANT and _one_answer(facts, measure):
         name = measure.definition.name
         same = ", where AP is the same as RR." if name in ("AP", "GMAP") else ", so RR says as much."
@@ -132,7 +120,6 @@ def same_as_reciprocal_rank(facts: Facts, measure: Measure) -> Iterator[str]:
 
 
 def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Unjudged documents pull down what looks far down the ranking."""
     scope, name = Scope.of(measure), measure.definition.name
     deep = scope.cutoff is None or scope.cutoff > facts.first_page
     if scope.judged_only or not deep or not facts.incomplete(scope.cutoff):
@@ -147,27 +134,23 @@ def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
 
 
 def no_grades(facts: Facts, measure: Measure) -> Iterator[str]:
-    """With one grade a gain is a count."""
     if measure.definition.name in OF_GRADES and not facts.graded:
         yield "the judgments are binary: linear and exponential gains differ by a constant factor at most."
 
 
 def steep_gain(facts: Facts, measure: Measure) -> Iterator[str]:
-    """2^grade - 1 grows fast."""
     if _parameter(measure, "gain") == "exponential" and facts.highest >= STEEP:
         most = 2**facts.highest - 1
         yield f"a document of grade {facts.highest:g} gains {most:,.0f}, so lower grades hardly count."
 
 
 def sees_only_the_first(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Whatever comes after the first relevant document is not seen."""
     relevant = float(np.median(facts.n_relevant(measure)))
     if measure.definition.name in OF_THE_FIRST and relevant >= SEVERAL:
         yield f"it only looks at the first relevant document, and the median query has {relevant:g}."
 
 
 def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
-    """P@k cannot reach 1 where fewer than k documents are relevant."""
     if measure.definition.name != "P":
         return
     cutoff, relevant = _parameter(measure, "cutoff"), facts.n_relevant(measure)
@@ -186,13 +169,11 @@ def nothing_to_prefer(facts: Facts, measure: Measure) -> Iterator[str]:
 
 
 def nothing_to_infer(facts: Facts, measure: Measure) -> Iterator[str]:
-    """infAP needs to know what was pooled."""
     if measure.definition.name == "infAP" and not facts.pooled and not facts.complete:
         yield "no document has a negative grade, so it is not known which unjudged documents were pooled."
 
 
 def grades_above_the_top(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Grades above max_grade count like it."""
     top = _parameter(measure, "max_grade")
     if isinstance(top, int | float) and facts.highest > top:
         yield f"grades go up to {facts.highest:g}, and those above max_grade={top:g} count like it."
@@ -210,7 +191,6 @@ def grades_far_below_the_top(facts: Facts, measure: Measure) -> Iterator[str]:
 
 
 def beyond_the_end(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Below the end of a ranking there is nothing to count."""
     cutoff = _parameter(measure, "cutoff")
     if not isinstance(cutoff, int):
         return
@@ -220,7 +200,6 @@ def beyond_the_end(facts: Facts, measure: Measure) -> Iterator[str]:
 
 
 def nothing_relevant_enough(facts: Facts, measure: Measure) -> Iterator[str]:
-    """A threshold that no grade reaches."""
     rel = _parameter(measure, "rel")
     if isinstance(rel, int | float) and rel > facts.highest and "max_grade" not in dict(measure.parameters):
         yield f"no grade is as high as rel={rel:g}; the highest is {facts.highest:g}."
@@ -248,11 +227,9 @@ def _parameter(measure: Measure, name: str) -> Any:
 
 
 def _one_answer(facts: Facts, measure: Measure) -> bool:
-    """Whether most queries have a single document that is relevant to a measure."""
     return float((facts.n_relevant(measure) == 1).mean()) > 0.5
 
 
 def _nonrelevant(facts: Facts, measure: Measure) -> int:
-    """How many judgments say that a document is not relevant to a measure."""
     grades = facts.read_grades
     return int(((grades >= 0) & ~Scope.of(measure).relevant(grades)).sum())

@@ -18,8 +18,7 @@ from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tables.removing import without
+from cranfield.ranks.tables.ranks import JudgedRanks, without
 from cranfield.words import count
 
 ENOUGH_JUDGED = 0.8  # of the documents a measure looks at; below that, unjudged documents decide comparisons
@@ -30,8 +29,6 @@ DEPTHS = (10, 100, 1000)
 
 @dataclass(frozen=True, slots=True)
 class RunShape:
-    """What a run looks like."""
-
     run: str
     missing: int  # judged queries that it lacks
     deepest: int  # documents in its longest ranking
@@ -74,23 +71,19 @@ class Facts:
 
     @property
     def graded(self) -> bool:
-        """Whether some relevant documents are better than others."""
         return len(self.grades) > 1
 
     @property
     def highest(self) -> float:
-        """The highest grade."""
         return self.grades[-1] if self.grades else 0.0
 
     @property
     def one_answer(self) -> bool:
-        """Whether most queries have a single relevant document."""
         return self.one_relevant > 0.5
 
     def least_judged(self, cutoff: int | None) -> tuple[str, float]:
         """The run with the smallest share of judged documents down to a cutoff, and this share."""
-        shares = [(run.judged(cutoff), run.run) for run in self.runs]
-        share, run = min(shares, default=(1.0, ""))
+        share, run = min(((run.judged(cutoff), run.run) for run in self.runs), default=(1.0, ""))
         return run, share
 
     def incomplete(self, cutoff: int | None) -> bool:
@@ -98,11 +91,9 @@ class Facts:
         return self.least_judged(cutoff)[1] < ENOUGH_JUDGED
 
     def judged_text(self, cutoff: int | None) -> str:
-        """The smallest share of judged documents of a run down to a cutoff, in words."""
         run, share = self.least_judged(cutoff)
-        if cutoff is None:
-            return f"only {share:.0%} of all documents that {run} retrieves are judged"
-        return f"only {share:.0%} of the first {cutoff} documents of {run} are judged"
+        some = f"all documents that {run} retrieves" if cutoff is None else f"the first {cutoff} documents of {run}"
+        return f"only {share:.0%} of {some} are judged"
 
     @property
     def first_page(self) -> int:
@@ -116,7 +107,6 @@ class Facts:
 
 
 def depth_text(depth: int | None) -> str:
-    """The documents down to a depth, in words."""
     return "all retrieved" if depth is None else f"the first {depth}"
 
 
@@ -145,22 +135,17 @@ def _left_out(results: Sequence[Evaluation], policy: Policy) -> dict[str, float]
     """By how much the value of each run would change if it had not been in the pool of the first ten."""
     tables = [result.ranks for result in results if result.ranks is not None]
     measure = parse_measure(LEFT_OUT_BY)
-    found = {}
+    changes = {}
     for at, result in enumerate(results):
         [fewer] = without([tables[at]], contributed(tables, [at], LEAST_DEPTH))
-        found[result.run] = mean_of(measure, fewer, policy) - mean_of(measure, tables[at], policy)
-    return found
+        changes[result.run] = mean_of(measure, fewer, policy) - mean_of(measure, tables[at], policy)
+    return changes
 
 
 def _run_facts(result: Evaluation) -> RunShape:
     assert result.ranks is not None  # which only saved evaluations lack
-    return RunShape(
-        run=result.run,
-        missing=result.counts.missing,
-        deepest=int(result.column("NumRet").max(initial=0)),
-        tied=result.counts.tied,
-        ranks=result.ranks,
-    )
+    deepest = int(result.column("NumRet").max(initial=0))
+    return RunShape(result.run, result.counts.missing, deepest, result.counts.tied, result.ranks)
 
 
 def _per_query(judgments: Judgments, counted: npt.NDArray[np.bool_]) -> Numbers:

@@ -33,7 +33,6 @@ def graded_gain(facts: Facts) -> Iterator[Recommendation]:
 
 
 def first_answer(facts: Facts) -> Iterator[Recommendation]:
-    """Where there is one answer, its rank is all there is to know."""
     if facts.one_answer:
         yield Recommendation(
             f"RR@{facts.first_page}", "most queries have a single relevant document, so only its rank matters."
@@ -53,7 +52,6 @@ def whole_ranking(facts: Facts) -> Iterator[Recommendation]:
 
 
 def first_page_precision(facts: Facts) -> Iterator[Recommendation]:
-    """P@k can only be compared where every query could fill the first k."""
     k = facts.first_page
     if float((facts.n_relevant() >= k).mean()) > 0.5:
         yield Recommendation(f"P@{k}", f"most queries have at least {k} relevant documents, so it can reach 1.")
@@ -81,7 +79,6 @@ def condensed(facts: Facts) -> Iterator[Recommendation]:
 
 
 def sampled(facts: Facts) -> Iterator[Recommendation]:
-    """Negative grades say that the judged documents are a sample of a pool."""
     if facts.pooled:
         yield Recommendation(
             "infAP",
@@ -90,7 +87,6 @@ def sampled(facts: Facts) -> Iterator[Recommendation]:
 
 
 def bounds(facts: Facts) -> Iterator[Recommendation]:
-    """What unjudged documents could change at most."""
     k = facts.first_page
     if facts.incomplete(k):
         yield Recommendation(
@@ -105,7 +101,8 @@ def coverage(facts: Facts) -> Iterator[Recommendation]:
     depth = min((run.deepest for run in facts.runs), default=0)
     if depth >= DEEP:
         k = 1000 if depth >= 1000 else 100
-        known = f" {_sentence(facts.judged_text(k))}, so it is the recall of what is known to be relevant."
+        judged = facts.judged_text(k)
+        known = f" {judged[0].upper()}{judged[1:]}, so it is the recall of what is known to be relevant."
         yield Recommendation(
             f"R@{k}",
             "the rankings are deep: how much of what is relevant could a second ranker or a patient reader still find?"
@@ -114,16 +111,11 @@ def coverage(facts: Facts) -> Iterator[Recommendation]:
 
 
 def judged_beside(facts: Facts) -> Iterator[Recommendation]:
-    """Every value is read beside the share that was judged."""
     if facts.runs and not facts.complete:
         yield Recommendation(
             f"Judged@{facts.first_page}",
             f"the share of the first {facts.first_page} documents that is judged: report it with the other values.",
         )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
 
 
 RECOMMENDATIONS: tuple[Callable[[Facts], Iterator[Recommendation]], ...] = (

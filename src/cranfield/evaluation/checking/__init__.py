@@ -121,7 +121,7 @@ def check_files(
     judged = _whether_scattered(lambda scattered: JudgmentCheck(file, Problems(file.name, most), scattered=scattered))
     if policy is None:
         judged.ask_about_negative_grades()
-    found = [judged.problems]
+    collected = [judged.problems]
     policy = policy or Policy()
     lowest = lowest_judged(policy)
     never = {
@@ -137,11 +137,11 @@ def check_files(
         except InputError as error:
             problems = Problems(stream.name, most)
             problems.add_error(error, "unreadable")
-            found.append(problems)
+            collected.append(problems)
             continue
         checks.append(check)
-        found.append(check.problems)
-    listed = tuple(problem for problems in found for problem in problems.listed())
+        collected.append(check.problems)
+    listed = tuple(problem for problems in collected for problem in problems.listed())
     advice = None
     if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
         names = named_runs([check.file.stream for check in checks])
@@ -149,7 +149,7 @@ def check_files(
         advice = advice_on(judgments, results, policy)
     return CheckReport(
         problems=listed,
-        more=tuple(more for problems in found for more in problems.more()),
+        more=tuple(more for problems in collected for more in problems.more()),
         judgments=judged.facts(never if checks else {}),
         runs=tuple(check.facts() for check in checks),
         advice=advice,

@@ -10,8 +10,7 @@ import numpy as np
 
 from cranfield.evaluation.checking.problems import Problems
 from cranfield.io.numbers import number_text
-from cranfield.io.records import RecordFile, Records
-from cranfield.io.rows_by_query import rows_by_query
+from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.ranks.reading_judgments import duplicate_message
 from cranfield.words import count
 
@@ -28,7 +27,6 @@ class Spread:
 
     @classmethod
     def of(cls, counts: Collection[int]) -> Spread:
-        """The spread of counts; all 0 where there are none."""
         return cls(min(counts), float(np.median(list(counts))), max(counts)) if counts else cls(0, 0.0, 0)
 
 

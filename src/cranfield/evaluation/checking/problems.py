@@ -78,7 +78,6 @@ class Problems:
         self._listed: list[Problem] = []
 
     def add(self, kind: str, message: str, *, line: int | None = None, hint: str = "") -> None:
-        """Add a problem."""
         self.counts[kind] += 1
         if self.counts[kind] <= self._most:
             self._listed.append(Problem(self.file, line, kind, KINDS[kind], message, hint))
@@ -93,7 +92,6 @@ class Problems:
         return sorted(self._listed, key=lambda problem: (kinds.index(problem.kind), problem.line or 0))
 
     def more(self) -> Iterable[More]:
-        """How many problems are not listed."""
         for kind, count in self.counts.items():
             if count > self._most:
                 yield More(self.file, kind, KINDS[kind], count - self._most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,19 +12,17 @@ import numpy as np
 from cranfield.evaluation.advice import DEPTHS
 from cranfield.evaluation.checking.judged import Spread
 from cranfield.evaluation.checking.problems import Problems
-from cranfield.evaluation.checking.similar import HINT as SIMILAR_HINT
-from cranfield.evaluation.checking.similar import difference, similar
-from cranfield.io.records import RecordFile, Records
-from cranfield.io.rows_by_query import rows_by_query
+from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Places, Scanned, join
+from cranfield.ranks.scan.counting import CHOICES, Places, Scanned, join
 from cranfield.ranks.scan.counting import count as count_above
-from cranfield.ranks.scan.duplicates import CHOICES
 from cranfield.words import count, joined
 
+SIMILAR_HINT = "write ids the same way in both files; as they are, they never match"
+FEW = 50  # ids
 HINT = f"keep one of them; or evaluate with --duplicates {joined(CHOICES, 'or')}"
 
 
@@ -42,9 +40,7 @@ class RunFacts:
     tied: float  # the share of documents with the score of another in their ranking
     tied_queries: int
     tie_examples: tuple[tuple[str, str, str], ...]  # (query, document, document)
-    judged: dict[
-        str, float
-    ]  # the share of the first 10, 100, 1000 and all that is judged, averaged over judged queries
+    judged: dict[str, float]  # the share of the first 10, 100, 1000 and all, averaged over judged queries
 
     def __repr__(self) -> str:
         return f"<RunFacts of {self.file}: {count(self.rows, 'row')} of {count(self.queries, 'query', 'queries')}>"
@@ -88,10 +84,9 @@ class RunCheck:
         self._sizes.append(len(scores))
         falling = bool((scores[1:] < scores[:-1]).all())
         self._note_names(records)
-        if self.file.layout is not None and self.file.layout.counted:
-            error = records.miscount(self.file.name)
-            if error is not None:
-                self.problems.add_error(error)
+        counted = self.file.layout is not None and self.file.layout.counted
+        if counted and (error := records.miscount(self.file.name)):
+            self.problems.add_error(error)
         if records.rank is not None:
             self._check_ranks(query, records, falling)
         records = self._without_duplicates(query, records)
@@ -106,10 +101,9 @@ class RunCheck:
     def _note_names(self, records: Records) -> None:
         if records.name is None:
             return
-        if records.name.count(records.name[0]) == len(records.name) and (
-            not self._names or records.name[0] in self._names
-        ):
-            self._names[records.name[0]] += len(records.name)
+        first = records.name[0]
+        if records.name.count(first) == len(records.name) and (not self._names or first in self._names):
+            self._names[first] += len(records.name)
             return
         for at, name in enumerate(records.name):
             if self._names and name not in self._names:
@@ -152,8 +146,7 @@ class RunCheck:
             return
         if falling and bool((ranks[1:] > ranks[:-1]).all()):
             return
-        pair = _disagreement(ranks, records.value)
-        if pair is None:
+        if (pair := _disagreement(ranks, records.value)) is None:
             return
         above, below = pair
         better, worse = records.text[below], records.text[above]
@@ -191,19 +184,22 @@ class RunCheck:
         retrieved = set(documents)
         self._never[query].difference_update(retrieved)
         self._common = self._common or not retrieved.isdisjoint(judged)
-        ranking = documents if falling else _best_first(records)
+        ranking = documents
+        if not falling:  # by score, and larger ids first where scores are equal
+            pairs = zip(records.value.tolist(), documents, strict=True)
+            ranking = [document for _, document in sorted(pairs, reverse=True)]
         self._shares.append(_judged_shares(ranking, judged, self._policy))
         self._count(query, records)
         lacking = judged.keys() - retrieved
         if not lacking:
             return
-        for at, other in similar(documents, lacking):
+        for at, other in _similar(documents, lacking):
             document = documents[at]
             if document not in judged:
                 self.problems.add(
                     "similar-id",
                     f"document '{document}' is not judged for query '{query}', but '{other}' is; they differ only in "
-                    f"{difference(document, other)}.",
+                    f"{_difference(document, other)}.",
                     line=records.place(at),
                     hint=SIMILAR_HINT,
                 )
@@ -225,7 +221,6 @@ class RunCheck:
 
     @property
     def scanned(self) -> Scanned:
-        """What a scan of the run would have found."""
         return Scanned(self._retrieved, len(self._extra), join(self._places))
 
     def _conclude(self) -> None:
@@ -235,11 +230,11 @@ class RunCheck:
             return
         missing = [query for query in self._judged if query not in self._answered]
         extra = list(self._extra)
-        for at, other in similar(extra, missing):
+        for at, other in _similar(extra, missing):
             query = extra[at]
             self.problems.add(
                 "similar-id",
-                f"query '{query}' is not judged, but '{other}' is; they differ only in {difference(query, other)}.",
+                f"query '{query}' is not judged, but '{other}' is; they differ only in {_difference(query, other)}.",
                 line=self._extra[query],
                 hint=SIMILAR_HINT,
             )
@@ -272,13 +267,9 @@ class RunCheck:
                 hint="run the system on it too; 'cranfield evaluate --missing skip' leaves such queries out",
             )
 
-    def _mean_shares(self) -> list[float]:
-        found: list[float] = np.mean(self._shares or [[0.0] * (len(DEPTHS) + 1)], axis=0).tolist()
-        return found
-
     def facts(self) -> RunFacts:
-        """The facts."""
         rows = sum(self._sizes)
+        shares = np.mean(self._shares or [[0.0] * (len(DEPTHS) + 1)], axis=0).tolist()
         return RunFacts(
             file=self.file.name,
             queries=len(self._sizes),
@@ -290,20 +281,13 @@ class RunCheck:
             tied=self._tied / rows if rows else 0.0,
             tied_queries=self._tied_queries,
             tie_examples=tuple(self._examples),
-            judged=dict(zip(map(str, (*DEPTHS, "all")), self._mean_shares(), strict=True)),
+            judged=dict(zip(map(str, (*DEPTHS, "all")), shares, strict=True)),
         )
 
 
-def _best_first(records: Records) -> list[str]:
-    """The documents in the order in which they are ranked: by score, and larger ids first where scores are equal."""
-    pairs = zip(records.value.tolist(), records.document, strict=True)
-    return [document for _, document in sorted(pairs, reverse=True)]
-
-
 def _judged_shares(ranking: Sequence[str], judged: Mapping[str, float], policy: Policy) -> list[float]:
-    """The share of the first 10, 100, 1000 documents and of all that is judged."""
     lowest, known = lowest_judged(policy), policy.complete
-    places = [at for at, each in enumerate(ranking) if known or (each in judged and judged[each] >= lowest)]
+    places = [at for at, doc in enumerate(ranking) if known or (doc in judged and judged[doc] >= lowest)]
     depths = [*(min(depth, len(ranking)) for depth in DEPTHS), len(ranking)]
     return [bisect_left(places, depth) / depth for depth in depths]
 
@@ -324,3 +308,27 @@ def _disagreement(ranks: Numbers, scores: Numbers) -> tuple[int, int] | None:
 
 def _all_reversed(ranks: Numbers, scores: Numbers) -> bool:
     return len(ranks) > 1 and _disagreement(ranks, -scores) is None and len(np.unique(ranks)) == len(ranks)
+
+
+def _bare(ids: Iterable[str]) -> list[str]:
+    """Ids without details that people overlook: blanks around them, capitals, leading zeros."""
+    return [text.strip().casefold().lstrip("0") for text in ids]
+
+
+def _similar(ids: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Places of ids that look like one of `wanted` to people, and that one."""
+    names = list(wanted)
+    like = dict(zip(_bare(names), names, strict=True))
+    if len(like) < FEW:  # then it is faster to check first whether they occur at all
+        text = "\n".join(ids).casefold()
+        if not any(name in text for name in like):
+            return
+    for at, name in enumerate(_bare(ids)):
+        if name in like:
+            yield at, like[name]
+
+
+def _difference(one: str, other: str) -> str:
+    if one.strip() != one or other.strip() != other:
+        return "blanks around it"
+    return "leading zeros" if one.lstrip("0") == other.lstrip("0") else "capitals"

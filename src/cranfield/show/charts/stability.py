@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cranfield.comparison.thinning import USUAL_MEASURES, Stability
+from cranfield.comparison.stability import USUAL_MEASURES, Stability
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.parts import TICKS, Spec, channel, domain, layer, remark, scale, specification
 from cranfield.show.charts.runs import lines

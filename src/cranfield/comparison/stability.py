@@ -23,8 +23,7 @@ from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tables.removing import without
+from cranfield.ranks.tables.ranks import JudgedRanks, without
 from cranfield.words import count, listed
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -146,9 +145,8 @@ def stability(
         raise ComparisonError("is too few.", parameter="repeats", value=repeats, hint="20 or more show the spread")
     for fraction in fractions:
         if not 0 <= fraction < 1:
-            raise ComparisonError(
-                f"{fraction} is not a share of the judgments.", hint="give a number from 0 to below 1"
-            )
+            fact = f"{fraction} is not a share of the judgments."
+            raise ComparisonError(fact, hint="give a number from 0 to below 1")
     if design not in DESIGNS:
         raise ComparisonError(f"there is no design '{design}'.", hint=choice_hint("designs are", DESIGNS, design))
     judgments = Judgments.read(qrels, qrels_format)
@@ -160,20 +158,19 @@ def stability(
     by_run: dict[tuple[str, float], dict[str, float]] = {}
     for fraction in fractions:
         # The draws for a share do not depend on the other shares.
-        generator, found, left = np.random.default_rng([seed % 2**64, round(fraction * 1e9)]), [], []
+        generator, repeated, left = np.random.default_rng([seed % 2**64, round(fraction * 1e9)]), [], []
         for _ in range(repeats):
             gone = draw(fraction, generator)
             left.append(int((~gone).sum()))
-            found.append(_means(_thinned(seen, gone), policy))
+            repeated.append(_means(_thinned(seen, gone), policy))
         for place, measure in enumerate(wanted):
-            drawn = np.array([means[place] for means in found])
+            drawn = np.array([means[place] for means in repeated])
             rows.append(_row(measure.name, fraction, left, drawn, complete[place]))
             by_run[measure.name, fraction] = dict(zip(tables, drawn.mean(axis=0).tolist(), strict=True))
-    rows.sort(key=lambda row: [measure.name for measure in wanted].index(row.measure))
     names = tuple(measure.name for measure in wanted)
-    return Stability(
-        *(tuple(tables), names, design, len(judgments), len(judgments.grades), repeats, seed, tuple(rows), by_run)
-    )
+    rows.sort(key=lambda row: names.index(row.measure))
+    size = len(judgments.grades)
+    return Stability(tuple(tables), names, design, len(judgments), size, repeats, seed, tuple(rows), by_run)
 
 
 def _per_query(judgments: Judgments, policy: Policy) -> Draw:
@@ -182,9 +179,8 @@ def _per_query(judgments: Judgments, policy: Policy) -> Draw:
     Documents that were pooled and not judged (negative grades) lose the share too, and may all go. Where the share of
     a class is not a whole number, it is rounded up or down by chance, so that it holds in the mean.
     """
-    kinds = np.searchsorted(
-        [0, 1], graded(judgments.grades, policy), side="right"
-    )  # pooled only, nonrelevant, relevant
+    # pooled only, nonrelevant, relevant
+    kinds = np.searchsorted([0, 1], graded(judgments.grades, policy), side="right")
     group = judgments.query * 3 + kinds
     sizes = np.bincount(group, minlength=3 * len(judgments))
     first = np.cumsum(sizes) - sizes
@@ -215,11 +211,8 @@ def _uniform(judgments: Judgments, policy: Policy) -> Draw:
 DESIGNS: dict[str, Callable[[Judgments, Policy], Draw]] = {"per-query": _per_query, "uniform": _uniform}
 
 
-class _WithinCutoff(NamedTuple):
-    """A measure, and the tables of all runs down to its cutoff."""
-
-    measure: Measure
-    tables: list[JudgedRanks]
+# A measure, and the tables of all runs down to its cutoff.
+_WithinCutoff = tuple[Measure, list[JudgedRanks]]
 
 
 def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[_WithinCutoff]:
@@ -232,20 +225,19 @@ def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: P
         cutoff = None if moves else cutoff_of(measure)
         if cutoff not in known:
             known[cutoff] = [table.rows(table.within(cutoff)) for table in tables]
-        seen.append(_WithinCutoff(measure, known[cutoff]))
+        seen.append((measure, known[cutoff]))
     return seen
 
 
 def _thinned(seen: Sequence[_WithinCutoff], gone: Flags) -> list[_WithinCutoff]:
     """The same without some judgments; measures that share their tables still do."""
-    different = list({id(each.tables): each.tables for each in seen}.values())
+    different = list({id(tables): tables for _, tables in seen}.values())
     left = iter(without([table for tables in different for table in tables], gone))
     known = {id(tables): list(islice(left, len(tables))) for tables in different}
-    return [_WithinCutoff(each.measure, known[id(each.tables)]) for each in seen]
+    return [(measure, known[id(tables)]) for measure, tables in seen]
 
 
 def _means(seen: Sequence[_WithinCutoff], policy: Policy) -> list[Numbers]:
-    """For each measure the means of the runs."""
     return [np.array([mean_of(measure, table, policy) for table in tables]) for measure, tables in seen]
 
 

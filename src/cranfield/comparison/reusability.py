@@ -18,11 +18,10 @@ from cranfield.evaluation.contributions import complete_depth, contributed, mean
 from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope
-from cranfield.ranks.columns import Flags, Numbers
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tables.removing import without
+from cranfield.ranks.tables.ranks import JudgedRanks, without
 from cranfield.words import count, listed
 
 USUAL_MEASURES = ("nDCG@10", "AP")
@@ -105,7 +104,7 @@ class Reusability:
             "queries": self.queries,
             "judgments": self.judgments,
             "rows": [{**row._asdict(), "change": row.change} for row in self.rows],
-            "overall": {measure: each._asdict() for measure, each in self.overall.items()},
+            "overall": {measure: change._asdict() for measure, change in self.overall.items()},
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
@@ -155,9 +154,8 @@ def reusability(
     policy = policy or Policy()
     wanted = averaged_measures(measures)
     if pool_depth is not None and pool_depth < 1:
-        raise ComparisonError(
-            "is not a number of documents.", parameter="pool_depth", value=pool_depth, hint="it is 1 or more"
-        )
+        fact = "is not a number of documents."
+        raise ComparisonError(fact, parameter="pool_depth", value=pool_depth, hint="it is 1 or more")
     judgments = Judgments.read(qrels, qrels_format)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     names, scanned = tuple(tables), list(tables.values())
@@ -169,22 +167,25 @@ def reusability(
     after = [_columns(without(scanned, its), wanted, policy) if its.any() else before for its in gone]
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
-        found = [
-            _row(
-                measure,
-                run,
-                team.get(names[run], ""),
-                names,
-                before[at],
-                after[part][at],
-                _unique(measure, scanned, its),
-            )
-            for part, (members, its) in enumerate(zip(parts, gone, strict=True))
-            for run in members
-        ]
-        found.sort(key=lambda row: names.index(row.run))
-        rows += found
-        overall[measure.name] = _overall(found, [tau(before[at], each[at]) for each in after])
+        relevant, judged_row = Scope.of(measure).relevant(scanned[0].judged_grades), scanned[0].judged_row
+        sign = -1 if measure.definition.lower_is_better else 1
+        left_out: dict[int, LeftOutRow] = {}
+        for members, its, means in zip(parts, gone, after, strict=True):
+            unique = int((relevant & its[judged_row]).sum())
+            for run in members:
+                left_out[run] = LeftOutRow(
+                    measure=measure.name,
+                    run=names[run],
+                    group=team.get(names[run], ""),
+                    unique=unique,
+                    value=float(before[at][run]),
+                    without=float(means[at][run]),
+                    rank=_place(sign * before[at], run),
+                    rank_without=_place(sign * means[at], run),
+                )
+        in_order = [left_out[run] for run in range(len(names))]
+        rows += in_order
+        overall[measure.name] = _overall(in_order, [tau(before[at], means[at]) for means in after])
     return Reusability(
         runs=names,
         measures=tuple(measure.name for measure in wanted),
@@ -198,7 +199,6 @@ def reusability(
 
 
 def _known_groups(groups: Any, runs: Sequence[str]) -> dict[str, str]:
-    """The group of each run that has one; an unknown run is an error."""
     named = read_words(groups, "group")
     for run in named:
         if run not in runs:
@@ -224,30 +224,7 @@ def _parts(runs: Sequence[str], groups: Mapping[str, str]) -> list[list[int]]:
 
 
 def _columns(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[Numbers]:
-    """For each measure the means of the runs."""
     return [np.array([mean_of(measure, table, policy) for table in tables]) for measure in measures]
-
-
-def _unique(measure: Measure, tables: Sequence[JudgedRanks], gone: Flags) -> int:
-    """How many of the judgments that are gone are of documents relevant to a measure."""
-    table = tables[0]
-    return int((Scope.of(measure).relevant(table.judged_grades) & gone[table.judged_row]).sum())
-
-
-def _row(
-    measure: Measure, run: int, group: str, names: Sequence[str], before: Numbers, after: Numbers, unique: int
-) -> LeftOutRow:
-    sign = -1 if measure.definition.lower_is_better else 1
-    return LeftOutRow(
-        measure=measure.name,
-        run=names[run],
-        group=group,
-        unique=unique,
-        value=float(before[run]),
-        without=float(after[run]),
-        rank=_place(sign * before, run),
-        rank_without=_place(sign * after, run),
-    )
 
 
 def _place(values: Numbers, run: int) -> int:
@@ -259,7 +236,7 @@ def _place(values: Numbers, run: int) -> int:
 def _overall(rows: Sequence[LeftOutRow], taus: Sequence[float | None]) -> OverallChange:
     changes = np.array([row.change for row in rows])
     most = int(np.abs(changes).argmax())
-    known = [each for each in taus if each is not None]
+    known = [value for value in taus if value is not None]
     return OverallChange(
         mean=float(changes.mean()),
         largest=float(changes[most]),
