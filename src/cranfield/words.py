@@ -15,7 +15,7 @@ _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, keep: str = "") -> str:
-    """A text with its control characters escaped as in JSON, except those to keep: printed, they could move the cursor."""
+    """A text with its control characters escaped as in JSON, except those to keep: they could move the cursor."""
     others = text.translate(dict.fromkeys(map(ord, keep))) if keep else text
     if others.isprintable():
         return text

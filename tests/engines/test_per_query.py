@@ -16,10 +16,10 @@ import cranfield
 from cranfield import InputError, MeasureError, Policy, PolicyError, evaluate_lazily
 from cranfield.engines import lazy_run as lazy
 from cranfield.engines import measuring
+from cranfield.engines.measuring import UNIT, Totals, exact_sum
 from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark
-from cranfield.engines.totals import UNIT, Totals, exact_sum
 from tests.engines.conftest import WARNINGS_OF_SPARK, arrow, shared_out
 from tests.engines.test_lazy import IDS, MEASURES, collection, rows_of, scanned
 

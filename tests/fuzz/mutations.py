@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cranfield.io.formats.msmarco import MSMARCO_RUN
 from cranfield.io.formats.trec import TREC_QRELS, TREC_RUN
-from cranfield.io.line_layout import Layout
+from cranfield.io.shapes import Layout
 
 SIGNS = b'\n\r\t "#,;{}[]:\x00\xff\xc3e-_.0123456789'
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import ChunkRun, Chunks, DuplicateError, InputError, Judgments, PassageJudgments, evaluate
-from cranfield.io.first_lines import names_passages
-from cranfield.ranks.quotes import QuotedTexts
+from cranfield.io.placed_rows import names_passages
+from cranfield.io.streams import Stream
+from cranfield.ranks.passages import QuotedTexts
 
 TEXTS = {"d1": "Cats sleep a lot.\nThey  dream of mice. Cats sleep.", "d2": "Straße und Größe 🐈 am Ende."}
 ROWS = [
@@ -50,10 +51,10 @@ def test_quotes_and_places_are_the_same_judgments():
 @pytest.mark.parametrize("name", ["p.jsonl", "p.csv", "p.tsv"])
 def test_files_of_passages_are_recognised(tmp_path, name):
     whole = {"query_id": "q", "doc_id": "d", "grade": 1}
-    assert names_passages(written(tmp_path, name, [whole, {**whole, "doc_id": "e", "quote": "x"}]))
-    assert names_passages(written(tmp_path, name, [{**whole, "start": 1, "end": 2}]))
-    assert not names_passages(written(tmp_path, name, [whole]))
-    assert not names_passages(written(tmp_path, name, [{**whole, "start": 1}]))
+    assert names_passages(Stream(written(tmp_path, name, [whole, {**whole, "doc_id": "e", "quote": "x"}])))
+    assert names_passages(Stream(written(tmp_path, name, [{**whole, "start": 1, "end": 2}])))
+    assert not names_passages(Stream(written(tmp_path, name, [whole])))
+    assert not names_passages(Stream(written(tmp_path, name, [{**whole, "start": 1}])))
 
 
 def test_other_files_are_not_taken_for_passages(tmp_path):
@@ -68,7 +69,7 @@ def test_other_files_are_not_taken_for_passages(tmp_path):
         f'{{"quote": "{"x" * 99_999}"}}',
     ):
         (tmp_path / "qrels").write_bytes(text.encode("latin-1"))
-        assert not names_passages(str(tmp_path / "qrels"))
+        assert not names_passages(Stream(tmp_path / "qrels"))
 
 
 def test_missing_values_in_a_pandas_frame_are_accepted():

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cranfield.engines.temporary_files import FileEngine
+from cranfield.engines.protocol import FileEngine
 
 
 class DuckDB(FileEngine):

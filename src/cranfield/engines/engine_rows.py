@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cranfield.engines import libraries
-from cranfield.engines.protocol import Engine
+from cranfield.engines.protocol import Engine, library
 from cranfield.engines.registry import engine_of
 from cranfield.errors import DuplicateError, InputError, PolicyError, any_of, given
-from cranfield.io.column_names import Role, find_columns, wanted
+from cranfield.io.column_names import Role, needed_columns
 from cranfield.ranks.policy import Policy, settings_of
 from cranfield.ranks.reading_judgments import duplicate_message
 
@@ -46,7 +45,7 @@ class EngineRows:
 
     @cached_property
     def nw(self) -> Any:
-        return libraries.narwhals()
+        return library("narwhals")
 
     @cached_property
     def _frame(self) -> Any:
@@ -59,12 +58,8 @@ class EngineRows:
     @cached_property
     def _columns(self) -> tuple[str, str, str, bool]:
         names = list(self._schema)
-        found = find_columns(names, self.role)
-        if found is None:
-            raise InputError(
-                self.source, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(self.role)
-            )
-        return names[found.query], names[found.document], names[found.value], found.ranks
+        places = needed_columns(names, self.role, self.source)
+        return names[places.query], names[places.document], names[places.value], places.ranks
 
     @property
     def ranks(self) -> bool:
@@ -126,11 +121,8 @@ class EngineRows:
 
     @cached_property
     def parts(self) -> list[Any]:
-        """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory.
-
-        A piece is a range of query ids, so if rows are in the order of queries, as in most files, the engine skips the
-        rest of the file.
-        """
+        """The run in pieces of whole queries: one, unless the engine would have to keep too much in memory."""
+        # A piece is a range of query ids: in a file ordered by query, as most are, the engine skips the rest.
         nw, frame, query = self.nw, self._frame, self._columns[0]
         its = nw.col(query)
         ordered = self._schema[query].is_integer() or self._schema[query] == nw.String

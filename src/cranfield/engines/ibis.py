@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.engines.temporary_files import FileEngine
+from cranfield.engines.protocol import FileEngine
 
 
 class Ibis(FileEngine):

@@ -9,8 +9,8 @@ from typing import Any
 
 from cranfield.engines import lazy_run
 from cranfield.engines.engine_rows import EngineRows
+from cranfield.engines.measuring import Totals
 from cranfield.engines.protocol import Engine
-from cranfield.engines.totals import Totals
 from cranfield.errors import InputError
 from cranfield.ranks.overlap import SHOWN, few_queries, lacks_most, no_common_document, no_common_query, refused
 

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.engines import libraries
 from cranfield.engines.engine_rows import EngineRows
-from cranfield.engines.protocol import Engine
+from cranfield.engines.protocol import Engine, library
 from cranfield.engines.registry import engine_of
 from cranfield.engines.sources import Lazy
 from cranfield.ranks.columns import Flags, Integers, Numbers
@@ -153,7 +152,7 @@ class LazyRun:
         """Ids of the judgments as the run has them, and which ones: '007' is not a whole number of the run."""
         if not self.run.whole[what]:
             return np.arange(len(ids)), self._engine.text(ids)
-        arrow = libraries.arrow()
+        arrow = library("pyarrow")
         kept = [at for at, text in enumerate(ids) if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63]
         return np.array(kept, dtype=np.int64), arrow.array([int(ids[at]) for at in kept], arrow.int64())
 
@@ -163,7 +162,7 @@ def counted(run: Any, hits: Any, by: list[str]) -> Any:
 
     hits: query, hit (its score), hit_text (its id), and the columns `by` that identify it.
     """
-    nw = libraries.narwhals()
+    nw = library("narwhals")
     score, hit = nw.col("value"), nw.col("hit")
     reached = run.join(hits, on="query", how="inner").filter(score >= hit)
     return reached.group_by(*by).agg(
@@ -174,7 +173,7 @@ def counted(run: Any, hits: Any, by: list[str]) -> Any:
 
 
 def ranked(run: Any, queries: Any) -> Any:
-    nw = libraries.narwhals()
+    nw = library("narwhals")
     score, first_of_tie, last_of_tie = nw.col("value"), nw.col("first_of_tie"), nw.col("last_of_tie")
     return (
         run.join(queries, on="query", how="semi")

@@ -7,17 +7,19 @@ and the same measure functions as an evaluation in memory, so that every value i
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cranfield.engines import libraries
-from cranfield.engines.totals import Totals
+from cranfield.engines.protocol import library
 from cranfield.measures import Measure
+from cranfield.measures.aggregates import not_finite
+from cranfield.measures.registry import Aggregate
 from cranfield.measures.scope import without_relevant
-from cranfield.ranks.columns import offsets
+from cranfield.ranks.columns import Numbers, offsets
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import GradeColumns, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
@@ -26,8 +28,9 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 ROWS = 200_000  # judged rows measured at once; more only if one query has more
 # The facts about each query besides its values.
 FACTS = ("retrieved", "missing", "no_relevant", "no_relevant_for_all", "found", "tied", "qrels_digest", "ranks_digest")
-
 PER_QUERY = {"run": "string", "query_id": "string", "measure": "string", "value": "double"}
+UNIT = 1200  # sums are whole multiples of 2^-UNIT, as all 64-bit floats are
+NAMED = 6  # missing queries that errors name
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,13 @@ class Measuring:
         return {"query_id": "string", **facts, **dict.fromkeys(self.columns, "double")}
 
     def values(self, batches: Iterable[Any]) -> Iterator[Any]:
-        arrow = libraries.arrow()
+        arrow = library("pyarrow")
         for rows in _whole_queries(arrow, batches):
             yield from arrow.table(self._measured(rows)).to_batches()
 
     def per_query(self, batches: Iterable[Any]) -> Iterator[Any]:
         """A row for each value, as in the table `per_query` of an evaluation in memory."""
-        arrow = libraries.arrow()
+        arrow = library("pyarrow")
         for batch in batches:
             if self.policy.missing == "skip":
                 batch = batch.filter(arrow.compute.invert(batch.column("missing")))
@@ -65,7 +68,7 @@ class Measuring:
                 yield arrow.record_batch(columns, names=list(PER_QUERY))
 
     def totals(self, batches: Iterable[Any]) -> Iterator[Any]:
-        arrow = libraries.arrow()
+        arrow = library("pyarrow")
         total = Totals.none(len(self.measures))
         for batch in batches:
             total += self.total(batch)
@@ -73,8 +76,27 @@ class Measuring:
 
     def total(self, batch: Any) -> Totals:
         facts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in FACTS}
-        values = [batch.column(name).to_numpy() for name in self.columns]
-        return Totals.of(facts, values, batch.column("query_id"), self.measures, self.policy)
+        missing = facts["missing"].astype(np.bool_)
+        kept = ~missing if self.policy.missing == "skip" else np.ones(len(missing), dtype=np.bool_)
+        sums = []
+        for name, measure in zip(self.columns, self.measures):
+            values = batch.column(name).to_numpy()[kept]
+            geometric = measure.definition.aggregate == "geometric"
+            sums.append(exact_sum(np.log(np.maximum(values, 0.00001)) if geometric else values))
+        query_ids = batch.column("query_id")
+        return Totals(
+            queries=int(kept.sum()),
+            judged=len(missing),
+            missing=int(missing.sum()),
+            no_relevant=int(facts["no_relevant"][kept].sum()),
+            no_relevant_for_all=int(facts["no_relevant_for_all"][kept].sum()),
+            found=int(facts["found"].sum()),
+            tied=int(facts["tied"].sum()),
+            qrels_digest=sum(facts["qrels_digest"].tolist()),
+            ranks_digest=sum(facts["ranks_digest"].tolist()),
+            lacking=tuple(query_ids[at].as_py() for at in np.flatnonzero(missing)[:NAMED].tolist()),
+            sums=tuple(sums),
+        )
 
     def _measured(self, rows: Any) -> dict[str, Any]:
         judged, graded = self._table(rows)
@@ -142,3 +164,68 @@ def _digest(query: str, text: str, *columns: Any) -> int:
     for column in columns:
         digest.update(column.tobytes())
     return int.from_bytes(digest.digest()[:8], "little", signed=True)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over queries: counts, digests, and for each measure the exact sum behind its mean.
+
+    They are exact, so that neither the order of the queries nor how they are split matters.
+    """
+
+    queries: int  # averaged over
+    judged: int
+    missing: int
+    no_relevant: int
+    no_relevant_for_all: int
+    found: int
+    tied: int
+    qrels_digest: int
+    ranks_digest: int
+    lacking: tuple[str, ...]  # some of the missing queries
+    sums: tuple[int, ...]
+
+    @classmethod
+    def none(cls, measures: int) -> Totals:
+        return cls(0, 0, 0, 0, 0, 0, 0, 0, 0, (), (0,) * measures)
+
+    def __add__(self, other: Totals) -> Totals:
+        added = {name: getattr(self, name) + getattr(other, name) for name in self.__dict__}
+        added["lacking"] = tuple(sorted(added["lacking"])[:NAMED])
+        added["sums"] = tuple(one + two for one, two in zip(self.sums, other.sums, strict=True))
+        return Totals(**added)
+
+    def aggregate(self, measure: int, how: Aggregate, *, of: str) -> float:
+        """A sum, a mean or a geometric mean: the exact sum, rounded once, then divided by the number of queries."""
+        try:
+            total: float = self.sums[measure] / 2**UNIT  # Python rounds the quotient of two whole numbers correctly
+        except OverflowError:
+            raise not_finite(how, of, self.queries) from None
+        if how == "sum":
+            return total
+        if not self.queries:
+            return 0.0
+        return float(np.exp(total / self.queries)) if how == "geometric" else total / self.queries
+
+    def to_json(self) -> str:
+        return json.dumps(self.__dict__, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Totals:
+        content = json.loads(text)
+        return cls(**{**content, "lacking": tuple(content["lacking"]), "sums": tuple(content["sums"])})
+
+
+def exact_sum(values: Numbers) -> int:
+    """The sum of finite numbers without any rounding, in units of 2 to the power of -UNIT."""
+    total = 0
+    for start in range(0, len(values), 1 << 24):  # few enough that the sums of halves below stay exact
+        mantissa, exponent = np.frexp(values[start : start + (1 << 24)])
+        whole = (mantissa * 2.0**53).astype(np.int64)
+        high, low = whole >> 27, whole & ((1 << 27) - 1)
+        lowest = int(exponent.min())
+        highs = np.bincount(exponent - lowest, weights=high)
+        lows = np.bincount(exponent - lowest, weights=low)
+        for place, (upper, lower) in enumerate(zip(highs.tolist(), lows.tolist(), strict=True)):
+            total += ((int(upper) << 27) + int(lower)) << (UNIT + lowest + place - 53)
+    return total

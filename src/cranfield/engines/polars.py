@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cranfield.engines.temporary_files import FileEngine
+from cranfield.engines.protocol import FileEngine
 
 
 class Polars(FileEngine):

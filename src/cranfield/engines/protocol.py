@@ -5,19 +5,26 @@ The rest of this room uses an engine only through these methods, and its frames 
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from cranfield.engines import libraries
 from cranfield.errors import CranfieldError, InputError, need
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from cranfield.engines.measuring import Measuring
-    from cranfield.engines.totals import Totals
+    from cranfield.engines.measuring import Measuring, Totals
+
+VALUES = "per_query.parquet"  # the one file of a `FileEngine` that outlives the evaluation
+
+
+def library(name: str) -> Any:
+    """One of the libraries that all engines need, besides their own."""
+    return need(name, extra="frames", purpose="evaluating a lazy frame")
 
 
 class EngineSetting(NamedTuple):
@@ -49,8 +56,7 @@ class Engine(ABC):
     rows_at_once: ClassVar[int | None] = None  # how many rows it groups at once, where more would not fit into memory
 
     def __init__(self, native: Any, source: str) -> None:
-        self.native = native
-        self.source = source
+        self.native, self.source = native, source
 
     @classmethod
     def imported(cls) -> ModuleType:
@@ -87,11 +93,7 @@ class Engine(ABC):
         """Release the memory or files of the kept frames; the measured values stay."""
 
     def keyed(self, native: Any) -> Any | None:
-        """The columns query and document as one 64-bit number, key: a hash; None if the engine has none.
-
-        Grouping by it takes a fraction of the time and memory of grouping by ids. Equal ids have equal keys; different
-        ids very rarely share one.
-        """
+        """The frame with a 64-bit hash of query and document, `key`, which is cheaper to group by; None without one."""
         return None
 
     def spread(self, frame: Any, column: str) -> Any:
@@ -100,50 +102,42 @@ class Engine(ABC):
 
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
         """The frame with more columns, NAME_as_text: ids that compare by bytes, null where they are empty."""
-        nw = libraries.narwhals()
+        nw = library("narwhals")
         texts = {name: nw.col(name).cast(nw.String()) for name in columns.values()}  # without a collation
         return frame.with_columns(
             nw.when(texts[name] != "").then(texts[name]).alias(f"{new}_as_text") for new, name in columns.items()
         )
 
     def collect(self, frame: Any) -> Any:
-        """The rows of a frame, in memory."""
         return self.guarded(frame.collect)
 
     def failure(self, error: Exception) -> CranfieldError:
-        """An error of the engine as one of ours."""
         return InputError(self.source, f"the engine {self.name} failed ({briefly(error)}).")
 
     # What follows is the same for all engines.
 
     def send(self, columns: Mapping[str, Any]) -> Any:
-        """A small table, as a lazy frame of this engine."""
-        return self.wrapped(self.from_arrow(libraries.arrow().table(dict(columns))))
+        return self.wrapped(self.from_arrow(library("pyarrow").table(dict(columns))))
 
     def wrapped(self, native: Any) -> Any:
-        """A frame of this engine, as narwhals has it."""
-        return libraries.narwhals().from_native(native)
+        return library("narwhals").from_native(native)
 
     def with_key(self, frame: Any) -> Any | None:
-        """The frame with the column key, where the engine has hashes."""
         native = self.keyed(frame.to_native())
         return None if native is None else self.wrapped(native)
 
     def numbers(self, frame: Any) -> dict[str, npt.NDArray[Any]]:
-        """The columns of numbers that an expression gives."""
         import numpy as np
 
         result = self.collect(frame)
         return {name: np.asarray(result[name].to_numpy()) for name in result.columns}
 
     def rows(self, frame: Any) -> list[tuple[Any, ...]]:
-        """The few rows that an expression gives."""
         rows: list[tuple[Any, ...]] = self.collect(frame).rows()
         return rows
 
     def text(self, ids: Sequence[str]) -> Any:
-        """Ids as a column of `send`."""
-        arrow = libraries.arrow()
+        arrow = library("pyarrow")
         return arrow.array(ids, arrow.string())
 
     def guarded(self, work: Callable[[], Any]) -> Any:
@@ -161,3 +155,41 @@ def briefly(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
     fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith((":", "below.")) else lines[0]
     return f"{type(error).__name__}: {fact}"[:300]
+
+
+class FileEngine(Engine):
+    """An engine on this machine, which keeps results in Parquet files of a temporary folder."""
+
+    @abstractmethod
+    def write(self, path: str, native: Any) -> None: ...
+
+    @abstractmethod
+    def read(self, path: str) -> Any: ...
+
+    def keep(self, frame: Any, path: str) -> Any:
+        self.guarded(lambda: self.write(path, frame.to_native()))
+        return self.wrapped(self.read(path))
+
+    def release(self, kept: Iterable[Any], folder: str) -> None:
+        for name in os.listdir(folder):
+            if name != VALUES:
+                with suppress(OSError):  # an engine may still have it open
+                    os.remove(os.path.join(folder, name))
+
+    def measured(self, table: Any, measuring: Measuring, folder: str) -> tuple[Totals, Any]:
+        """The judged rows sorted into a file and measured in batches; the values are a file, too."""
+        from cranfield.engines.measuring import Totals
+
+        parquet = library("pyarrow.parquet")
+        judged, values = (os.path.join(folder, name) for name in ("judged.parquet", VALUES))
+        self.guarded(lambda: self.write(judged, table.sort("query", "document").to_native()))
+        totals, writer = Totals.none(len(measuring.measures)), None
+        with parquet.ParquetFile(judged) as file:
+            for batch in measuring.values(file.iter_batches()):
+                totals += measuring.total(batch)
+                for rows in measuring.per_query([batch]):
+                    writer = writer or parquet.ParquetWriter(values, rows.schema)
+                    writer.write_batch(rows)
+        assert writer is not None
+        writer.close()
+        return totals, self.wrapped(self.read(values))

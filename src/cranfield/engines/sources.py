@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cranfield.errors import InputError
+from cranfield.errors import CranfieldError, InputError
 from cranfield.io.formats.parquet import Parquet
 from cranfield.ranks.judgments import Judgments
 
@@ -60,8 +60,6 @@ def open_lazily(
         )
     if format not in (None, Parquet.name):
         raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")
-    from cranfield.engines.parquet import open_parquet
-
     return Lazy(_name(os.fspath(run)), open_parquet(run, str(engine), settings=settings))
 
 
@@ -77,8 +75,6 @@ def open_judgments(
     if is_lazy(qrels):
         return Lazy("the judgments", qrels)
     if engine is not None and format in (None, Parquet.name) and isinstance(qrels, str | os.PathLike):
-        from cranfield.engines.parquet import is_many, open_parquet
-
         where = os.fspath(qrels)
         if format or is_many(where) or where.endswith(Parquet.extensions):
             return Lazy(where, open_parquet(where, engine, beside=beside))
@@ -90,3 +86,50 @@ def _name(path: str) -> str:
     parts = list(re.finditer(r"[^/\\]+", path))
     named = [part for part in parts if not any(sign in part[0] for sign in "*?[=")]
     return path if named[-1:] == parts[-1:] or not named else path[: named[-1].end()]
+
+
+def open_parquet(
+    path: str | os.PathLike[str], engine: str, *, beside: Any = None, settings: Mapping[str, str] | None = None
+) -> Any:
+    """The Parquet files of a path, a pattern or a folder as one lazy frame; hive partitions are columns of text.
+
+    beside: a frame of the engine to join this one with.
+    settings: those of the engine, as its `settings` name them.
+    """
+    from cranfield.engines.protocol import briefly
+    from cranfield.engines.registry import engine_named
+
+    where = os.fspath(path)
+    reader = engine_named(engine, where)
+    reader.imported()
+    files = _files(where)
+    partitions = sorted({key for file in files for key in re.findall(r"([^/\\]+)=[^/\\]*[/\\]", file)})
+    try:
+        return reader.scan(files, partitions, beside, **(settings or {}))
+    except CranfieldError:
+        raise
+    except Exception as error:  # each engine raises its own errors
+        raise InputError(where, f"the engine {engine} cannot read it ({briefly(error)}).") from error
+
+
+def is_many(qrels: Any) -> bool:
+    """Whether this names a folder or a pattern of files."""
+    from glob import has_magic
+
+    return isinstance(qrels, str | os.PathLike) and (
+        os.path.isdir(qrels) or (has_magic(str(qrels)) and not os.path.exists(qrels))
+    )
+
+
+def _files(where: str) -> list[str]:
+    if "://" in where:
+        return [where]
+    from glob import glob
+
+    patterns = [where]
+    if os.path.isdir(where):
+        patterns = [os.path.join(where, "**", f"*{extension}") for extension in Parquet.extensions]
+    files = sorted(file for pattern in patterns for file in glob(pattern, recursive=True))
+    if not files:
+        raise InputError(where, "there is no such Parquet file.")
+    return files

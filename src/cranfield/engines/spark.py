@@ -14,8 +14,7 @@ from cranfield.engines.protocol import Engine, EngineSetting
 from cranfield.errors import CranfieldError, MeasureError, need
 
 if TYPE_CHECKING:
-    from cranfield.engines.measuring import Measuring
-    from cranfield.engines.totals import Totals
+    from cranfield.engines.measuring import Measuring, Totals
 
 # An exception of a measure in a task arrives as the text of another error.
 _RAISED = r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?"
@@ -73,8 +72,7 @@ class Spark(Engine):
 
     def measured(self, table: Any, measuring: Measuring, folder: str) -> tuple[Totals, Any]:
         """The measures run where the rows are; only a row of totals for each task reaches the driver."""
-        from cranfield.engines.measuring import PER_QUERY
-        from cranfield.engines.totals import Totals
+        from cranfield.engines.measuring import PER_QUERY, Totals
 
         rows = table.to_native().repartition("query").sortWithinPartitions("query", "document")
         values = rows.mapInArrow(measuring.values, _sql(measuring.schema)).persist()

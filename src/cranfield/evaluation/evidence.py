@@ -12,10 +12,10 @@ from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.packed import PackedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import FactColumns

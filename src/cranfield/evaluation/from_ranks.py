@@ -16,9 +16,9 @@ from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 from cranfield.words import count
 
 

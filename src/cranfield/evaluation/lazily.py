@@ -16,10 +16,9 @@ from typing import Any
 from cranfield.engines.engine_rows import EngineRows
 from cranfield.engines.judged_rows import JudgedRows
 from cranfield.engines.lazy_run import collected
-from cranfield.engines.measuring import Measuring
+from cranfield.engines.measuring import Measuring, Totals
 from cranfield.engines.registry import engine_of, frames_taken, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_lazily, stays_in_engine
-from cranfield.engines.totals import Totals
 from cranfield.errors import InputError, given
 from cranfield.evaluation.from_ranks import missing_error
 from cranfield.evaluation.hashes import InputHashes

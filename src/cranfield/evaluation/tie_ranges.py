@@ -13,8 +13,8 @@ from cranfield.measures.aggregates import aggregate
 from cranfield.measures.scope import last_rank
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 
 SAME = 1e-9  # means closer than this differ by rounding alone
 ARBITRARY = ("doc_id", "smaller_doc_id")  # default orders; any other was chosen

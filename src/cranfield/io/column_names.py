@@ -64,12 +64,10 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
         return next((plain.index(word) for word in spellings if word in plain), None)
 
     query, document = place(QUERY), place(DOCUMENT)
-    if query is None or document is None:
+    if query is None or document is None or len(set(plain)) < len(plain):  # the same name twice
         return None
     if role == "qrels" and place(GRADE[:-1]) is None and place(RANK) is not None:
         return None  # scores and ranks are a run, not judgments
-    if len(set(plain)) < len(plain):
-        return None  # the same name twice
     value_name, ranks = ("grade" if role == "qrels" else "score"), False
     value = place(GRADE if role == "qrels" else SCORE)
     if value is None and role == "run":
@@ -79,6 +77,14 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
     groups = (place(GROUP), place(SUBGROUP))
     named = () if groups[0] is None else tuple(column for column in groups if column is not None)
     return ColumnPlaces(query, document, value, value_name, ranks, named)
+
+
+def needed_columns(names: Sequence[str], role: Role, source: str) -> ColumnPlaces:
+    """The same; it is an error if one is missing."""
+    places = find_columns(names, role)
+    if places is None:
+        raise InputError(source, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role))
+    return places
 
 
 def refuse_passages(names: Sequence[str], role: Role, source: str) -> None:
@@ -102,8 +108,9 @@ def wanted(role: Role) -> str:
 
 
 def unused_columns(names: Sequence[str], role: Role) -> tuple[str, ...]:
-    found = find_columns(names, role)
-    if found is None:
+    """The columns of a table that are not read."""
+    places = find_columns(names, role)
+    if places is None:
         return ()
-    used = {found.query, found.document, found.value, *(found.groups[:1] if role == "qrels" else ())}
+    used = {places.query, places.document, places.value, *(places.groups[:1] if role == "qrels" else ())}
     return tuple(name for at, name in enumerate(names) if at not in used)

@@ -11,12 +11,11 @@ from cranfield.errors import InputError, OutputError, choice_hint
 from cranfield.io.column_names import Role
 from cranfield.io.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.io.formats.format import Format, Plan
-from cranfield.io.ids import check_name, name_from
-from cranfield.io.records import RecordFile, Records
-from cranfield.io.rows_by_query import rows_by_query
+from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, Target, open_target
 from cranfield.io.text import Scattered
+from cranfield.io.writing import check_name, name_from
 from cranfield.words import count
 
 NO_GROUP = {"0", "Q0"}  # the second column, where it has no meaning

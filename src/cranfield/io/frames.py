@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
-from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
-from cranfield.io.contexts import column_names
-from cranfield.io.mappings import id_text
+from cranfield.io.column_names import Role, needed_columns, refuse_passages
+from cranfield.io.mappings import column_names, id_text
 
 # Frames with columns by name; narwhals reads the others.
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
@@ -146,15 +145,13 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, source: str) -> FrameColumns:
-    found = find_columns([str(name) for name in names], role)
-    if found is None:
-        raise InputError(
-            source, f"required columns are missing; it has {', '.join(map(str, names))}.", hint=wanted(role)
-        )
-    refuse_passages(list(map(str, names)), role, source)
-    query, document, value = names[found.query], names[found.document], names[found.value]
+    """The three columns among those of a table, which `column` finds by their names."""
+    texts = list(map(str, names))
+    places = needed_columns(texts, role, source)
+    refuse_passages(texts, role, source)
+    query, document, value = names[places.query], names[places.document], names[places.value]
     columns = column(query), column(document), column(value)
-    return FrameColumns(columns, (str(query), str(document), str(value)), found.ranks, source)
+    return FrameColumns(columns, (str(query), str(document), str(value)), places.ranks, source)
 
 
 def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:

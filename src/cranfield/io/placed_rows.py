@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import plain_name
-from cranfield.io.first_lines import is_json
+from cranfield.io.column_names import DOCUMENT, QUERY, TEXT, plain_name
 from cranfield.io.mappings import id_text
-from cranfield.io.streams import Stream
+from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream, as_stream
 
 Spellings = Sequence[str]
+CORPUS = "corpus.jsonl"
 
 
 class PlacedRow(NamedTuple):
@@ -28,47 +28,50 @@ class PlacedRow(NamedTuple):
         cells = map(self.cells.get, spellings)
         return next((cell for cell in cells if not (cell is None or cell != cell)), None)  # a gap in a frame is NaN
 
-    def id(self, spellings: Spellings, what: str) -> str:
-        found = self.find(spellings)
-        if found is None:
+    def _needed(self, spellings: Spellings, what: str) -> Any:
+        cell = self.find(spellings)
+        if cell is None:
             raise self.error(f"there is no {what}.", hint=f"its column may be called {', '.join(spellings)}")
+        return cell
+
+    def id(self, spellings: Spellings, what: str) -> str:
+        cell = self._needed(spellings, what)
         try:
-            return id_text(found, self.source, what)
+            return id_text(cell, self.source, what)
         except InputError as error:
             raise self.error(error.fact.removeprefix(f"{self.source}: "), hint=error.hint) from None
 
     def text(self, spellings: Spellings, what: str) -> str | None:
-        found = self.find(spellings)
-        if found is not None and not isinstance(found, str):
-            raise self.error(f"the {what} {found!r:.60} is not text.")
-        return found
+        cell = self.find(spellings)
+        if cell is not None and not isinstance(cell, str):
+            raise self.error(f"the {what} {cell!r:.60} is not text.")
+        return cell
 
     def whole(self, spellings: Spellings, what: str) -> int | None:
-        found = self.find(spellings)
-        if found is None:
+        """A whole number from 0, if there is one."""
+        cell = self.find(spellings)
+        if cell is None:
             return None
         try:
-            number = int(found) if isinstance(found, str) else found
+            number = int(cell) if isinstance(cell, str) else cell
             if isinstance(number, float) and number.is_integer():  # as frames with gaps have whole numbers
                 number = int(number)
             if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
                 raise ValueError
         except ValueError:
-            raise self.error(f"the {what} {found!r:.60} is not a whole number from 0.") from None
+            raise self.error(f"the {what} {cell!r:.60} is not a whole number from 0.") from None
         return int(number)
 
     def number_of(self, spellings: Spellings, what: str) -> float:
         import math
 
-        found = self.find(spellings)
-        if found is None:
-            raise self.error(f"there is no {what}.", hint=f"its column may be called {', '.join(spellings)}")
+        cell = self._needed(spellings, what)
         try:
-            number = math.nan if isinstance(found, bool) else float(found)
+            number = math.nan if isinstance(cell, bool) else float(cell)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise self.error(f"the {what} {found!r:.60} is not a finite number.")
+            raise self.error(f"the {what} {cell!r:.60} is not a finite number.")
         return number
 
     def error(self, fact: str, *, hint: str = "", kind: type[InputError] = InputError) -> InputError:
@@ -82,13 +85,10 @@ def placed_rows(thing: Any, what: str, widths: Mapping[int, Spellings]) -> Itera
 
     what: names the rows in errors
     widths: the columns of a tuple of each length
-
-    >>> [row] = placed_rows([("q", "d", 3)], "rows", {3: ("query", "document", "grade")})
-    >>> row.id(["query"], "query"), row.whole(["grade"], "grade")
-    ('q', 3)
     """
-    if isinstance(thing, Stream | str | os.PathLike) or hasattr(thing, "read"):
-        yield from _of_file(thing if isinstance(thing, Stream) else Stream(thing))
+    stream = as_stream(thing)
+    if stream is not None:
+        yield from _of_json_lines(stream) if _head(stream).startswith(b"{") else _of_delimited(stream)
         return
     from cranfield.io.frames import frame_rows, is_frame
 
@@ -130,8 +130,8 @@ class _Attributes(Mapping[str, Any]):
         self._thing, self._metadata = thing, _named(thing.metadata)
 
     def __getitem__(self, name: str) -> Any:
-        found = getattr(self._thing, name, None)
-        return self._metadata[name] if found is None or callable(found) else found
+        value = getattr(self._thing, name, None)
+        return self._metadata[name] if value is None or callable(value) else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._metadata)
@@ -140,15 +140,11 @@ class _Attributes(Mapping[str, Any]):
         return len(self._metadata)
 
 
-def _of_file(stream: Stream) -> Iterator[PlacedRow]:
-    if is_json(stream):
-        from cranfield.io.formats.json_lines import full_lines, json_row
+def _of_json_lines(stream: Stream) -> Iterator[PlacedRow]:
+    from cranfield.io.formats.json_lines import json_rows
 
-        for lines in full_lines(stream):
-            for number, line in lines:
-                yield PlacedRow(stream.name, number, True, _named(json_row(line, number, stream.name)))
-    else:
-        yield from _of_delimited(stream)
+    for number, row in json_rows(stream):
+        yield PlacedRow(stream.name, number, True, _named(row))
 
 
 def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
@@ -178,3 +174,65 @@ def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
                 yield PlacedRow(stream.name, number, True, cells)
     except csv.Error as error:
         raise InputError(stream.name, f"invalid quoting ({error}).", line=line) from None
+
+
+def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
+    """Whether a file is JSON lines, or its first line names one of these columns."""
+    head = _head(stream)
+    return head.startswith(b"{") or not _header(head).isdisjoint(spellings)
+
+
+def names_passages(stream: Stream) -> bool:
+    """Whether a file is a table with the columns of passages: start and end, or a quote."""
+    head = _head(stream)
+    if not head.startswith(b"{"):
+        return _of_passages(_header(head))
+    from cranfield.io.formats.json_lines import json_row
+
+    *lines, rest = head.split(b"\n")
+    lines += [rest] if len(head) < LOOK else []  # no more is read: a file may be one long line of JSON
+    try:
+        return any(_of_passages(set(map(plain_name, json_row(line, 1, stream.name)))) for line in lines if line.strip())
+    except InputError:  # the same error comes again when the file is read
+        return False
+
+
+def _of_passages(names: set[str]) -> bool:
+    return not names.isdisjoint(QUERY) and ("quote" in names or {"start", "end"} <= names)
+
+
+def _head(stream: Stream) -> bytes:
+    return stream.head(LOOK).removeprefix(BYTE_ORDER_MARK).lstrip()
+
+
+def _header(head: bytes) -> set[str]:
+    first = head.partition(b"\n")[0].decode(errors="replace")
+    return {plain_name(name.strip().strip('"')) for name in first.replace("\t", ",").split(",")}
+
+
+def read_texts(documents: Any) -> dict[str, str]:
+    """{document: text}, from such a mapping, a file of documents, the folder of a collection, or a `Collection`.
+
+    The text is that of the document alone, without its title, exactly as it is stored: places are counted in it.
+    """
+    if documents is None:
+        return {}
+    if isinstance(documents, Mapping):
+        return {id_text(key, "the documents", "a document"): _text(key, text) for key, text in documents.items()}
+    if callable(getattr(documents, "documents", None)):  # a collection
+        return {document.doc_id: document.text for document in documents.documents()}
+    if isinstance(documents, str | os.PathLike) and os.path.isdir(documents):
+        documents = os.path.join(documents, CORPUS)
+    texts: dict[str, str] = {}
+    for row in placed_rows(documents, "the documents", {2: ("doc_id", "text")}):
+        document = row.id((*DOCUMENT, "_id", "id"), "document")
+        if document in texts:
+            raise row.error(f"document '{document}' appears twice.")
+        texts[document] = row.text(TEXT, "text") or ""
+    return texts
+
+
+def _text(document: object, text: Any) -> str:
+    if not isinstance(text, str):
+        raise InputError("the documents", f"the text of document {document!r:.60} is {text!r:.60}.")
+    return text

@@ -9,35 +9,34 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.io.column_names import Role
 from cranfield.io.formats import recognise, without_extensions
-from cranfield.io.shapes import Rankings, Source, Table
-from cranfield.io.streams import Stream
+from cranfield.io.mappings import column_names, from_rows, has_contexts, read_rows
+from cranfield.io.shapes import Grouped, Rankings, Rows, Source, Table
+from cranfield.io.streams import as_stream
 
 
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     """Recognise a source; `format` overrides the guess for files."""
     what = "the judgments" if role == "qrels" else "the run"
-    if isinstance(thing, Stream):
-        return _open_stream(thing, role, format)
-    if isinstance(thing, str | os.PathLike) or hasattr(thing, "read"):
-        return _open_stream(Stream(thing), role, format)
+    stream = as_stream(thing)
+    if stream is not None:
+        return recognise(stream, role, format).open(stream, role, named=format is not None)
     if isinstance(thing, Mapping):
         if hasattr(thing, "column_names"):  # a DatasetDict of Hugging Face
             raise InputError(what, f"it has the splits {', '.join(thing)}.", hint="give one of them: dataset['test']")
         return Rankings(what, thing)
-    from cranfield.io import frames, mappings
-    from cranfield.io.contexts import column_names, has_contexts
+    from cranfield.io import frames
 
     if frames.is_frame(thing):
         if has_contexts(column_names(thing)):
-            return Rankings(what, mappings.from_rows(frames.frame_rows(thing, what), role, what))
+            return Rankings(what, from_rows(frames.frame_rows(thing, what), role, what))
         return Table(what, frames.from_frame(thing, role, what))
     if isinstance(thing, Iterable) and not isinstance(thing, bytes):
         rows: Any = thing
-        return Rankings(what, mappings.from_rows(rows.to_list() if hasattr(rows, "samples") else rows, role, what))
-    raise unreadable(thing, what)
+        return Rankings(what, from_rows(rows.to_list() if hasattr(rows, "samples") else rows, role, what))
+    raise _unreadable(thing, what)
 
 
-def unreadable(thing: Any, what: str) -> InputError:
+def _unreadable(thing: Any, what: str) -> InputError:
     if hasattr(thing, "collect"):
         return InputError(
             what,
@@ -51,11 +50,24 @@ def unreadable(thing: Any, what: str) -> InputError:
     )
 
 
-def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
-    return recognise(stream, role, format).open(stream, role, named=format is not None)
-
-
 def run_name(source: str) -> str:
     # Bytes that are not UTF-8 are escaped: a name goes into files, pages and pictures, which cannot contain them.
     name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
     return without_extensions(name)
+
+
+def open_grouped(thing: Any, format: str | None = None, *, strata: bool = False) -> Grouped:
+    """Recognise a source of judgments, as `open_source` does, with its columns of groups, or with its strata."""
+    what = "the judgments"
+    stream = as_stream(thing)
+    if stream is not None:
+        recognised = recognise(stream, "qrels", format)
+        return (recognised.open_strata if strata else recognised.open_grouped)(stream, named=format is not None)
+    if isinstance(thing, Mapping):
+        return Rankings(what, thing)
+    from cranfield.io import frames
+
+    rows: Any = frames.frame_rows(thing, what) if frames.is_frame(thing) else thing
+    if isinstance(rows, Iterable) and not isinstance(rows, bytes):
+        return Rows(what, read_rows(rows, "qrels", what, grouped=True))
+    raise _unreadable(thing, what)

@@ -51,6 +51,13 @@ def stream_name(source: Any) -> str:
     return name if isinstance(name, str) else "an open file"
 
 
+def as_stream(thing: Any) -> Stream | None:
+    """The stream of a path or an open file, or a stream itself; None for anything else."""
+    if isinstance(thing, Stream):
+        return thing
+    return Stream(thing) if isinstance(thing, str | os.PathLike) or hasattr(thing, "read") else None
+
+
 class Stream:
     """The content of one input, which is opened once. Every reading starts again from the first byte.
 

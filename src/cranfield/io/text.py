@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.io.line_layout import BadQuoting, Layout
 from cranfield.io.numbers import parse_numbers
+from cranfield.io.shapes import BadQuoting, Layout
 from cranfield.io.streams import Stream, mark_length
 
 if TYPE_CHECKING:

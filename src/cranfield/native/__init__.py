@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cranfield.io.line_layout import Layout
+    from cranfield.io.shapes import Layout
 
 __all__ = ["CORES", "TWINS", "native", "native_layout", "warn_of_slow_scan"]
 

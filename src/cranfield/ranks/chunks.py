@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.io.column_names import CHUNK_ID, CHUNK_OF, END, START, TEXT, TOKENS
-from cranfield.io.placed_rows import PlacedRow, placed_rows
-from cranfield.io.stored_texts import read_texts
+from cranfield.io.placed_rows import PlacedRow, placed_rows, read_texts
 from cranfield.io.streams import stream_name
-from cranfield.ranks.passages import checked_place
-from cranfield.ranks.quotes import QuotedTexts, Span
+from cranfield.ranks.passages import QuotedTexts, Span, checked_place
 
 CountTokens = Callable[[str], Any]  # the number of tokens of a text, or the tokens themselves
 IN_FILE = "given"  # the name of a tokeniser whose counts came with the chunks

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.io.grouped import open_grouped
 from cranfield.io.mappings import id_text
 from cranfield.io.shapes import Grouped, Rankings, Rows, Text
+from cranfield.io.source import open_grouped
 from cranfield.io.text import blocks, decoded, located
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments

@@ -5,20 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.io.column_names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
-from cranfield.io.first_lines import is_table
 from cranfield.io.formats.store import is_store
-from cranfield.io.placed_rows import PlacedRow, placed_rows
-from cranfield.io.stored_texts import read_texts
+from cranfield.io.placed_rows import PlacedRow, is_table, placed_rows, read_texts
 from cranfield.io.streams import Stream
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order
-from cranfield.ranks.quotes import QuotedTexts, Span
 
 WHOLE = -1  # the end of a document that is judged as a whole and whose length is not known
 SHOWN = 40  # characters of a quote in an error
@@ -248,3 +246,48 @@ def _described(passage: Passage) -> str:
     if passage.start is None:
         return f"document '{passage.document}'"
     return f"the passage {passage.start} to {passage.end} of document '{passage.document}'"
+
+
+Span = tuple[int, int]
+
+
+class QuotedTexts:
+    """The texts of documents, to find quotes in."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        self._plain = cache(lambda document: _plain(texts[document]))
+
+    def find(self, document: str, quote: str) -> list[Span]:
+        """The places of a quote in a document, in code points; none where it does not occur."""
+        exact = [(start, start + len(quote)) for start in _occurrences(quote, self.texts[document])]
+        if exact:
+            return exact
+        text, place = self._plain(document)
+        wanted = _plain(quote.strip())[0]
+        return [(place[start], place[start + len(wanted) - 1] + 1) for start in _occurrences(wanted, text)]
+
+
+def _occurrences(quote: str, text: str) -> list[int]:
+    """Where each occurrence begins; they may overlap."""
+    found: list[int] = []
+    at = text.find(quote) if quote else -1
+    while at >= 0:
+        found.append(at)
+        at = text.find(quote, at + 1)
+    return found
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """A text without case and with one blank for any white space, and the place of each character of it."""
+    letters: list[str] = []
+    place: list[int] = []
+    for at, letter in enumerate(text):
+        if not letter.isspace():
+            folded = letter.casefold()  # which may be two letters, as for ß
+            letters.append(folded)
+            place += [at] * len(folded)
+        elif not letters or letters[-1] != " ":
+            letters.append(" ")
+            place.append(at)
+    return "".join(letters), place

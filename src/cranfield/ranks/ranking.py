@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,10 +12,11 @@ from cranfield.io.shapes import Source, Table, Text
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import graded, lowest_judged
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Scanned
+from cranfield.ranks.policy import Policy, Ties
+from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.scan.text import scan_text
 from cranfield.ranks.tables.judged_grades import JudgedGrades
+from cranfield.ranks.tables.packed import packed
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from cranfield.ranks.first_documents import FirstDocuments
+
 
 BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
@@ -144,3 +147,45 @@ def _order(query: Integers, key: npt.NDArray[Any]) -> Integers | slice:
     if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):
         return slice(None)
     return np.lexsort((key, query))
+
+
+ORDERS: tuple[Ties, Ties] = ("worst", "best")
+
+
+class TieOrders:
+    """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
+
+    queries: the numbers of those that have a judged document in a tie; all others have one order only
+    scanned: the result of the scan, for these queries only
+    """
+
+    def __init__(self, judgments: Graded, scanned: Scanned, policy: Policy) -> None:
+        """Keep the part of a scan that other orders need: nothing, if nothing is tied."""
+        self._judgments = GradeColumns.of(judgments)
+        self._policy = policy
+        query, found = self._judgments.query, scanned.found
+        concerned = np.zeros(len(scanned.retrieved), dtype=np.bool_)
+        concerned[query[found.row[np.flatnonzero(found.tied > 1)]]] = True
+        self.queries: Integers = np.flatnonzero(concerned)
+        rows = np.flatnonzero(concerned[query[found.row]]) if len(self.queries) else slice(0)
+        kept = Places(*(packed(column[rows]) for column in found))
+        self.scanned = scanned._replace(retrieved=scanned.retrieved[self.queries], found=kept)
+
+    @property
+    def highest(self) -> int:
+        """The first rank whose document the order of ties decides."""
+        above, tied = self.scanned.found.above, self.scanned.found.tied
+        return int(above[tied > 1].min()) + 1
+
+    def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
+        """The ranks of these queries, with the highest grade of each tie last, and first.
+
+        They are made for each call: for many runs, keeping them would take most of the memory.
+        """
+        judgments = self._judgments.only(self.queries)
+        row, *counted = (column.astype(np.int64, copy=False) for column in self.scanned.found)
+        moved = self._judgments.first[self.queries] - judgments.first[:-1]
+        its_query = np.searchsorted(self.queries, self._judgments.query[row])
+        scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
+        worst, best = (rank_counted(judgments, scanned, replace(self._policy, ties=ties)) for ties in ORDERS)
+        return worst, best

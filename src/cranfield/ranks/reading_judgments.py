@@ -8,9 +8,8 @@ from typing import Any
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.io.formats.prefs import are_preferences
-from cranfield.io.line_layout import TREC_QRELS
 from cranfield.io.mappings import Pairs, finite, id_text
-from cranfield.io.shapes import Rankings, Source, Table, Text
+from cranfield.io.shapes import TREC_QRELS, Rankings, Source, Table, Text
 from cranfield.io.text import blocks, decoded, located
 
 

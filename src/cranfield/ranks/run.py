@@ -22,11 +22,10 @@ from cranfield.io.source import open_source, run_name
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.ranking import TieOrders, rank_scanned, scan_source
 from cranfield.ranks.scan.counting import NOTHING as NO_PLACES
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 
 if TYPE_CHECKING:
     from cranfield.io.streams import Stream

@@ -15,7 +15,7 @@ from cranfield.io.pairs import read_numbers
 from cranfield.io.shapes import Rankings, Source, Table, Text
 from cranfield.io.text import blocks, located
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
+from cranfield.ranks.scan.counting import HINT, first_repeat, kept_places
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import ordered
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, need
 from cranfield.io.near_files import near_file
-from cranfield.io.stored_texts import CORPUS
+from cranfield.io.placed_rows import CORPUS
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.collection_files import (
     QRELS_FILES,

@@ -17,9 +17,8 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import Graded, rank_counted
+from cranfield.ranks.ranking import Graded, TieOrders, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
-from cranfield.ranks.tie_orders import TieOrders
 from cranfield.torch.counting import Taken, count, retrieved, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 

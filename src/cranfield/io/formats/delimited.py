@@ -9,7 +9,7 @@ from cranfield.errors import InputError
 from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
 from cranfield.io.formats.format import Plan
 from cranfield.io.formats.words import TextFormat, is_number, words
-from cranfield.io.line_layout import Layout
+from cranfield.io.shapes import Layout
 from cranfield.io.streams import Stream
 
 if TYPE_CHECKING:

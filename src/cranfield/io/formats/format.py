@@ -24,7 +24,7 @@ class Format:
     addresses: ClassVar[tuple[str, ...]] = ()  # how the URLs begin, if it is not a file
     reads: ClassVar[tuple[Role, ...]] = ROLES
     writes: ClassVar[tuple[Role, ...]] = ROLES
-    ids: ClassVar[str] = "lines"  # which ids it can hold; see io/ids.py
+    ids: ClassVar[str] = "lines"  # which ids it can hold; see io/writing.py
     # What it keeps of a row besides the query, the document and the value:
     keeps_scores: ClassVar[bool] = True
     keeps_ranks: ClassVar[bool] = False  # beside the scores
@@ -82,7 +82,7 @@ class Plan(NamedTuple):
 
     def check(self, records: Records, groups: Sequence[str] = ()) -> None:
         """Refuse ids that would not be read back unchanged."""
-        from cranfield.io.ids import check_ids
+        from cranfield.io.writing import check_ids
 
         check_ids(records.query, self.format, self.source, records.line, first=True)
         check_ids(records.document, self.format, self.source, records.line)

@@ -47,7 +47,7 @@ class Json(Format):
         return Rankings(stream.name, data, stream)
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
-        from cranfield.io.row_records import RankingRecords, RowRecords
+        from cranfield.io.records import RankingRecords, RowRecords
 
         content = read_json(stream)
         if isinstance(content, dict):
@@ -72,7 +72,7 @@ def is_row(head: bytes, role: Role) -> bool:
     """Whether the first line is a row; decided by its first member if it is too long to read here."""
     import json
 
-    from cranfield.io.contexts import has_contexts
+    from cranfield.io.mappings import has_contexts
 
     text = head.lstrip()
     line, end, _ = text.partition(b"\n")

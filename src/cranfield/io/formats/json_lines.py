@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
+from cranfield.io.column_names import Role, needed_columns, refuse_passages
 from cranfield.io.formats.format import Format, Plan
 from cranfield.io.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
 from cranfield.io.mappings import from_rows, read_rows
@@ -27,29 +27,26 @@ class JsonLines(Format):
         return first_marks(head) == b'{"' and is_row(head, role)
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
-        return Rankings(stream.name, from_rows(_rows(stream), role, stream.name, lines=True), stream)
+        return Rankings(stream.name, from_rows(json_rows(stream), role, stream.name, lines=True), stream)
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Rows:
-        return Rows(stream.name, read_rows(_rows(stream), "qrels", stream.name, lines=True, grouped=True), stream)
+        return Rows(stream.name, read_rows(json_rows(stream), "qrels", stream.name, lines=True, grouped=True), stream)
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
-        from cranfield.io.row_records import ObjectRecords
+        from cranfield.io.records import ObjectRecords
 
         return ObjectRecords(stream, role, _names(stream))
 
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
         names = _names(stream)
-        if find_columns(names, role) is None:
-            raise InputError(
-                stream.name, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role)
-            )
+        needed_columns(names, role, stream.name)
         refuse_passages(names, role, stream.name)
 
     def writer(self, plan: Plan, file: Any) -> _JsonLinesWriter:
         return _JsonLinesWriter(plan, file)
 
 
-def _rows(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_rows(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
     for lines in full_lines(stream):
         for number, line in lines:
             yield number, json_row(line, number, stream.name)

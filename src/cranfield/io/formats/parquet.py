@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import CranfieldError, InputError, need
-from cranfield.io.column_names import Role, find_columns, wanted
+from cranfield.io.column_names import Role, needed_columns
 from cranfield.io.formats.format import Format, Plan
 from cranfield.io.shapes import Rows, Table
 from cranfield.io.streams import Stream
@@ -40,7 +40,7 @@ class Parquet(Format):
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
         from cranfield.io.frames import frame_rows
-        from cranfield.io.row_records import FrameRecords, RowRecords
+        from cranfield.io.records import FrameRecords, RowRecords
 
         names = _names(stream)
         if role == "run":
@@ -49,16 +49,10 @@ class Parquet(Format):
         return RowRecords(stream, role, names, list(frame_rows(_table(stream, role, grouped=True), stream.name)))
 
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
-        names = _names(stream)
-        if find_columns(names, role) is None:
-            raise _unknown_columns(stream, names, role)
+        needed_columns(_names(stream), role, stream.name)
 
     def writer(self, plan: Plan, file: Any) -> _ParquetWriter:
         return _ParquetWriter(plan, file)
-
-
-def _unknown_columns(stream: Stream, names: list[str], role: Role) -> InputError:
-    return InputError(stream.name, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role))
 
 
 def _names(stream: Stream) -> list[str]:
@@ -77,10 +71,8 @@ def _table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
     try:
         file = _file(stream)
         names = file.schema_arrow.names
-        found = find_columns(names, role)
-        if found is None:
-            raise _unknown_columns(stream, names, role)
-        places = (found.query, found.document, found.value, *(found.groups if grouped else ()))
+        query, document, value, *_, groups = needed_columns(names, role, stream.name)
+        places = (query, document, value, *(groups if grouped else ()))
         return file.read(columns=[names[place] for place in places])
     except CranfieldError:
         raise

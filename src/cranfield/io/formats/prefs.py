@@ -9,8 +9,7 @@ from cranfield.errors import InputError
 from cranfield.io.column_names import Role
 from cranfield.io.formats.strata import STRATA, all_fives, repeated_column
 from cranfield.io.formats.words import WordFormat
-from cranfield.io.line_layout import Layout
-from cranfield.io.shapes import Text
+from cranfield.io.shapes import Layout, Text
 from cranfield.io.streams import LOOK, Stream
 
 if TYPE_CHECKING:

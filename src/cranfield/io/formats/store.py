@@ -93,7 +93,7 @@ class StoreFormat(Format):
         return from_store("passages", _path(stream), stream.view or JudgmentView())
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
-        from cranfield.io.row_records import RankingRecords
+        from cranfield.io.records import RankingRecords
 
         view = self.open(stream, role, named=named)
         return RankingRecords(stream, role, view.by_query, view.provenance)

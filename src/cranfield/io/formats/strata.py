@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from cranfield.io.column_names import Role
 from cranfield.io.formats.words import WordFormat, is_number
-from cranfield.io.line_layout import Layout
+from cranfield.io.shapes import Layout
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK
 
 STRATA = Layout("query iteration document stratum grade", 0, 2, 4, 5, 5, value_name="grade", groups=(3,))

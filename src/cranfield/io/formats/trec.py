@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from cranfield.io.column_names import Role
 from cranfield.io.formats.format import Plan
 from cranfield.io.formats.words import WordFormat
-from cranfield.io.line_layout import TREC_QRELS, TREC_RUN, Layout
+from cranfield.io.shapes import TREC_QRELS, TREC_RUN, Layout
 
 if TYPE_CHECKING:
     from cranfield.io.records import Records

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cranfield.io.column_names import Role
 from cranfield.io.formats.delimited import DelimitedFormat, split
 from cranfield.io.formats.words import layout_by_width
-from cranfield.io.line_layout import Layout
+from cranfield.io.shapes import Layout
 from cranfield.io.streams import Stream
 
 

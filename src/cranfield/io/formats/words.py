@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cranfield.errors import InputError
 from cranfield.io.column_names import Role
 from cranfield.io.formats.format import Format, Plan, Writer
-from cranfield.io.line_layout import Layout
-from cranfield.io.shapes import Text
+from cranfield.io.shapes import Layout, Text
 from cranfield.io.streams import LOOK, Stream
 from cranfield.io.text import first_line
 
@@ -34,7 +33,7 @@ class TextFormat(Format):
         return self.open(stream, "qrels", named=named)
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
-        from cranfield.io.line_records import LineRecords
+        from cranfield.io.records import LineRecords
 
         return LineRecords(self.open(stream, role, named=named), role)
 
@@ -202,7 +201,7 @@ def rank_order(records: Records) -> list[int] | None:
 def _check_first_line(line: bytes, plan: Plan, meant: Layout, place: int | None) -> None:
     """Raise an error if a file without a header that begins like this would be read as another format."""
     from cranfield.io.formats import recognise
-    from cranfield.io.ids import short
+    from cranfield.io.writing import short
 
     stream = Stream(io.BytesIO(line))
     try:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cranfield.io.line_layout import TREC_QRELS, TREC_RUN, Layout
+from cranfield.io.shapes import TREC_QRELS, TREC_RUN, Layout
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, OPENED
 from cranfield.native import CORES, native, native_layout
 

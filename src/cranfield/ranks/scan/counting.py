@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.errors import any_of, given
 from cranfield.ranks.codes import Codes
 from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.policy import settings_of
 
 
 class Places(NamedTuple):
@@ -82,3 +84,27 @@ def count(
     above = len(scores) - high
     order = np.argsort(above + before)
     return Places(np.array(rows, dtype=np.int64)[order], above[order], before[order], tied[order])
+
+
+CHOICES = [value for value in settings_of()["duplicates"].choices if value != "error"]
+HINT = any_of("keep one", f"choose which with {given('duplicates', *CHOICES)}")
+
+
+def first_repeat(documents: Sequence[Any]) -> int:
+    """Where a document appears for the second time; only called if one does."""
+    seen: set[Any] = set()
+    for at, document in enumerate(documents):
+        if document in seen:
+            return at
+        seen.add(document)
+    raise ValueError("no document appears twice")
+
+
+def kept_places(documents: Sequence[Any], scores: Sequence[float], keep: str) -> list[int]:
+    """The places that stay when of each document the "first", the "last" or the "best" is kept."""
+    kept: dict[Any, int] = {}
+    for at, document in enumerate(documents):
+        other = kept.setdefault(document, at)
+        if keep == "last" or (keep == "best" and scores[at] > scores[other]):
+            kept[document] = at
+    return sorted(kept.values())

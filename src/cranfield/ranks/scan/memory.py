@@ -16,8 +16,7 @@ from cranfield.ranks.codes import TIE_ORDERS, GatheredCodes, codes_of_rankings
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Places, Scanned, count, join
-from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
+from cranfield.ranks.scan.counting import HINT, Places, Scanned, count, first_repeat, join, kept_places
 
 
 def scan_table(source: Table, judgments: Judgments, policy: Policy, depth: int = 0) -> Scanned:

@@ -13,8 +13,7 @@ from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Part, count, join
-from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
+from cranfield.ranks.scan.counting import HINT, Part, count, first_repeat, join, kept_places
 from cranfield.ranks.ties import ordered
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.io.line_layout import Layout
-from cranfield.io.shapes import Text
+from cranfield.io.shapes import Layout, Text
 from cranfield.io.text import Block, Scattered, blocks, located
 from cranfield.native import CORES, native, native_layout, warn_of_slow_scan
 from cranfield.ranks.codes import TIE_ORDERS, GatheredCodes
@@ -43,7 +42,7 @@ def scan_text(
     try:
         return _scan_blocks(blocks(source.stream, source.layout, BLOCK), source.layout, judgments, policy, depth, first)
     except Scattered:
-        from cranfield.io.rows_by_query import regrouped  # which few files need
+        from cranfield.io.records import regrouped  # which few files need
 
         if first is not None:
             first.scattered()

@@ -398,7 +398,7 @@ class JudgedRanks:
         missed: the grades of judged documents that were not retrieved.
         Returns a table of one query.
         """
-        from cranfield.ranks.tables.plain_grades import table_of_grades
+        from cranfield.ranks.filling import table_of_grades
 
         return table_of_grades(grades, missed)
 
@@ -407,3 +407,12 @@ def add_up(total: Numbers, steps: Sequence[Integers]) -> None:
     """The twin of the native `add_up`: each row gets the sum of its query so far, in the order of the ranks."""
     for rows in steps[1:]:
         total[rows] += total[rows - 1]
+
+
+def without(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]:
+    """Tables as if some rows of the judgments had never been made; those that share their judgments still do."""
+    left: dict[JudgedGrades, JudgedGrades] = {}
+    for table in tables:
+        if table.all_judged not in left:
+            left[table.all_judged] = table.all_judged.without(gone)
+    return [replace(table.rows(~gone[table.row]), all_judged=left[table.all_judged]) for table in tables]
