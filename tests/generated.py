@@ -7,7 +7,7 @@ import random
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from cranfield.io import rows_by_query
+from cranfield.io import records
 from cranfield.ranks import first_documents as first
 from cranfield.ranks.scan import memory
 from cranfield.ranks.scan import text as scan
@@ -117,9 +117,9 @@ def plain(lines):
 def scan_with(native, block=1 << 20, **settings):
     """Scan natively or in Python, in blocks of a given size; `settings` are other names in the modules that scan."""
     alike = {"native": native}
-    parts = settings.pop("parts", settings.pop("PARTS", rows_by_query.PARTS))
+    parts = settings.pop("parts", settings.pop("PARTS", records.PARTS))
     text = {**alike, "BLOCK": block, **settings}
-    changes = ((scan, text), (memory, alike), (first, alike), (rows_by_query, {**alike, "PARTS": parts}))
+    changes = ((scan, text), (memory, alike), (first, alike), (records, {**alike, "PARTS": parts}))
     before = [(module, {name: vars(module)[name] for name in names}) for module, names in changes]
     for module, names in changes:
         vars(module).update(names)
