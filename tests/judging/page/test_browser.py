@@ -352,10 +352,11 @@ def test_a_refusal_is_shown_in_the_words_of_the_server(pages, judged):
     press(page, "1", "saved: 1 Related")
 
 
-def test_a_view_that_is_declared_is_in_the_navigation_and_at_its_address(tabs, running, judged):
+def test_a_view_that_is_declared_has_its_address_title_and_link(tabs, running, judged):
     opened = Pages(tabs, running, judged, views=[("/extra", "Extra", "queries.js")])
     page = opened.open()
     page.get_by_role("link", name="Extra").click()
-    expect(page.get_by_role("heading", name="Queries")).to_be_visible()
+    expect(page.get_by_role("heading", name="Extra")).to_be_visible()
+    expect(page).to_have_title("Extra · Judge")
     expect(page.get_by_role("link", name="Extra")).to_have_attribute("aria-current", "page")
     opened.close()

@@ -12,8 +12,9 @@ pytest.importorskip("httpx")
 from starlette.testclient import TestClient
 
 from cranfield import open_store
+from cranfield.judging.page import STATIC
 from cranfield.judging.page import application as page_application
-from cranfield.judging.page.application import FILES, LARGEST, VIEWS, PageView, application
+from cranfield.judging.page.application import LARGEST, VIEWS, PageView, application
 from cranfield.judging.page.desk import Desk
 from cranfield.judging.page.serving import _is_local, is_shared
 
@@ -322,11 +323,11 @@ def test_the_content_security_policy_allows_only_the_page_itself(filled):
 
 def test_the_files_contain_no_inline_code_and_no_external_addresses():
     """Read from the files, because one inlined handler or `innerHTML` is enough to run what a document contains."""
-    html = (FILES / "page.html").read_text()
+    html = (STATIC / "page.html").read_text()
     assert "style=" not in html
     assert "onclick" not in html
     assert '<script type="module" src=' in html
-    for path in FILES.iterdir():
+    for path in STATIC.iterdir():
         text = path.read_text().replace("http://www.w3.org/2000/svg", "")
         assert "http://" not in text
         assert "https://" not in text
@@ -470,10 +471,10 @@ def test_a_view_is_declared_once(filled, monkeypatch):
     assert script.headers["content-type"].startswith("text/javascript")
     declared = json.loads(script.text.partition("VIEWS = ")[2].rstrip(";\n"))
     assert declared[-1] == {"address": "/extra", "name": "Extra", "script": "queries.js"}
-    assert {view.script for view in VIEWS} <= {path.name for path in FILES.iterdir()}
+    assert {view.script for view in VIEWS} <= {path.name for path in STATIC.iterdir()}
 
 
 @pytest.mark.parametrize("name", ["page.js", "session.js"])
 def test_the_frame_of_the_page_names_no_view(name):
-    text = (FILES / name).read_text(encoding="utf-8")
+    text = (STATIC / name).read_text(encoding="utf-8")
     assert not [view for view in VIEWS[1:] if view.address in text or view.script in text]

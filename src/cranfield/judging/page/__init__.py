@@ -1,4 +1,5 @@
-"""The page on which people judge: `serve` serves it, to this machine or to others with a token.
+"""The page on which people judge: `serve` serves it, to this machine or to others with a token, and says where it is
+`Listening`.
 
 The `Desk` knows judging, the application knows HTTP, and the files for the browser are in `STATIC`.
 """

@@ -1,35 +1,37 @@
-"""The page as a web application: its views, its files, and an address for each call of the desk."""
+"""The page as a web application: its views, its files, an address for each call of the desk, and who may use it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import secrets
 from collections.abc import Collection
+from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cranfield.errors import CranfieldError, OutputError
+from cranfield.judging.page import STATIC
 from cranfield.judging.page.desk import Desk, TakenError, read_image
-from cranfield.judging.page.guard import Guard
 from cranfield.look import coloured, css_tokens
 
-FILES = Path(__file__).parent / "static"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 LARGEST = 1_000_000  # bytes that a page may send: a comment, never a document
 
 
 class PageView(NamedTuple):
-    """A view of the page: its address, its name in the navigation, and the script in `static` that shows it."""
-
     address: str
-    name: str
-    script: str
+    name: str  # in the navigation, and its title unless it sets another one
+    script: str  # in `static`, whose `show` shows it
 
 
 VIEWS = (
@@ -41,42 +43,33 @@ VIEWS = (
 
 
 def application(desk: Desk, hosts: Collection[str], token: str | None, pictures: Path) -> ASGIApp:
-    files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in TYPES}
+    files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in TYPES}
     declared = json.dumps([view._asdict() for view in VIEWS])
     files["views.js"] = f"// Declared in application.py.\nexport const VIEWS = {declared};\n".encode()
     files["look.css"] = css_tokens().encode()
     files["icon.svg"] = coloured(files["icon.svg"].decode()).encode()
 
-    async def page(request: Request) -> Response:
-        return _file("page.html", files)
-
     async def file(request: Request) -> Response:
-        return _file(request.path_params["name"], files)
+        name = request.path_params.get("name", "page.html")
+        if name not in files:
+            return Response("There is no such file.\n", 404, media_type="text/plain")
+        return Response(files[name], media_type=TYPES[Path(name).suffix])
 
     async def call(request: Request) -> Response:
         return await _answer(desk, request)
 
     async def image(request: Request) -> Response:
-        return await run_in_threadpool(_image, desk, request.query_params.get("doc_id", ""), pictures)
+        doc_id = request.query_params.get("doc_id", "")
+        shown = await run_in_threadpool(lambda: read_image(pictures, desk.image(doc_id)) if doc_id else None)
+        return Response(shown[0], media_type=shown[1]) if shown else Response(status_code=404)
 
     routes = [
-        *(Route(view.address, page) for view in VIEWS),
+        *(Route(view.address, file) for view in VIEWS),
         Route("/static/{name}", file),
         Route("/image", image),
         Route("/api/{name}", call, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), hosts, token)
-
-
-def _file(name: str, files: dict[str, bytes]) -> Response:
-    if name not in files:
-        return Response("There is no such file.\n", 404, media_type="text/plain")
-    return Response(files[name], media_type=TYPES[Path(name).suffix])
-
-
-def _image(desk: Desk, doc_id: str, pictures: Path) -> Response:
-    image = read_image(pictures, desk.image(doc_id)) if doc_id else None
-    return Response(image[0], media_type=image[1]) if image else Response(status_code=404)
 
 
 async def _answer(desk: Desk, request: Request) -> Response:
@@ -105,5 +98,96 @@ async def _answer(desk: Desk, request: Request) -> Response:
 
 
 def _error(status: int, fact: str, hint: str | None = "") -> Response:
-    body: dict[str, Any] = {"error": fact, "hint": hint or ""}
-    return JSONResponse(body, status)
+    return JSONResponse({"error": fact, "hint": hint or ""}, status)
+
+
+COOKIE = "cranfield_token"
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Refuses requests that did not come from the page itself, before anything reads them.
+
+    A name that another site made to point here is not among the `hosts`; only visitors from other machines need a
+    `token`.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None = None) -> None:
+        self._app, self._hosts, self._token = app, frozenset(name.lower() for name in hosts), token
+        # A cookie holds for all ports of a machine: the servers of two stores need two.
+        self._cookie = f"{COOKIE}_{hashlib.sha256((token or '').encode()).hexdigest()[:12]}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await (self._refusal(scope) or self._app)(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _name(host) not in self._hosts:
+            return PlainTextResponse("This server does not answer to that host name.\n", 421)
+        if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host):
+            return PlainTextResponse("Only the page of this server may change anything here.\n", 403)
+        return self._unknown(scope, headers) if self._token else None
+
+    def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
+        """The answer to a visitor without the cookie: with the token in the address, they get the cookie."""
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+        except CookieError:
+            cookie = None
+        if cookie and self._knows(cookie.value):
+            return None
+        asked = parse_qsl(scope["query_string"].decode("latin-1"))
+        if not self._knows(dict(asked).get("token", "")):
+            message = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong.\n"
+            return PlainTextResponse(message, 401)
+        rest = urlencode([(name, value) for name, value in asked if name != "token"])
+        # A path of the page only: two slashes would lead elsewhere.
+        path = "/" + scope["path"].lstrip("/\\")
+        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        answer.set_cookie(self._cookie, self._token or "", httponly=True, samesite="lax")
+        return answer
+
+    def _knows(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode(), (self._token or "").encode())
+
+
+def _name(host: str) -> str:
+    """A host without its port: localhost:8765, [::1]:8765."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _from_here(headers: Headers, host: str) -> bool:
+    if not headers.get("content-type", "").startswith("application/json"):
+        return False
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site") == "same-origin"
+    try:
+        return urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False

@@ -18,18 +18,8 @@ from cranfield.judging.store.views import known_assessors
 
 # What the page may ask, each answered by a method of the desk.
 CALLS = (
-    "start",
-    "next",
-    "judge",
-    "undo",
-    "open",
-    "passages",
-    "add",
-    "leave",
-    "query",
-    "queries",
-    "judged",
-    "conflicts",
+    *("start", "next", "judge", "undo", "open", "passages", "add", "leave"),
+    *("query", "queries", "judged", "conflicts"),
 )
 MOST_TASKS = 10  # that a page may keep for one assessor
 LISTED = 500  # queries
@@ -37,11 +27,7 @@ JUDGED = 50  # judgments at a time
 CONFLICTS = 100
 LARGEST_IMAGE = 20_000_000  # bytes
 # Recognised by their first bytes, not by their names; SVG is left out, because it can contain scripts.
-_SIGNS = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-}
+_SIGNS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 _INSIDE = tuple(f"data:{kind};base64," for kind in ("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 if TYPE_CHECKING:
@@ -65,12 +51,13 @@ class Desk:
     def start(self, asked: Asked) -> Told:
         with self._store._reading() as connection:
             names = [name for name, kind in known_assessors(connection).items() if kind == PERSON]
-        scale = [{"grade": step.grade, "name": step.name, "meaning": step.meaning} for step in self._store.scale]
+        scale = [step._asdict() for step in self._store.scale]
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 
     def next(self, asked: Asked) -> Told:
-        who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
-        without = [number for number in _list(asked, "without") if _is_number(number)]
+        who, count, left = self._who(asked), asked.get("count"), asked.get("without")
+        count = min(count, MOST_TASKS) if _is_number(count) and count > 0 else 1
+        without = [number for number in left[:1000] if _is_number(number)] if isinstance(left, list) else []
         if self._followed is not None and asked.get("all") is not True:
             tasks = self._in_order(self._followed, who, count, without)
         else:
@@ -148,57 +135,48 @@ class Desk:
     def query(self, asked: Asked) -> Told:
         who, query = self._who(asked), _text(asked, "query_id")
         with self._store._reading() as connection:
-            rows = listing.list_documents(connection, who, query)
+            documents = [
+                {**_named(item), "title": title, "open": is_open, "said": mine and _grade_of(mine)}
+                for item, title, mine, is_open in listing.list_documents(connection, who, query)
+            ]
             number = listing.position(connection, who, query)
             queries = listing.totals(connection).queries
             asked_for = waiting.task_of(connection, (query, "", 0, 0))
-        documents = [
-            {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _grade_of(row.mine)}
-            for row in rows
-        ]
-        query_texts = {"query": asked_for.query, "narrative": asked_for.narrative}
-        return {**query_texts, "number": number, "queries": queries, "documents": documents}
+        texts = {"query": asked_for.query, "narrative": asked_for.narrative}
+        return {**texts, "number": number, "queries": queries, "documents": documents}
 
     def queries(self, asked: Asked) -> Told:
         who, words = self._who(asked), _text(asked, "words")
         with self._store._reading() as connection:
             rows = listing.list_queries(connection, who, words, LISTED + 1)
         return {
-            "queries": [row._asdict() for row in rows[:LISTED]],
+            "queries": rows[:LISTED],
             "more": len(rows) > LISTED,
             "progress": self._progress(who),
         }
 
     def judged(self, asked: Asked) -> Told:
         who = self._who(asked)
-        filters: dict[str, Any] = {
-            name: _text(asked, name) for name in ("by", "query_id", "words") if _text(asked, name)
-        }
+        filters: dict[str, Any] = {name: text for name in ("by", "query_id", "words") if (text := _text(asked, name))}
         if "grade" in asked:
             filters["grade"] = checked_grade(asked["grade"], "the page")
         before = asked["before"] if _is_number(asked.get("before")) else None
         with self._store._reading() as connection:
             rows = listing.list_judged(connection, who, filters, before, JUDGED + 1)
-        return {
-            "judged": [_judged(row, who) for row in rows[:JUDGED]],
-            "more": len(rows) > JUDGED,
-        }
+        return {"judged": [_judged(*row, who) for row in rows[:JUDGED]], "more": len(rows) > JUDGED}
 
     def conflicts(self, asked: Asked) -> Told:
         self._who(asked)
-        conflicts = self._store.conflicts()
+        conflicts, shown = self._store.conflicts(), []
         with self._store._reading() as connection:
-            shown = [
-                {
-                    "task": self._task(waiting.task_of(connection, (conflict.query_id, conflict.doc_id, 0, 0))),
-                    "said": [
-                        {"assessor": event.assessor, **_grade_of(event)}
-                        for event in listing.current_grades(connection, conflict.query_id, conflict.doc_id)
-                        if event.assessor in conflict.grades and not event.adjudicates
-                    ],
-                }
-                for conflict in conflicts[:CONFLICTS]
-            ]
+            for query, document, grades in conflicts[:CONFLICTS]:
+                said = [
+                    {"assessor": event.assessor, **_grade_of(event)}
+                    for event in listing.current_grades(connection, query, document)
+                    if event.assessor in grades and not event.adjudicates
+                ]
+                task = self._task(waiting.task_of(connection, (query, document, 0, 0)))
+                shown.append({"task": task, "said": said})
         return {"conflicts": shown, "count": len(conflicts)}
 
     def image(self, doc_id: str) -> str:
@@ -246,19 +224,15 @@ def _grade_of(event: Event) -> Told:
     return {"grade": event.grade, "comment": event.comment}
 
 
-def _judged(row: listing.JudgedDocument, who: str) -> Told:
-    event = row.event
+def _judged(event: Event, query: str, title: str, who: str) -> Told:
+    shown = ("number", "assessor", "kind", "adjudicates", "grade", "comment")
     return {
-        "number": event.number,
+        **{name: getattr(event, name) for name in shown},
         **_named(item_of(event)),
-        "query": row.query,
-        "title": row.title,
-        "assessor": event.assessor,
-        "kind": event.kind,
-        "adjudicates": event.adjudicates,
+        "query": query,
+        "title": title,
         "mine": event.assessor == who and not event.adjudicates,
         "at": event.at.isoformat(),
-        **_grade_of(event),
     }
 
 
@@ -276,35 +250,15 @@ def _text(asked: Asked, name: str) -> str:
     return checked_text(value, "the page", name) if isinstance(value, str) else ""
 
 
-def _list(asked: Asked, name: str) -> list[Any]:
-    value = asked.get(name)
-    return value[:1000] if isinstance(value, list) else []
-
-
-def _number(asked: Asked, name: str, usual: int) -> int:
-    value = asked.get(name)
-    return value if _is_number(value) and value > 0 else usual
-
-
 def _is_number(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
 
 
 def image_link(doc_id: str, image: str) -> dict[str, str] | None:
-    """What the page does with an image: show it (`source`), or name the place where it is (`elsewhere`).
-
-    >>> image_link("d 1", "pictures/1.png")
-    {'source': 'image?doc_id=d%201'}
-    >>> image_link("d1", "https://example.com/1.png")
-    {'elsewhere': 'https://example.com/1.png'}
-    """
-    if not image:
-        return None
-    if image.startswith(_INSIDE):
-        return {"source": image}
-    if is_web_address(image):
-        return {"elsewhere": image}
-    return {"source": f"image?doc_id={quote(doc_id, safe='')}"}
+    """What the page does with an image: show it (`source`), or name the place where it is (`elsewhere`)."""
+    if not image or is_web_address(image):
+        return {"elsewhere": image} if image else None
+    return {"source": image if image.startswith(_INSIDE) else f"image?doc_id={quote(doc_id, safe='')}"}
 
 
 def is_web_address(text: str) -> bool:

@@ -43,16 +43,12 @@ def serve(
     followed: Followed | None = None,
     on_start: Callable[[Listening], None],
 ) -> StoreProgress:
-    """Serve the page until Ctrl-C.
+    """Serve the page until Ctrl-C; returns the progress of judging at the end.
 
-    assessor: who judges, unless another name is entered on the page.
-    host: the address to listen on; visitors of a page that is shared need a token.
-    port: the port; by default 8765, or a free one if that is taken.
-    names: further names by which the server may be called.
-    pictures: the folder of the images of documents; by default that of the store.
-    followed: the order in which documents come; otherwise query by query, at random.
-    on_start: called with the addresses of the page, once it can be opened.
-    Returns the progress of judging at the end.
+    port: by default 8765, or a free one if that is taken
+    names: further names by which the server may be called
+    pictures: the folder of the images of documents; by default that of the store
+    on_start: called once the page can be opened
     """
     need("starlette", purpose="the judging page", extra="judge")
     uvicorn = need("uvicorn", purpose="the judging page", extra="judge")
@@ -61,7 +57,9 @@ def serve(
 
     token = secrets.token_urlsafe(24) if is_shared(host, names) else None
     listener = _listen(host, port)
-    app = application(Desk(store, assessor, followed), _known_names(host, names), token, pictures or _folder_of(store))
+    folder = Path.cwd() if "://" in store.name else Path(store.name).resolve().parent
+    own = {socket.gethostname(), socket.getfqdn(), *_own_addresses()} if host in EVERYWHERE else ()
+    app = application(Desk(store, assessor, followed), {*LOCAL, host, *names, *own}, token, pictures or folder)
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
     )
@@ -97,29 +95,19 @@ def _is_local(host: str) -> bool:
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    wanted = [PORT, 0] if port is None else [port]
-    for number in wanted:
-        try:
-            family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
-            listener = socket.socket(family, socket.SOCK_STREAM)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((host, number))
-            listener.listen(128)
-        except OSError as error:
-            if number == wanted[-1]:
-                reason = (error.strerror or str(error)).lower()
-                fact = f"cannot listen on {host}, port {number}: {reason}."
-                raise CranfieldError(fact, hint=f"choose another {given('port')}, or leave it out") from None
-        else:
-            return listener
-    raise AssertionError  # the last attempt returns or raises
-
-
-def _known_names(host: str, names: Collection[str]) -> set[str]:
-    known = {*LOCAL, host, *names}
-    if host in EVERYWHERE:
-        known |= {socket.gethostname(), socket.getfqdn(), *_own_addresses()}
-    return known
+    number = PORT if port is None else port
+    try:
+        family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, number))
+        listener.listen(128)
+    except OSError as error:
+        if port is None:
+            return _listen(host, 0)
+        fact = f"cannot listen on {host}, port {number}: {(error.strerror or str(error)).lower()}."
+        raise CranfieldError(fact, hint=f"choose another {given('port')}, or leave it out") from None
+    return listener
 
 
 def _own_addresses() -> list[str]:
@@ -137,7 +125,3 @@ def _addresses(host: str, port: int, token: str | None) -> tuple[str, ...]:
     query = f"?{urlencode({'token': token})}" if token else ""
     hosts = (_own_addresses() or [socket.gethostname()]) if host in EVERYWHERE else [host]
     return tuple(f"http://{f'[{name}]' if ':' in name else name}:{port}/{query}" for name in hosts)
-
-
-def _folder_of(store: Store) -> Path:
-    return Path.cwd() if "://" in store.name else Path(store.name).resolve().parent

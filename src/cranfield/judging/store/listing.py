@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -18,28 +18,6 @@ from cranfield.judging.store.waiting import free_for, judged_by
 
 RECENT = 50  # the last judgments, from which the pace of an assessor follows
 BEGINNING = 80  # characters of a text that has no title
-
-
-class ListedQuery(NamedTuple):
-    query_id: str
-    text: str
-    pooled: int
-    left: int
-
-
-class ListedDocument(NamedTuple):
-    """A document of a query, as an assessor may see it: without the grades of others."""
-
-    item: WaitingItem
-    title: str
-    mine: Event | None
-    open: bool  # the assessor may judge it; else others do
-
-
-class JudgedDocument(NamedTuple):
-    event: Event
-    query: str
-    title: str
 
 
 def totals(connection: sa.Connection) -> StoreProgress:
@@ -61,11 +39,8 @@ def position(connection: sa.Connection, assessor: str, query_id: str) -> int:
     mine = connection.execute(sa.select(QUERIES.c.place).where(QUERIES.c.query_id == query_id)).scalar()
     if mine is None:
         return 0
-    before: Any = (
-        QUERIES.c.place.between(start, mine)
-        if mine >= start
-        else (QUERIES.c.place >= start) | (QUERIES.c.place <= mine)
-    )
+    from_start, to_mine = QUERIES.c.place >= start, QUERIES.c.place <= mine
+    before = from_start & to_mine if mine >= start else from_start | to_mine
     counted = sa.select(sa.func.count()).where(QUERIES.c.pooled > 0, before)
     return int(connection.execute(counted).scalar_one())
 
@@ -75,40 +50,41 @@ def has_query(connection: sa.Connection, query_id: str) -> bool:
     return connection.execute(chosen).first() is not None
 
 
-def list_queries(connection: sa.Connection, assessor: str, words: str, limit: int) -> list[ListedQuery]:
+def list_queries(connection: sa.Connection, assessor: str, words: str, limit: int) -> list[dict[str, Any]]:
     """Those without any returned document as well: an assessor may know one that answers them."""
     later = sa.case((QUERIES.c.place >= place(assessor), 0), else_=1)
-    columns = [QUERIES.c[name] for name in ("query_id", "text", "pooled", "open")]
+    columns = [*(QUERIES.c[name] for name in ("query_id", "text", "pooled")), QUERIES.c.open.label("left")]
     chosen = sa.select(*columns).order_by(later, QUERIES.c.place).limit(limit)
     if words:
         in_documents = sa.select(WAITING.c.query_id).where(_all_hold(words, partial(_document_holds, WAITING.c.doc_id)))
         in_query = _all_hold(words, lambda word: _holds(word, QUERIES.c.text, QUERIES.c.query_id))
         chosen = chosen.where(in_query | QUERIES.c.query_id.in_(in_documents))
-    return [ListedQuery(*row) for row in connection.execute(chosen)]
+    return [dict(row) for row in connection.execute(chosen).mappings()]
 
 
-def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> list[ListedDocument]:
+def list_documents(
+    connection: sa.Connection, assessor: str, query_id: str
+) -> Iterator[tuple[WaitingItem, str, Event | None, bool]]:
+    """Each with its title, the assessor's own grade, and whether it is theirs to judge; not the grades of others."""
     mine = {item_of(event): event for event in _standing_of(connection, assessor, query_id)}
     later = sa.case((WAITING.c.place >= place(assessor, query_id), 0), else_=1)
     beginning = sa.func.substr(DOCUMENTS.c.text, 1, BEGINNING)
     title = sa.func.coalesce(sa.func.nullif(DOCUMENTS.c.title, ""), beginning, "")
-    columns = [*(WAITING.c[name] for name in ITEM), title]
-    open_ = free_for(assessor, time.time()) & ~judged_by(assessor)
+    is_open = free_for(assessor, time.time()) & ~judged_by(assessor)
     rows = connection.execute(
-        sa.select(*columns, open_)
+        sa.select(*(WAITING.c[name] for name in ITEM), title, is_open)
         .select_from(WAITING.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id))
         .where(WAITING.c.query_id == query_id, WAITING.c.assessors > 0)
         .order_by(later, WAITING.c.place, WAITING.c.number)
     )
-    return [
-        ListedDocument((query, document, start, end), title, mine.get((query, document, start, end)), bool(is_open))
-        for query, document, start, end, title, is_open in rows
-    ]
+    for query, document, start, end, title, can_judge in rows:
+        item = (query, document, start, end)
+        yield item, title, mine.get(item), bool(can_judge)
 
 
 def list_judged(
     connection: sa.Connection, assessor: str, filters: Mapping[str, Any], before: int | None, limit: int
-) -> list[JudgedDocument]:
+) -> list[tuple[Event, str, str]]:
     """The last first; grades of others are left out while the assessor has not judged the document."""
     waits = sa.exists(
         sa.select(WAITING.c.number).where(
@@ -135,7 +111,7 @@ def list_judged(
         chosen = chosen.where(_all_hold(filters["words"], _event_holds))
     if before is not None:
         chosen = chosen.where(EVENTS.c.number < before)
-    return [JudgedDocument(event_of(row), row.query or "", row.title or "") for row in connection.execute(chosen)]
+    return [(event_of(row), row.query or "", row.title or "") for row in connection.execute(chosen)]
 
 
 def current_grades(connection: sa.Connection, query_id: str, doc_id: str) -> list[Event]:
@@ -154,9 +130,8 @@ def marked_passages(connection: sa.Connection, assessor: str, query_id: str, doc
 
 def shown_item(connection: sa.Connection, item: WaitingItem) -> WaitingItem:
     """What the page shows for a judged item: a part that a reader marked is shown in its document."""
-    waits = sa.select(WAITING.c.number).where(
-        *(WAITING.c[name] == value for name, value in zip(ITEM, item, strict=True))
-    )
+    same = (WAITING.c[name] == value for name, value in zip(ITEM, item, strict=True))
+    waits = sa.select(WAITING.c.number).where(*same)
     return item if connection.execute(waits).first() else (*item[:2], 0, 0)
 
 
@@ -224,10 +199,8 @@ def measure_progress(connection: sa.Connection) -> StoreProgress:
 
 def _work(connection: sa.Connection) -> dict[str, Work]:
     # A document counts once, by its last event; the time spent on it counts each time.
-    item = [EVENTS.c[name] for name in ITEM]
-    last = sa.func.row_number().over(
-        partition_by=(EVENTS.c.assessor, *item, EVENTS.c.adjudicates), order_by=EVENTS.c.number.desc()
-    )
+    same = [EVENTS.c[name] for name in ("assessor", *ITEM, "adjudicates")]
+    last = sa.func.row_number().over(partition_by=same, order_by=EVENTS.c.number.desc())
     grades = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
     rows = grades.subquery()
 

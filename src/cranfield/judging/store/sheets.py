@@ -11,7 +11,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -76,16 +76,6 @@ class ReadSheet:
     known: int
     blank: int
     comments: int
-
-
-class SheetRow(NamedTuple):
-    line: int
-    query_id: str
-    doc_id: str
-    grade: float
-    comment: str
-    title: str
-    text: str
 
 
 def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = False) -> WrittenSheet:
@@ -173,34 +163,27 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
     name, who = os.fspath(path), checked_id(assessor, store.name, "the assessor")
     cells = list(_cells(name))
     scale = store.scale
-    graded = [(line, row) for line, row in cells if row["grade"].strip()]
-    rows = [_sheet_row(row, line, scale, name) for line, row in graded]
-    _refuse_twice(rows, name)
+    rows = {line: _event_row(row, line, scale, name) for line, row in cells if row["grade"].strip()}
+    first: dict[Any, tuple[int, float]] = {}
+    for line, row in rows.items():
+        query, document, grade = row["query_id"], row["doc_id"], row["grade"]
+        before, other = first.setdefault((query, document), (line, grade))
+        if other != grade:
+            fact = (
+                f"document '{document}' of query '{query}' has the grade {other:g} on line {before} and {grade:g} here."
+            )
+            raise InputError(name, fact, line=line)
     with store._writing(f"what is in {name}") as connection:
-        there = known_pairs(connection, {row.query_id for row in rows})
-        for row in rows:
-            if (row.query_id, row.doc_id) not in there:
-                fact = f"document '{row.doc_id}' was never waiting for query '{row.query_id}' in {store.name}."
+        there = known_pairs(connection, {row["query_id"] for row in rows.values()})
+        for line, row in rows.items():
+            if (row["query_id"], row["doc_id"]) not in there:
+                fact = f"document '{row['doc_id']}' was never waiting for query '{row['query_id']}' in {store.name}."
                 hint = "has the spreadsheet changed the ids? Open the file again with these columns as text"
                 hint += f"; for judgments that are not a sheet: {given('format', 'csv')}"
-                raise InputError(name, fact, line=row.line, hint=hint)
-        new = import_rows(
-            connection,
-            [
-                {
-                    "query_id": row.query_id,
-                    "doc_id": row.doc_id,
-                    "grade": row.grade,
-                    "comment": row.comment,
-                    "text_sha256": seen_sha256(row.title, row.text, None) if row.title or row.text else "",
-                }
-                for row in rows
-            ],
-            {"assessor": who, "kind": PERSON, "at": now()},
-        )
-    blank = len(cells) - len(rows)
+                raise InputError(name, fact, line=line, hint=hint)
+        new = import_rows(connection, rows.values(), {"assessor": who, "kind": PERSON, "at": now()})
     comments = sum(bool(row.get("comment", "").strip()) for _, row in cells if not row["grade"].strip())
-    return ReadSheet(name, new, len(rows) - new, blank, comments)
+    return ReadSheet(name, new, len(rows) - new, len(cells) - len(rows), comments)
 
 
 def _separator(header: str) -> str:
@@ -216,7 +199,10 @@ def _cells(name: str) -> Iterator[tuple[int, Mapping[str, str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(header), strict=True)
     try:
         names = [cell.strip().lower() for cell in next(reader, [])]
-        _check_header(names, name)
+        for column in NEEDED:
+            if names.count(column) != 1:
+                fact = f"the column '{column}' {'is missing' if column not in names else 'appears twice'}."
+                raise InputError(name, fact, line=1, hint=f"a sheet has the columns {', '.join(COLUMNS)}")
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 if len(cells) != len(names):
@@ -227,40 +213,18 @@ def _cells(name: str) -> Iterator[tuple[int, Mapping[str, str]]]:
         raise InputError(name, f"this is not CSV: {error}.", line=reader.line_num) from None
 
 
-def _check_header(names: Sequence[str], source: str) -> None:
-    for column in NEEDED:
-        if names.count(column) != 1:
-            fact = f"the column '{column}' {'is missing' if column not in names else 'appears twice'}."
-            raise InputError(source, fact, line=1, hint=f"a sheet has the columns {', '.join(COLUMNS)}")
-
-
-def _sheet_row(row: Mapping[str, str], line: int, scale: GradeScale, source: str) -> SheetRow:
-    query, document = (plain(row[name]) for name in ("query_id", "doc_id"))
-    comment = checked_text(plain(row.get("comment", "")), source, "the comment")
-    grade = _grade(row["grade"].strip(), scale)
-    if grade is None:
-        fact = f"{row['grade'].strip()!r:.60} is not a grade of document '{document}' for query '{query}'."
-        raise InputError(source, fact, line=line, hint=f"grades are {scale.listed()}")
-    return SheetRow(line, query, document, grade, comment, plain(row.get("title", "")), plain(row.get("text", "")))
-
-
-def _grade(cell: str, scale: GradeScale) -> float | None:
-    """The grade in a cell; None if it is not a grade. With semicolons as separators, 2,0 is a number."""
+def _event_row(row: Mapping[str, str], line: int, scale: GradeScale, source: str) -> dict[str, Any]:
+    query, document, title, text = (plain(row.get(name, "")) for name in ("query_id", "doc_id", "title", "text"))
+    comment, cell = checked_text(plain(row.get("comment", "")), source, "the comment"), row["grade"].strip()
     try:
-        number = float(plain(cell).replace(",", "."))
+        grade = float(plain(cell).replace(",", "."))  # with semicolons as separators, 2,0 is a number
     except ValueError:
-        return None
-    return number if math.isfinite(number) and number in scale else None
-
-
-def _refuse_twice(rows: Sequence[SheetRow], source: str) -> None:
-    first: dict[Any, SheetRow] = {}
-    for row in rows:
-        before = first.setdefault((row.query_id, row.doc_id), row)
-        if before.grade != row.grade:
-            fact = f"document '{row.doc_id}' of query '{row.query_id}' has the grade {before.grade:g} on line "
-            fact += f"{before.line} and {row.grade:g} here."
-            raise InputError(source, fact, line=row.line)
+        grade = math.nan
+    if grade not in scale:
+        fact = f"{cell!r:.60} is not a grade of document '{document}' for query '{query}'."
+        raise InputError(source, fact, line=line, hint=f"grades are {scale.listed()}")
+    sha256 = seen_sha256(title, text, None) if title or text else ""
+    return {"query_id": query, "doc_id": document, "grade": grade, "comment": comment, "text_sha256": sha256}
 
 
 class Imported(NamedTuple):
@@ -278,12 +242,10 @@ class Imported(NamedTuple):
 def import_file(
     source: Any, where: str, assessor: str | None = None, *, kind: str | None = None, format: str | None = None
 ) -> Imported:
-    """Import a file into a store, which is created for judgments if there is none.
+    """Import a sheet, or what else `Judgments.read` takes, into a store, which is created for judgments.
 
-    source: the name of the file, or what else `Judgments.read` takes
-    assessor: whose judgments these are; by default the name of the file
-    kind: of assessor; by default imported. A sheet is always that of a person
-    format: of judgments; a file with a format is never a sheet
+    assessor: by default the name of the file; kind: by default imported, and for a sheet always a person
+    format: a file with a format is never a sheet
     """
     who = assessor or run_name(source)
     if format is None and isinstance(source, str) and is_sheet(source):

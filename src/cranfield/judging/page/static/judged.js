@@ -34,7 +34,7 @@ export async function show(session, main) {
     empty.hidden = list.childElementCount > 0;
   };
 
-  head(session, { title: "Judged", place: "Latest first" });
+  head(session, { place: "Latest first" });
   let typing = 0;
   words.addEventListener("input", () => {
     clearTimeout(typing);

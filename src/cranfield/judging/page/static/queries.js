@@ -14,7 +14,6 @@ export async function show(session, main) {
     const told = await ask("queries", { assessor: session.assessor, words: field.value });
     if (number !== asked) return; // a later search has been answered
     head(session, {
-      title: "Queries",
       place: `${told.progress.queries_done.toLocaleString("en")} of ${counted(told.progress.queries, "query", "queries")} done`,
       progress: told.progress,
     });

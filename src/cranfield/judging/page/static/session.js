@@ -63,9 +63,11 @@ function askName(session) {
   });
 }
 
-// The head: the query, and the progress of all. `told` has title, narrative, place, progress, state.
+// The head: the query, and the progress of all. `told` has title, narrative, place, progress, state; without a title,
+// it is the name of the view.
 export function head(session, told) {
-  document.title = told.title ? `${told.title} · Judge` : "Judge";
+  const title = told.title ?? (VIEWS.find((view) => view.address === location.pathname) ?? VIEWS[0]).name;
+  document.title = title ? `${title} · Judge` : "Judge";
   const change = async () => {
     await ask("leave", { assessor: session.assessor }).catch(() => {});
     remember("");
@@ -88,7 +90,7 @@ export function head(session, told) {
       make(
         "div",
         { class: "line" },
-        make("div", {}, told.place && make("p", { class: "soft" }, told.place), make("h1", { dir: "auto" }, told.title ?? "")),
+        make("div", {}, told.place && make("p", { class: "soft" }, told.place), make("h1", { dir: "auto" }, title)),
         make(
           "div",
           { class: "far" },
