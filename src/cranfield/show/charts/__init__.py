@@ -22,9 +22,6 @@ from cranfield.show.charts import (
 from cranfield.show.charts.chart import Chart
 
 CHARTS: dict[str, Chart] = {
-    each.CHART.name: each.CHART
-    for each in (
-        *(precision_recall, rank_by_rank, cutoff, distribution, difference),
-        *(scatter, stability, discount, gain),
-    )
+    file.CHART.name: file.CHART
+    for file in (precision_recall, rank_by_rank, cutoff, distribution, difference, scatter, stability, discount, gain)
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cranfield.comparison.significance import SAME
+from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.look import LIGHT
 from cranfield.measures import Measure
@@ -28,7 +28,7 @@ class Chart:
 
 
 def shared_values(results: Sequence[Evaluation], measure: Any) -> dict[str, tuple[float, float]]:
-    one, other = (each.by_query(measure) for each in results)
+    one, other = (result.by_query(measure) for result in results)
     return {query: (value, other[query]) for query, value in one.items() if query in other}
 
 
@@ -36,29 +36,16 @@ def counts(gain: str, rows: ChartRows | None = None) -> list[ChartPart]:
     """How many queries are better, the same and worse, in a line above the chart; gain: an expression of its data."""
     counted = [
         *calculate(up=f"{gain} > {SAME} ? 1 : 0", down=f"{gain} < -{SAME} ? 1 : 0"),
-        {
-            "aggregate": [
-                {"op": "count", "as": "n"},
-                *({"op": "sum", "field": way, "as": way} for way in ("up", "down")),
-            ]
-        },
+        {"aggregate": [{"op": "count", "as": "n"}, *({"op": "sum", "field": w, "as": w} for w in ("up", "down"))]},
     ]
     texts = (
         ("better", "left", 0, "'▲ ' + format(datum.up, ',') + ' better'"),
         ("soft", "center", {"expr": "width / 2"}, "format(datum.n - datum.up - datum.down, ',') + ' the same'"),
         ("worse", "right", "width", "'▼ ' + format(datum.down, ',') + ' worse'"),
     )
-    look = {"style": NOTE, "baseline": "bottom", "fontWeight": "bold", "dy": -8}
-    return [
-        layer(
-            "text",
-            {**look, "align": align},
-            rows=rows,
-            steps=[*counted, *calculate(told=text)],
-            x=fixed(x),
-            y=fixed(0),
-            text="told:N",
-            color=fixed(LIGHT[colour]),
-        )
-        for colour, align, x, text in texts
-    ]
+    layers = []
+    for colour, align, x, text in texts:
+        look = {"style": NOTE, "baseline": "bottom", "fontWeight": "bold", "dy": -8, "align": align}
+        channels: dict[str, Any] = {"x": fixed(x), "y": fixed(0), "text": "told:N", "color": fixed(LIGHT[colour])}
+        layers.append(layer("text", look, rows=rows, steps=[*counted, *calculate(told=text)], **channels))
+    return layers

@@ -35,17 +35,10 @@ def cutoff_chart(
     means = {run: sum(values.values()) / max(len(values), 1) for run, values in curves.items()}
     shown = emphasised(curves, highlight, best_of(means, lower=lower_is_better))
     first, last = whole[0], whole[-1]
-    chart = lines(
-        rows,
-        list(curves),
-        "cutoff",
-        "value",
-        ends,
-        shown=shown,
-        x=channel("cutoff:Q", title="cutoff k", axis={"values": whole_ticks(first, last)}, scale=scale([first, last])),
-        y=channel("value:Q", title=f"{measure}@k", axis={"tickCount": TICKS}, scale=scale(ends)),
-        tooltip=["run:N", "cutoff:Q", channel("value:Q", format=".4f")],
-    )
+    x = channel("cutoff:Q", title="cutoff k", axis={"values": whole_ticks(first, last)}, scale=scale([first, last]))
+    y = channel("value:Q", title=f"{measure}@k", axis={"tickCount": TICKS}, scale=scale(ends))
+    told = ["run:N", "cutoff:Q", channel("value:Q", format=".4f")]
+    chart = lines(rows, list(curves), "cutoff", "value", ends, shown=shown, x=x, y=y, tooltip=told)
     deepest = {run: list(values.items())[-1] for run, values in curves.items() if values}
     description = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
     return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {description}.")
@@ -65,12 +58,9 @@ def by_cutoff(
     results: Sequence[Evaluation], measure: Measure, deepest: int = CUTOFFS, *, highlight: Sequence[str] = ()
 ) -> Spec:
     at = cutoffs_of(measure, deepest)
-    return cutoff_chart(
-        family(measure),
-        {each.run: {k: each[m] for k, m in enumerate(at, 1)} for each in results},
-        highlight=highlight,
-        lower_is_better=measure.definition.lower_is_better,
-    )
+    curves = {result.run: {k: result[m] for k, m in enumerate(at, 1)} for result in results}
+    lower = measure.definition.lower_is_better
+    return cutoff_chart(family(measure), curves, highlight=highlight, lower_is_better=lower)
 
 
 CHART = Chart(

@@ -7,23 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.significance import SAME, TESTS, Settings
+from cranfield.evaluation.estimating import PLAIN, SAME, Columns
 from cranfield.evaluation.result import Evaluation
 from cranfield.look import LIGHT
 from cranfield.measures import Measure
+from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.parts import (
-    NOTE,
-    TICKS,
-    ChartPart,
-    Spec,
-    calculate,
-    channel,
-    data,
-    fixed,
-    layer,
-    specification,
-)
+from cranfield.show.charts.parts import NOTE, TICKS, ChartPart, Spec, calculate, channel, fixed, layer
 from cranfield.words import columns, count
 
 NAMED = 12  # queries whose names are written below their bars
@@ -72,12 +62,11 @@ def difference_chart(
     if mean is not None:
         layers = [_band(mean, sign), *layers, *_mean(mean, lower_is_better)]
     up, down = (sum(way * value > SAME for value in differences.values()) for way in (1, -1))
-    gained = count(up, "query", "queries")
-    description = (
-        f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {len(rows) - up - down}."
-    )
+    gained, same = count(up, "query", "queries"), len(rows) - up - down
+    description = f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {same}."
     description += "" if mean is None else f" The mean difference is {mean}."
-    return specification({**data(rows), "layer": layers}, f"{measure} by query: {run} against {baseline}", description)
+    chart = {**parts.data(rows), "layer": layers}
+    return parts.specification(chart, f"{measure} by query: {run} against {baseline}", description)
 
 
 def _bars(queries: Sequence[str], measure: str, sign: int) -> ChartPart:
@@ -98,8 +87,7 @@ def _bars(queries: Sequence[str], measure: str, sign: int) -> ChartPart:
         colour = {"condition": {"test": f"{sign} * datum.difference > 0", **better}, **worse}
         return layer("bar", {"minBandSize": 1}, x=x, y=y, color=colour, tooltip=shown)
     gains, losses = (calculate(difference=f"{sign} * {side}(0, {sign} * datum.difference)") for side in ("max", "min"))
-    area = {"interpolate": "step"}
-    ways = ((gains, better), (losses, worse))
+    ways, area = ((gains, better), (losses, worse)), {"interpolate": "step"}
     return {"layer": [layer("area", area, steps=part, x=x, y=y, color=colour) for part, colour in ways]}
 
 
@@ -121,8 +109,7 @@ def _zero(first: float, mean: float) -> list[ChartPart]:
 def _room(values: Sequence[float]) -> ChartPart:
     """An invisible mark that makes the axis long enough for words above and below its zero."""
     length = max([0.0, *values]) - min([0.0, *values])
-    ends = [min([-ROOM * length, *values]), max([ROOM * length, *values])]
-    rows = [{"difference": end} for end in ends]
+    rows = [{"difference": end} for end in (min([-ROOM * length, *values]), max([ROOM * length, *values]))]
     return layer("point", {"opacity": 0, "color": LIGHT["paper"]}, rows=rows, y="difference:Q")
 
 
@@ -151,20 +138,15 @@ def mean_difference(differences: Sequence[float], alpha: float = ALPHA) -> MeanD
     if len(differences) < 2:
         return None
     column = np.array(differences, dtype=float)[:, None]
-    low, high = TESTS["t"].interval(column, np.array([alpha]), Settings(alpha, 0, 0))
+    low, high = PLAIN.estimate(Columns(column)).interval(alpha)
     return MeanDifference(float(column.mean()), float(low[0]), float(high[0]), alpha)
 
 
 def of_evaluations(results: Sequence[Evaluation], measure: Measure) -> Spec:
     differences = {query: other - one for query, (one, other) in shared_values(results, measure).items()}
-    return difference_chart(
-        measure.name,
-        results[0].run,
-        results[1].run,
-        differences,
-        mean=mean_difference(list(differences.values())),
-        lower_is_better=measure.definition.lower_is_better,
-    )
+    mean, lower = mean_difference(list(differences.values())), measure.definition.lower_is_better
+    one, other = (result.run for result in results)
+    return difference_chart(measure.name, one, other, differences, mean=mean, lower_is_better=lower)
 
 
 CHART = Chart(name="difference", meaning="two runs, query by query, sorted", runs=2, draw=of_evaluations)

@@ -24,21 +24,13 @@ def discount_chart(depth: int = 10) -> Spec:
         for i, kept in enumerate(values, 1)
     ]
     share = {"format": "%", "tickCount": TICKS}
-    chart = lines(
-        rows,
-        list(curves),
-        "rank",
-        "kept",
-        [0, 1],
-        field="discount",
-        x=channel("rank:Q", title="rank i", axis={"values": whole_ticks(1, depth)}, scale=scale([1, depth])),
-        y=channel("kept:Q", title="share that counts", axis=share, scale=scale([0, 1])),
-        tooltip=["discount:N", "rank:Q", channel("kept:Q", format=".1%")],
-    )
+    x = channel("rank:Q", title="rank i", axis={"values": whole_ticks(1, depth)}, scale=scale([1, depth]))
+    y = channel("kept:Q", title="share that counts", axis=share, scale=scale([0, 1]))
+    told = ["discount:N", "rank:Q", channel("kept:Q", format=".1%")]
+    chart = lines(rows, list(curves), "rank", "kept", [0, 1], field="discount", x=x, y=y, tooltip=told)
     shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
-    return specification(
-        chart, "How much a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …"
-    )
+    description = f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …"
+    return specification(chart, "How much a document counts at each rank", description)
 
 
 CHART = Chart(

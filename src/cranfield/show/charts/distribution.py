@@ -8,22 +8,9 @@ from typing import Any
 import numpy as np
 
 from cranfield.look import LIGHT
+from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.parts import (
-    COLOURS,
-    NOTE,
-    TICKS,
-    ChartPart,
-    ChartRows,
-    Spec,
-    channel,
-    data,
-    domain,
-    fixed,
-    layer,
-    scale,
-    specification,
-)
+from cranfield.show.charts.parts import COLOURS, NOTE, ChartPart, ChartRows, Spec, channel, fixed, layer
 from cranfield.show.charts.runs import LONG, best_of, emphasised, hue_scale
 from cranfield.words import columns, count
 
@@ -49,11 +36,12 @@ def distribution_chart(
     order = sorted(values, key=lambda run: means[run] if lower_is_better else -means[run]) if many else list(values)
     shown = emphasised(order, highlight, best_of(means, lower=lower_is_better))
     sizes = list(map(len, values.values()))
-    each = not many and max(sizes, default=0) <= FEW and sum(sizes) <= ALL
+    singly = not many and max(sizes, default=0) <= FEW and sum(sizes) <= ALL
     long = not many and max(map(columns, values), default=0) > LONG
-    drawn = values.values() if each else [(row["low"], row["mean"], row["high"]) for row in rows]
+    drawn = values.values() if singly else [(row["low"], row["mean"], row["high"]) for row in rows]
     ends = _ends([value for column in drawn for value in column])
-    x = channel("low:Q", title=_words(measure, sizes, many), axis={"tickCount": TICKS, "grid": True}, scale=scale(ends))
+    ticks = {"tickCount": parts.TICKS, "grid": True}
+    x = channel("low:Q", title=_words(measure, sizes, many), axis=ticks, scale=parts.scale(ends))
     labels = {"labels": not long, "grid": False, "labelColor": LIGHT["ink"]}
     y = channel("run:N", title=None, sort=order, axis=labels)
     colour = channel("run:N", scale=hue_scale(order, shown), legend=None)
@@ -63,17 +51,15 @@ def distribution_chart(
     if long:
         names = {"style": NOTE, "align": "left", "baseline": "middle", "fontWeight": "bold", "yOffset": _of_row(-0.46)}
         layers.append(layer("text", names, x=fixed(0), y=y, text="run:N", color=fixed(LIGHT["ink"])))
-    if each:
+    if singly:
         single = [{"run": run, "value": float(value)} for run, column in values.items() for value in column]
-        ticks = {"size": 7, "opacity": 0.45, "thickness": 1.2, "yOffset": _of_row(0.33)}
-        layers.append(layer("tick", ticks, rows=single, x="value:Q", y=y, color=colour))
+        marks = {"size": 7, "opacity": 0.45, "thickness": 1.2, "yOffset": _of_row(0.33)}
+        layers.append(layer("tick", marks, rows=single, x="value:Q", y=y, color=colour))
     description = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
     row_height = ROW + NAME_LINE * long if not many else THIN if len(values) <= VERY_MANY else THINNEST
-    return specification(
-        {**data(rows), "layer": layers, "height": {"step": row_height}},
-        f"{measure} of the queries",
-        f"How {measure} is spread over the queries. {description}.",
-    )
+    description = f"How {measure} is spread over the queries. {description}."
+    chart = {**parts.data(rows), "layer": layers, "height": {"step": row_height}}
+    return parts.specification(chart, f"{measure} of the queries", description)
 
 
 def _summary(column: Sequence[float]) -> dict[str, float]:
@@ -85,7 +71,7 @@ def _summary(column: Sequence[float]) -> dict[str, float]:
 
 def _ends(values: Sequence[float]) -> list[float]:
     highest = max(values, default=1.0)
-    return domain([0.0, 1.0 if 0.5 <= highest <= 1 else highest, *([min(values)] if values else [])])
+    return parts.domain([0.0, 1.0 if 0.5 <= highest <= 1 else highest, *([min(values)] if values else [])])
 
 
 def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
@@ -139,7 +125,7 @@ CHART = Chart(
     options=("highlight",),
     draw=lambda results, measure, **options: distribution_chart(
         measure.name,
-        {each.run: each.column(measure).tolist() for each in results},
+        {result.run: result.column(measure).tolist() for result in results},
         lower_is_better=measure.definition.lower_is_better,
         **options,
     ),

@@ -22,17 +22,10 @@ def gain_chart(highest: int = 4) -> Spec:
         for grade, gain in enumerate(values)
     ]
     ends = domain(row["gain"] for row in rows)
-    chart = lines(
-        rows,
-        list(curves),
-        "grade",
-        "gain",
-        ends,
-        field="formula",
-        x=channel("grade:Q", title="grade g", axis={"values": grades, "format": "d"}, scale=scale([0, highest])),
-        y=channel("gain:Q", title="gain", axis={"tickCount": TICKS}, scale=scale(ends)),
-        tooltip=["formula:N", "grade:Q", "gain:Q"],
-    )
+    x = channel("grade:Q", title="grade g", axis={"values": grades, "format": "d"}, scale=scale([0, highest]))
+    y = channel("gain:Q", title="gain", axis={"tickCount": TICKS}, scale=scale(ends))
+    told = ["formula:N", "grade:Q", "gain:Q"]
+    chart = lines(rows, list(curves), "grade", "gain", ends, field="formula", x=x, y=y, tooltip=told)
     description = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
     return specification(chart, "What a grade is worth", description)
 

@@ -25,11 +25,7 @@ EAST_ASIAN = (
 
 
 def fonts_for(text: str) -> str:
-    """The fonts of a chart in which this text is written, the best first.
-
-    >>> fonts_for("tuned").split(", ")[0], fonts_for("tuned 検索").split(", ")[0], fonts_for("ランク").split(", ")[0]
-    ('Helvetica', 'PingFang SC', 'Hiragino Sans')
-    """
+    """The fonts of a chart in which this text is written, the best first."""
     if text.isascii():
         return LATIN
     return ", ".join([*(fonts for letters, fonts in EAST_ASIAN if letters.search(text)), LATIN])
@@ -40,11 +36,7 @@ EVERY = 12  # up to this many whole numbers, all are marked
 
 
 def step(length: float, ticks: int = TICKS) -> float:
-    """A round distance between ticks, 1, 2 or 5 times a power of ten: the one that Vega takes for this many ticks.
-
-    >>> step(1.0), step(0.15), step(37)
-    (0.2, 0.02, 10.0)
-    """
+    """A round distance between ticks, 1, 2 or 5 times a power of ten: the one that Vega takes for this many ticks."""
     rough = max(length, 1e-12) / ticks
     power: float = 10.0 ** floor(log10(rough))
     factor = next((factor for above, factor in ((50, 10), (10, 5), (2, 2)) if rough / power >= sqrt(above)), 1)
@@ -52,14 +44,9 @@ def step(length: float, ticks: int = TICKS) -> float:
 
 
 def domain(values: Iterable[float]) -> list[float]:
-    """Round ends of an axis that holds all values; it starts at 0 unless they lie far from there.
-
-    >>> domain([0.1, 0.43]), domain([0.41, 0.5]), domain([])
-    ([0.0, 0.5], [0.4, 0.5], [0.0, 1.0])
-    """
-    low, high = inf, -inf
-    for value in values:
-        low, high = min(low, value), max(high, value)
+    """Round ends of an axis that holds all values; it starts at 0 unless they lie far from there."""
+    known = list(values)
+    low, high = min(known, default=inf), max(known, default=-inf)
     if not (isfinite(low) and isfinite(high)):
         return [0.0, 1.0]
     if (low >= 0 and low < 0.6 * high) or low == high:
@@ -71,25 +58,17 @@ def domain(values: Iterable[float]) -> list[float]:
 
 
 def share_domain(highest: float) -> list[float]:
-    """The ends of an axis for values between 0 and 1: all of it, unless they fill less than half.
-
-    >>> share_domain(0.7), share_domain(0.2), share_domain(0.0)
-    ([0.0, 1.0], [0.0, 0.2], [0.0, 1.0])
-    """
+    """The ends of an axis for values between 0 and 1: all of it, unless they fill less than half."""
     return domain([0.0, highest]) if 0 < highest < 0.5 else [0.0, 1.0]
 
 
 def whole_ticks(first: int, last: int) -> list[int]:
-    """Which of the whole numbers from the first to the last are marked; the first always is.
-
-    >>> whole_ticks(1, 4), whole_ticks(1, 20), whole_ticks(10, 200)
-    ([1, 2, 3, 4], [1, 5, 10, 15, 20], [10, 50, 100, 150, 200])
-    """
+    """Which of the whole numbers from the first to the last are marked; the first always is."""
     if last - first < EVERY:
         return list(range(first, last + 1))
     by = int(step(last - first))
     marked = range(-(-first // by) * by, last + 1, by)
-    return [first, *(each for each in marked if each - first > by // 2)]
+    return [first, *(number for number in marked if number - first > by // 2)]
 
 
 ChartPart = dict[str, Any]
@@ -98,12 +77,9 @@ TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 
 
 def channel(field: str, **options: Any) -> ChartPart:
-    """What a position, a colour or a text shows: a field of the rows, and the type of its values.
+    """What a position, a colour or a text shows: a field of the rows, and the type of its values, as in "run:N".
 
-    >>> channel("run:N", title=None)
-    {'field': 'run', 'type': 'nominal', 'title': None}
-    >>> channel("high")  # the other end of something that has a type
-    {'field': 'high'}
+    The other end of something that has a type needs none: "high".
     """
     name, _, kind = field.partition(":")
     return {"field": name, **({"type": TYPES[kind]} if kind else {}), **options}
@@ -131,25 +107,18 @@ def layer(
     rows: a mark for each; by default those of the chart
     steps: what is calculated from the rows
     channels: what differs from mark to mark, by name; texts are those of `channel`
-
-    >>> layer("rule", {"strokeWidth": 1}, y="mean:Q")
-    {'mark': {'type': 'rule', 'strokeWidth': 1}, 'encoding': {'y': {'field': 'mean', 'type': 'quantitative'}}}
     """
-    found: ChartPart = {} if rows is None else data(rows)
-    found["mark"] = {"type": mark, **look}
-    found["encoding"] = encoding(**channels)
-    return {**found, "transform": list(steps)} if steps else found
+    part = {**({} if rows is None else data(rows)), "mark": {"type": mark, **look}, "encoding": encoding(**channels)}
+    return {**part, "transform": list(steps)} if steps else part
 
 
 def encoding(**channels: Any) -> ChartPart:
     """Channels by name; texts are those of `channel`, in lists too."""
 
-    def whole(each: Any) -> Any:
-        if isinstance(each, list):
-            return [whole(part) for part in each]
-        return channel(each) if isinstance(each, str) else each
+    def whole(part: Any) -> Any:
+        return [*map(whole, part)] if isinstance(part, list) else channel(part) if isinstance(part, str) else part
 
-    return {name: whole(each) for name, each in channels.items()}
+    return {name: whole(part) for name, part in channels.items()}
 
 
 def data(rows: ChartRows) -> ChartPart:

@@ -22,25 +22,16 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]], *, highlight: 
     ]
     top = share_domain(max((row["precision"] for row in rows), default=1.0))
     shown = emphasised(curves, highlight, best_of({run: sum(values) for run, values in curves.items()}))
-    chart = lines(
-        rows,
-        list(curves),
-        "recall",
-        "precision",
-        top,
-        shown=shown,
-        x=channel("recall:Q", title="recall", axis={"tickCount": TICKS}, scale=scale([0, 1])),
-        y=channel("precision:Q", title="interpolated precision", axis={"tickCount": TICKS}, scale=scale(top)),
-        tooltip=["run:N", "recall:Q", channel("precision:Q", format=".4f")],
-    )
+    x = channel("recall:Q", title="recall", axis={"tickCount": TICKS}, scale=scale([0, 1]))
+    y = channel("precision:Q", title="interpolated precision", axis={"tickCount": TICKS}, scale=scale(top))
+    told = ["run:N", "recall:Q", channel("precision:Q", format=".4f")]
+    chart = lines(rows, list(curves), "recall", "precision", top, shown=shown, x=x, y=y, tooltip=told)
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
-    return specification(
-        chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}."
-    )
+    description = f"Interpolated precision from recall 0 to recall 1: {ends}."
+    return specification(chart, "Precision at levels of recall", description)
 
 
 def recall_levels(measure: Measure) -> list[Measure]:
-    """Interpolated precision at the eleven levels; the measure says what is relevant."""
     return [measure.replace(recall=level) for level in RECALLS]
 
 
@@ -52,6 +43,6 @@ CHART = Chart(
     needed=recall_levels,
     options=("highlight",),
     draw=lambda results, measure, **options: precision_recall_chart(
-        {each.run: [each[level] for level in recall_levels(measure)] for each in results}, **options
+        {result.run: [result[level] for level in recall_levels(measure)] for result in results}, **options
     ),
 )

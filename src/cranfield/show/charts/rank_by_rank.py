@@ -10,33 +10,9 @@ import numpy as np
 from cranfield.look import LIGHT
 from cranfield.measures.recall_levels import Curve
 from cranfield.ranks.columns import Flags
+from cranfield.show.charts import parts, runs
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.parts import (
-    HEIGHT,
-    LINE,
-    NOTE,
-    TICKS,
-    WIDTH,
-    ChartPart,
-    Spec,
-    channel,
-    flatten,
-    layer,
-    remark,
-    scale,
-    share_domain,
-    specification,
-)
-from cranfield.show.charts.runs import (
-    POINTS,
-    best_of,
-    dash_scale,
-    emphasised,
-    hue_scale,
-    legend,
-    legend_height,
-    stroke_width,
-)
+from cranfield.show.charts.parts import HEIGHT, LINE, WIDTH, ChartPart, Spec, channel, layer, share_domain
 from cranfield.words import count
 
 
@@ -51,19 +27,20 @@ def rank_by_rank_chart(
         share_domain(max((float(values.max()) for values in columns), default=1.0)) for columns in zip(*curves.values())
     ] or [[0.0, 1.0]] * 2
     wide, high = WIDTH / tops[0][1], HEIGHT / tops[1][1]  # pixels for each unit
-    shown = emphasised(curves, highlight, best_of({run: _area(curve) for run, curve in curves.items()}))
+    shown = runs.emphasised(curves, highlight, runs.best_of({run: _area(curve) for run, curve in curves.items()}))
     order = [*(run for run in curves if run not in shown), *shown]  # what is drawn later lies on top
-    points = [{"run": run, **_points(curves[run], wide, high)} for run in (order if len(order) <= POINTS else ())]
+    points = [{"run": run, **_points(curves[run], wide, high)} for run in (order if len(order) <= runs.POINTS else ())]
     steps = [{"run": run, **_steps(curves[run].interpolated(), high)} for run in order]
+    ticks = {"tickCount": parts.TICKS}
     x, y = (
-        channel(f"{name}:Q", title=f"{'mean ' * mean}{name}{words}", scale=scale(top), axis={"tickCount": TICKS})
+        channel(f"{name}:Q", title=f"{'mean ' * mean}{name}{words}", scale=parts.scale(top), axis=ticks)
         for name, top, words in (("recall", tops[0], ""), ("precision", tops[1], "" if points else ", interpolated"))
     )
     values = [channel(f"{name}:Q", format=".4f") for name in ("recall", "precision")]
-    named = legend(shown) if len(order) > 1 else None
+    named = runs.legend(shown) if len(order) > 1 else None
     colour, dashes = (
         channel("run:N", title=None, sort=order, scale=looks(order, shown), legend=named)
-        for looks in (hue_scale, dash_scale)
+        for looks in (runs.hue_scale, runs.dash_scale)
     )
     shared: dict[str, Any] = {"x": x, "y": y, "color": colour}
     layers = [
@@ -71,9 +48,9 @@ def rank_by_rank_chart(
             "line",
             {"interpolate": "step-before"},
             rows=steps,
-            steps=[flatten("recall", "precision")],
+            steps=[parts.flatten("recall", "precision")],
             strokeDash=dashes,
-            strokeWidth=stroke_width("run", order, shown, named),
+            strokeWidth=runs.stroke_width("run", order, shown, named),
             tooltip=["run:N", *values],
             **shared,
         ),
@@ -84,7 +61,7 @@ def rank_by_rank_chart(
                 "line",
                 {"strokeWidth": 0.75, "opacity": 0.4, "point": {"size": 20, "filled": True, "opacity": 0.9}},
                 rows=points,
-                steps=[flatten("rank", "recall", "precision")],
+                steps=[parts.flatten("rank", "recall", "precision")],
                 shape=_key(),
                 order="rank:Q",
                 tooltip=["run:N", "rank:Q", *values],
@@ -92,20 +69,20 @@ def rank_by_rank_chart(
             )
         )
     if len(order) == 1:
-        ranks = {"style": NOTE, "align": "left", "dx": 3, "dy": -7, "color": LIGHT["soft"]}
+        ranks = {"style": parts.NOTE, "align": "left", "dx": 3, "dy": -7, "color": LIGHT["soft"]}
         layers.append(layer("text", ranks, rows=_labelled(points[0], wide, high), x=x, y=y, text="rank:Q"))
     if len(order) > len(shown):
-        layers.append(remark(f"in grey: {count(len(order) - len(shown), 'other run')}"))
+        layers.append(parts.remark(f"in grey: {count(len(order) - len(shown), 'other run')}"))
     title = f"Precision and recall{'' if query is None else f' of query {query}'}, rank by rank"
     description = "; ".join(f"{run} {_ends(curve)}" for run, curve in curves.items())
-    height = HEIGHT + LINE * bool(points) + legend_height(shown if named is not None else ())
+    height = HEIGHT + LINE * bool(points) + runs.legend_height(shown if named is not None else ())
     description = f"A point for each rank, and steps where it is interpolated: {description}."
-    return specification({"layer": layers, "height": height}, title, description)
+    return parts.specification({"layer": layers, "height": height}, title, description)
 
 
 def _area(curve: Curve) -> float:
-    found = curve.interpolated()
-    return float((np.diff(found.recall, prepend=0.0) * found.precision).sum())
+    steps = curve.interpolated()
+    return float((np.diff(steps.recall, prepend=0.0) * steps.precision).sum())
 
 
 STAIRS = "M-1,-.6H0V.2H1V.5H-.3V-.3H-1Z"  # a sign for the legend
@@ -134,16 +111,14 @@ def _columns(curve: Curve, kept: Flags) -> dict[str, Any]:
 
 def _labelled(points: Mapping[str, Any], wide: float, high: float) -> list[dict[str, float]]:
     """The points that have their ranks written beside them: where recall rises and no other label is near."""
-    found: list[dict[str, float]] = []
+    labels: list[dict[str, float]] = []
     before = 0.0
     for rank, x, y in zip(points["rank"], points["recall"], points["precision"], strict=True):
-        near = any(
-            abs(x - other["recall"]) * wide < ROOM and abs(y - other["precision"]) * high < ROOM / 2 for other in found
-        )
-        if x > before and not near:
-            found.append({"rank": rank, "recall": x, "precision": y})
+        gaps = ((abs(x - other["recall"]) * wide, abs(y - other["precision"]) * high) for other in labels)
+        if x > before and not any(across < ROOM and up < ROOM / 2 for across, up in gaps):
+            labels.append({"rank": rank, "recall": x, "precision": y})
         before = x
-    return found
+    return labels
 
 
 def _key() -> ChartPart:

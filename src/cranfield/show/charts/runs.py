@@ -20,12 +20,8 @@ POINTS = 4  # lines whose points are marked
 
 
 def emphasised(names: Collection[str], highlight: Sequence[str] = (), best: str | None = None) -> list[str]:
-    """The runs that have a colour of their own: all of a few; of many, or if some are chosen, the best and the chosen.
-
-    >>> emphasised(["a", "b", "c"]), emphasised(["a", "b", "c"], highlight=["b"], best="c")
-    (['a', 'b', 'c'], ['b', 'c'])
-    """
-    unknown = next((each for each in highlight if each not in names), None)
+    """The runs with a colour of their own: all of a few; of many, or if some are chosen, the best and the chosen."""
+    unknown = next((run for run in highlight if run not in names), None)
     if unknown is not None:
         raise CranfieldError(f"there is no run '{unknown}' to highlight.", hint=choice_hint("runs are", names, unknown))
     if len(names) <= len(COLOURS) and not highlight:
@@ -44,11 +40,7 @@ def hue_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
 
 
 def dash(at: int) -> tuple[int, ...]:
-    """The dashes of a line; those that share a colour differ in them.
-
-    >>> dash(0), dash(len(COLOURS))
-    ((1, 0), (6, 2))
-    """
+    """The dashes of a line; those that share a colour differ in them."""
     return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
 
 
@@ -72,8 +64,7 @@ def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend:
 
     Ordinal, and with the legend of the dashes: Vega-Lite warns of widths without an order and of legends that differ.
     """
-    widths = [2.0 if name in shown else 0.8 for name in names]
-    scale = {"type": "ordinal", "domain": list(names), "range": widths}
+    scale = {"type": "ordinal", "domain": list(names), "range": [2.0 if name in shown else 0.8 for name in names]}
     return channel(f"{field}:O", title=None, sort=list(names), scale=scale, legend=legend)
 
 
@@ -122,10 +113,9 @@ def lines(
     if point and field != "run":
         shapes = {"domain": order, "range": list(SHAPES[: len(order)])}
         looks["shape"] = channel(f"{field}:N", title=None, sort=order, scale=shapes, legend=key)
-    drawn = layer("line", {"point": point}, **looks)
     return {
         **data(ordered),
-        "layer": [drawn, *_written(named, across, up, set(shown))],
+        "layer": [layer("line", {"point": point}, **looks), *_written(named, across, up, set(shown))],
         "encoding": encoding(color=colour, **channels),
         "height": HEIGHT + legend_height(() if named else shown),
     }
@@ -156,27 +146,19 @@ def _named_ends(
 def _written(named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[ChartPart]:
     """The names at their places, and the lines that connect them to the ends."""
     layers = []
-    for part, colour in (
-        ([each for each in named if each["name"] in shown], {}),
-        ([each for each in named if each["name"] not in shown], {"color": fixed(LIGHT["faint"])}),
-    ):
-        if part:
+    lead = {"strokeWidth": 0.6, "xOffset": 3, "x2Offset": 9}
+    text = {"style": NOTE, "align": "left", "baseline": "middle", "dx": 11}
+    for coloured in (True, False):
+        if part := [row for row in named if (row["name"] in shown) is coloured]:
+            colour = {} if coloured else {"color": fixed(LIGHT["faint"])}
             shared: dict[str, Any] = {"rows": part, "tooltip": fixed(None), **colour}
-            lead = {"strokeWidth": 0.6, "xOffset": 3, "x2Offset": 9}
-            text = {"style": NOTE, "align": "left", "baseline": "middle", "dx": 11}
-            layers += [
-                layer("rule", lead, x2=across, y="end:Q", y2=up, **shared),
-                layer("text", text, text="name:N", **shared),
-            ]
+            layers.append(layer("rule", lead, x2=across, y="end:Q", y2=up, **shared))
+            layers.append(layer("text", text, text="name:N", **shared))
     return layers
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Places between 0 and 1 near those given, in the same order, none nearer to another than the gap.
-
-    >>> apart([0.5, 0.5, 0.9], 0.1), apart([0.0, 0.0], 0.1)
-    ([0.45, 0.55, 0.9], [0.0, 0.1])
-    """
+    """Places between 0 and 1 near those given, in the same order, none nearer to another than the gap."""
     order = sorted(range(len(places)), key=lambda at: places[at])
     groups: list[list[int]] = []
 
@@ -187,7 +169,7 @@ def apart(places: Sequence[float], gap: float) -> list[float]:
         groups.append([at])
         while len(groups) > 1 and first(groups[-2]) + gap * len(groups[-2]) > first(groups[-1]):
             groups[-2:] = [groups[-2] + groups[-1]]
-    found = {at: first(group) + gap * after for group in groups for after, at in enumerate(group)}
+    moved = {at: first(group) + gap * after for group in groups for after, at in enumerate(group)}
     for below, at in enumerate(order):
-        found[at] = max(min(found[at], 1 - gap * (len(order) - 1 - below)), gap * below)
-    return [round(found[at], 6) for at in range(len(places))]
+        moved[at] = max(min(moved[at], 1 - gap * (len(order) - 1 - below)), gap * below)
+    return [round(moved[at], 6) for at in range(len(places))]

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cranfield.comparison.significance import SAME
+from cranfield.evaluation.estimating import SAME
 from cranfield.look import LIGHT
+from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.parts import (
-    TICKS,
-    WIDTH,
-    ChartPart,
-    ChartRows,
-    Spec,
-    calculate,
-    channel,
-    layer,
-    scale,
-    specification,
-)
+from cranfield.show.charts.parts import TICKS, WIDTH, ChartPart, ChartRows, Spec, calculate, channel, layer, scale
 from cranfield.words import count
 
 MANY = 300  # queries whose points are small and faint, so that where they lie close shows
@@ -46,9 +36,8 @@ def scatter_chart(
     ]
     higher = count(above, "query", "queries")
     description = f"{other} has a higher {measure} than {one} for {higher}, a lower one for {below}."
-    return specification(
-        {"layer": layers, "height": round(0.8 * WIDTH)}, f"{measure}: {other} against {one}", description
-    )
+    chart = {"layer": layers, "height": round(0.8 * WIDTH)}
+    return parts.specification(chart, f"{measure}: {other} against {one}", description)
 
 
 def _points(rows: ChartRows, gain: str, **channels: Any) -> ChartPart:

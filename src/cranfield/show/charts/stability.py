@@ -24,12 +24,8 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     what = "each query's judgments" if design == "per-query" else "all judgments"
     ends = domain(row[name] for row in plain for name in ("low", "high"))
     shares = sorted({row["removed"] for row in plain}) or [0.0, 1.0]
-    x = channel(
-        "removed:Q",
-        title=f"share of {what} removed",
-        axis={"format": "%", "values": shares},
-        scale=scale([shares[0], shares[-1]]),
-    )
+    percent, across = {"format": "%", "values": shares}, scale([shares[0], shares[-1]])
+    x = channel("removed:Q", title=f"share of {what} removed", axis=percent, scale=across)
     y = channel("mean:Q", title="mean over the runs", axis={"tickCount": TICKS}, scale=scale(ends))
     shown = ["measure:N", channel("removed:Q", format=".0%"), channel("mean:Q", format=".4f")]
     chart = lines(plain, names, "removed", "mean", ends, field="measure", x=x, y=y, tooltip=shown)
