@@ -55,7 +55,7 @@ def made() -> tuple[Path, dict[str, dict[str, list[str]]]]:
 
 def speed() -> dict[str, float]:
     """The seconds of both ways to evaluate; the store is opened and read each time."""
-    from cranfield import evaluate_corrected, evaluate_runs
+    from cranfield import corrected_judgments, evaluate_runs
     from cranfield.io.formats.store import JudgmentView
 
     path, runs = made()
@@ -71,7 +71,7 @@ def speed() -> dict[str, float]:
     view = JudgmentView(("gpt",), None, ("model",))
     return {
         "plain": took(lambda: evaluate_runs(view.of(str(path)), runs, "nDCG@10")),
-        "corrected": took(lambda: evaluate_corrected(path, runs, "nDCG@10", model="gpt")),
+        "corrected": took(lambda: evaluate_runs(corrected_judgments(path, model="gpt"), runs, "nDCG@10")),
     }
 
 
@@ -100,14 +100,16 @@ def _tried(
     people: np.ndarray, model: np.ndarray, n: int, every: int, count: int, differences: bool
 ) -> dict[str, float]:
     """Experiments that draw queries from the population, whose mean is the truth."""
-    from cranfield.comparison.corrected_means import corrected_columns
+    from cranfield.evaluation.corrected import CORRECTED
+    from cranfield.evaluation.estimating import PLAIN, Columns
 
     chance, truth = np.random.default_rng([n, every]), people.mean()
     held, alone, widths = [], [], []
     for _ in range(max(1, count // AT_ONCE)):
         drawn = chance.integers(0, len(people), (every, AT_ONCE))
-        found = corrected_columns(model[drawn], people[drawn[:n]], np.arange(n), differences=differences)
-        (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
+        columns = Columns(people[drawn[:n]], proxy=model[drawn], drawn=np.arange(n), contrasts=differences)
+        low, high = CORRECTED.estimate(columns).interval(0.05)
+        people_low, people_high = PLAIN.estimate(Columns(columns.values)).interval(0.05)
         held.append(((low <= truth) & (truth <= high)).mean())
         alone.append(((people_low <= truth) & (truth <= people_high)).mean())
         widths.append(((high - low).mean(), (people_high - people_low).mean()))

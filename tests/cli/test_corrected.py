@@ -45,14 +45,14 @@ def test_evaluate_prints_text_and_data(folder):
     done = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder)
     assert done.stdout.startswith("gpt corrected by people on 12 of 30 queries, drawn at random (seed 0)\n\nnDCG@5")
     data = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder)
-    value = json.loads(data.stdout)["runs"]["bm25"]["nDCG@5"]
+    value = json.loads(data.stdout)["runs"][0]["estimates"]["nDCG@5"]
     assert f"{value['value']:.4f} ±" in done.stdout
     rows = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "csv", *MODEL, cwd=folder).stdout
     head, row = (line.split(",") for line in rows.splitlines())
     assert dict(zip(head, row, strict=True))["value"] == repr(value["value"])
     assert value["judged"] == 1.0
     lines = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "jsonl", *MODEL, cwd=folder)
-    assert json.loads(lines.stdout)["worth"] == value["worth"]
+    assert json.loads(lines.stdout)["worth"] == value["correction"]["worth"]
 
 
 def test_compare_prints_the_verdict_and_a_swapped_baseline_negates_it(folder):
@@ -72,8 +72,8 @@ def test_markdown_and_latex_hold_the_values_of_json(folder, form, between, withi
         return done.stdout
 
     data = json.loads(output("compare", "json", "bm25.run", "dense.run"))
-    value, [pair] = data["runs"]["bm25"]["nDCG@5"], data["differences"]
-    row = between.join(["bm25", f"{value['value']:.4f} {within} {(value['high'] - value['low']) / 2:.4f}"])
+    value, [pair] = data["estimates"]["nDCG@5"]["bm25"], data["differences"]
+    row = between.join(["bm25", f"{value['value']:.4f} {within} {value['margin']:.4f}"])
     evaluated, compared = output("evaluate", form, "bm25.run"), output("compare", form, "bm25.run", "dense.run")
     assert row in evaluated
     assert row in compared
@@ -135,6 +135,6 @@ def test_compare_warns_about_a_run_that_was_not_pooled(folder):
     assert "Judged of the first 5: other " in output
     assert "count as not relevant, for people as for gpt, and no interval allows for that" in output
     data = run("evaluate", "judgments.db", "other.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder).stdout
-    assert json.loads(data)["runs"]["other"]["nDCG@5"]["judged"] < 0.5
+    assert json.loads(data)["runs"][0]["estimates"]["nDCG@5"]["judged"] < 0.5
     alone = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout
     assert "Judged of the first" not in alone

@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import t
 
 from cranfield import ComparisonError
-from cranfield.comparison import corrected_means as correcting
-from cranfield.comparison.corrected_means import corrected_columns
+from cranfield.evaluation import corrected as correcting
+from cranfield.evaluation.corrected import CORRECTED, worth
+from cranfield.evaluation.estimating import PLAIN, Columns
 from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 
 # Ten sampled queries of twenty: the values by people and by the model. By hand:
@@ -24,6 +25,14 @@ from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 MODEL_DRAWN = [0.8, 0.8, 0.8, 0.8, 0.8, 0.4, 0.4, 0.4, 0.4, 0.4]
 MODEL_OTHERS = [0.4] * 10
 PEOPLE = [0.65 + e for e in (0.05, -0.05, 0.05, -0.05, 0.0)] + [0.35 + e for e in (0.05, -0.05, 0.05, -0.05, 0.0)]
+
+
+def corrected_columns(model, people, drawn, *, differences=False):
+    return CORRECTED.estimate(Columns(people, proxy=model, drawn=drawn, contrasts=differences))
+
+
+def people_interval(people):
+    return PLAIN.estimate(Columns(people)).interval(0.05)
 
 
 def column(values):
@@ -56,15 +65,15 @@ def test_by_hand():
     found = corrected_columns(column(MODEL_DRAWN + MODEL_OTHERS), column(PEOPLE), np.arange(10))
     weight = 0.75 * (1 - 0.4 * (0.09 / 0.098) ** 4)
     withheld = (0.75 - weight) ** 2 * 0.4 / 9
-    assert found.weight[0] == pytest.approx(weight)
+    assert found.parts.weight[0] == pytest.approx(weight)
     assert found.value[0] == pytest.approx(0.5 - weight * 0.1)
     assert found.error[0] ** 2 == pytest.approx((1.25 * 0.02 / 8 + withheld) / 20 + 0.245 / 9 / 20)
-    assert (found.model[0], found.people[0]) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert (found.parts.model[0], found.parts.people[0]) == (pytest.approx(0.5), pytest.approx(0.5))
     freedom = 7 + 10 * (0.09 / 0.098) ** 2
     assert found.freedom[0] == pytest.approx(freedom)
     low, high = found.interval(0.05)
     assert (high[0] - low[0]) / 2 == pytest.approx(t.isf(0.025, freedom) * found.error[0])
-    assert found.people_interval(0.05)[1][0] == pytest.approx(0.5 + t.isf(0.025, 9) * sqrt(0.245 / 9 / 10))
+    assert people_interval(column(PEOPLE))[1][0] == pytest.approx(0.5 + t.isf(0.025, 9) * sqrt(0.245 / 9 / 10))
 
 
 @pytest.mark.parametrize("differences", [False, True])
@@ -76,19 +85,17 @@ def test_naive_loops_give_the_same_values(seed, follows, differences):
     model = rng.random(every)
     drawn = rng.permutation(every)[:n]
     people = follows * model[drawn] + rng.random(n)  # which differs from the model everywhere
-    value, variance, these, freedom = naive(model.tolist(), people.tolist(), drawn.tolist(), differences)
+    value, variance, _, freedom = naive(model.tolist(), people.tolist(), drawn.tolist(), differences)
     found = corrected_columns(column(model), column(people), drawn, differences=differences)
-    alone = corrected_columns(column(model), column(people), drawn, differences=differences, these_only=True)
     assert found.value[0] == pytest.approx(value)
     assert (found.error[0], found.freedom[0]) == (pytest.approx(sqrt(variance)), pytest.approx(freedom))
-    assert (alone.value[0], alone.error[0]) == (pytest.approx(value), pytest.approx(sqrt(these)))
-    assert alone.freedom[0] == pytest.approx(freedom)
     ratio = value / sqrt(variance)
-    greater, less, both = found.chances()
+    greater, less = found.chances()
     assert greater[0] == pytest.approx(t.sf(ratio, found.freedom[0]))
     assert less[0] == pytest.approx(t.cdf(ratio, found.freedom[0]))
-    assert both[0] == pytest.approx(2 * min(greater[0], less[0]))
-    assert (both[0] <= 0.05) == bool(found.interval(0.05)[0][0] > 0 or found.interval(0.05)[1][0] < 0)
+    assert (2 * min(greater[0], less[0]) <= 0.05) == bool(
+        found.interval(0.05)[0][0] > 0 or found.interval(0.05)[1][0] < 0
+    )
 
 
 def test_over_all_samples_a_fixed_weight_is_unbiased_and_an_estimated_one_nearly():
@@ -110,16 +117,16 @@ def test_over_all_samples_a_fixed_weight_is_unbiased_and_an_estimated_one_nearly
 def test_a_constant_model_leaves_the_mean_by_people():
     people = np.random.default_rng(1).random((12, 1))
     found = corrected_columns(np.full((50, 1), 0.7), people, np.arange(12))
-    assert (found.weight[0], found.freedom[0]) == (0.0, 11)
+    assert (found.parts.weight[0], found.freedom[0]) == (0.0, 11)
     assert found.value[0] == pytest.approx(people.mean())
-    assert np.allclose(found.interval(0.05), found.people_interval(0.05))
-    assert found.worth() == [12]
+    assert np.allclose(found.interval(0.05), people_interval(people))
+    assert worth(found) == [12]
 
 
 def test_a_reversed_model_leaves_the_mean_by_people():
     people = np.random.default_rng(1).random((50, 1))
     found = corrected_columns(1 - people, people[:12], np.arange(12))
-    assert (found.weight[0], found.freedom[0]) == (0.0, 10)
+    assert (found.parts.weight[0], found.freedom[0]) == (0.0, 10)
     assert found.value[0] == pytest.approx(people[:12].mean())
 
 
@@ -127,8 +134,8 @@ def test_a_reversed_model_leaves_the_mean_by_people():
 def test_the_values_of_a_model_are_never_stretched_but_its_differences_may_be(times):
     people = np.random.default_rng(1).random((500, 1))
     model = times * people
-    by_scale = corrected_columns(model, people[:100], np.arange(100)).weight[0]
-    of_differences = corrected_columns(model, people[:100], np.arange(100), differences=True).weight[0]
+    by_scale = corrected_columns(model, people[:100], np.arange(100)).parts.weight[0]
+    of_differences = corrected_columns(model, people[:100], np.arange(100), differences=True).parts.weight[0]
     assert by_scale == pytest.approx(0.6 * min(times, 1 / times), rel=0.05)  # four tenths of it are withheld
     assert of_differences == pytest.approx(0.6 / times, rel=0.05)
 
@@ -144,8 +151,9 @@ def test_people_who_judged_everything_need_no_model():
 def test_p_is_that_of_signs_if_all_sampled_queries_have_the_same_value():
     found = corrected_columns(np.random.default_rng(3).random((30, 2)), np.tile([0.2, 0.0], (10, 1)), np.arange(10))
     assert found.error.tolist() == [0.0, 0.0]
-    assert found.chances()[2].tolist() == [2 / 2**10, 1.0]
-    assert found.worth() == [None, None]
+    greater, less = found.chances()
+    assert np.minimum(greater, less).tolist() == [1 / 2**10, 1.0]
+    assert worth(found) == [None, None]
 
 
 def test_worth_is_the_smallest_number_of_queries_with_as_short_an_interval():
@@ -153,10 +161,10 @@ def test_worth_is_the_smallest_number_of_queries_with_as_short_an_interval():
     model = rng.random((200, 1))
     found = corrected_columns(model, model[:20] + rng.normal(0, 0.1, (20, 1)), np.arange(20))
     half = (found.interval(0.05)[1] - found.value)[0]
-    [worth] = found.worth()
-    widths = [t.isf(0.025, m - 1) * found.spread[0] / sqrt(m) for m in (worth - 1, worth)]
+    [queries] = worth(found)
+    widths = [t.isf(0.025, m - 1) * found.spread[0] / sqrt(m) for m in (queries - 1, queries)]
     assert widths[0] > half >= widths[1] * (1 - 1e-9)
-    assert worth > 20
+    assert queries > 20
 
 
 def test_fewer_than_ten_sampled_queries_are_refused():
@@ -192,7 +200,7 @@ def judged(judge):
 def tried(people, model, true, n, *, differences):
     """How often the interval holds, and its width relative to that of people alone."""
     found = corrected_columns(model, people[:n], np.arange(n), differences=differences)
-    (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
+    (low, high), (people_low, people_high) = found.interval(0.05), people_interval(people[:n])
     held = ((low <= true) & (true <= high)).mean()
     return held, (high - low).mean() / (people_high - people_low).mean()
 
@@ -232,7 +240,7 @@ def test_intervals_hold_if_the_model_is_a_curve_of_the_values_by_people(curve, n
     """A sample that misses the model's rare values would make its weight far too large for them."""
     people = np.random.default_rng([n, list(CURVES).index(curve)]).beta(2, 2, (10 * n, 4 * COUNT))
     found = corrected_columns(CURVES[curve](people), people[:n], np.arange(n))
-    (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
+    (low, high), (people_low, people_high) = found.interval(0.05), people_interval(people[:n])
     assert 0.93 <= ((low <= 0.5) & (high >= 0.5)).mean() <= 0.97
     # Where its values vary far less than people's, they are of no use, and cost a little.
     assert (high - low).mean() < 1.02 * (people_high - people_low).mean()
@@ -244,7 +252,7 @@ def test_a_useless_judge_costs_little_however_its_values_are_spread(n, most, tai
     rng = np.random.default_rng([n, int(tail)])
     people, noise = rng.random((10 * n, COUNT)), rng.normal(0, 1, (10 * n, COUNT))
     found = corrected_columns(np.exp(tail * noise) if tail else noise, people[:n], np.arange(n))
-    (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
+    (low, high), (people_low, people_high) = found.interval(0.05), people_interval(people[:n])
     assert (high - low).mean() / (people_high - people_low).mean() <= most
     assert ((low <= 0.5) & (high >= 0.5)).mean() >= 0.93 - 3 * sqrt(0.95 * 0.05 / COUNT)
 
@@ -264,7 +272,7 @@ def test_intervals_hold_for_a_judge_that_errs_rarely(takes, share, n, every):
     people = (rng.random((every, 2 * COUNT)) < 0.5).astype(float)
     model = RARELY[takes](people, rng.random(people.shape) < share)
     found = corrected_columns(model, people[:n], np.arange(n))
-    (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
+    (low, high), (people_low, people_high) = found.interval(0.05), people_interval(people[:n])
     chance = 3 * sqrt(0.95 * 0.05 / (2 * COUNT))
     alone = ((people_low <= 0.5) & (people_high >= 0.5)).mean()  # with two values only, often more than 95%
     assert 0.93 - chance <= ((low <= 0.5) & (high >= 0.5)).mean() <= max(0.97, alone) + chance

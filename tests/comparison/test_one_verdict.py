@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from cranfield import compare, evaluate, gate, open_collection, open_system, record, write_comparison
-from cranfield.comparison.families import family_outcomes
+from cranfield.comparison.families import Procedure, family_outcomes
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.significance import TESTS, Settings
+from cranfield.evaluation.estimating import Columns
 from cranfield.measures import parse_measure
 from tests import program
 
@@ -85,7 +86,7 @@ def test_interval_and_p_value_never_contradict_each_other(test, correction):
         table = np.clip(chance.normal(0.4 + effects, 0.2, (int(chance.integers(6, 50)), 5)), 0, 1)
         table = np.round(table, int(chance.integers(1, 4)))  # with many ties
         pairs = [(one, other) for one in range(5) for other in range(one + 1, 5)]
-        tested = family_outcomes(paired(table), [RR], pairs, test, correction, Settings(0.05, 499, 0))[RR]
+        tested = family_outcomes(paired(table), [RR], pairs, Procedure(test, correction, 0.05, 499, 0))[RR]
         significant = tested.adjusted <= 0.05
         assert (significant == ((tested.low > 0) | (tested.high < 0))).all()
         assert (tested.low >= -1).all()
@@ -103,7 +104,7 @@ def test_simultaneous_intervals_cover_all_true_differences_at_once():
     for seed in range(times):
         table = truth + chance.normal(0, [0.05, 0.1, 0.2, 0.1, 0.3, 0.2], (40, 6)) + chance.normal(0, 0.3, (40, 1))
         for correction in held:
-            tested = family_outcomes(paired(table), [RR], pairs, "t", correction, Settings(0.05, 499, seed))[RR]
+            tested = family_outcomes(paired(table), [RR], pairs, Procedure("t", correction, 0.05, 499, seed))[RR]
             held[correction] += bool(((tested.low <= gaps) & (gaps <= tested.high)).all())
     error = 4 * np.sqrt(0.05 * 0.95 / times)
     assert 0.95 - error < held["max-t"] / times < 0.95 + error
@@ -113,7 +114,7 @@ def test_simultaneous_intervals_cover_all_true_differences_at_once():
 def test_non_inferiority_must_be_shown_within_the_margin():
     d = np.array([0.12, 0.05, -0.03, 0.20, 0.08, 0.01, -0.06, 0.15, 0.09, 0.30, -0.02, 0.11])
     # The test does not depend on whether RR can have these values.
-    outcome = TESTS["t"].outcome((d + 0.02)[:, None], Settings(0.05, 1, 0))
+    outcome = TESTS["t"].outcome(Columns((d + 0.02)[:, None]), Settings(0.05, 1, 0))
     assert outcome.greater[0] == pytest.approx(0.002662, abs=1e-6)
     qrels = {str(q): {"a": 1} for q in range(12)}
     same = {str(q): ["a"] if q % 2 else ["x", "a"] for q in range(12)}

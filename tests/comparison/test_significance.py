@@ -11,6 +11,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS as ALL
 from cranfield.comparison.significance import Settings
 from cranfield.comparison.significance import hedges as effect_size
+from cranfield.evaluation.estimating import Columns
 
 TESTS = {name: test for name, test in ALL.items() if name != "tukey"}
 SETTINGS = Settings(alpha=0.05, permutations=2000, seed=1)
@@ -23,13 +24,13 @@ def differences(seed, n, columns=1, shift=0.0):
 
 def one(test, d, settings=SETTINGS):
     table = np.asarray(d, dtype=float)[:, None]
-    low, high = TESTS[test].interval(table, np.array([settings.alpha]), settings)
-    return TESTS[test].outcome(table, settings).p[0], low[0], high[0]
+    low, high = TESTS[test].interval(Columns(table), np.array([settings.alpha]), settings)
+    return TESTS[test].outcome(Columns(table), settings).p[0], low[0], high[0]
 
 
 def two_sided(test, table, settings):
-    low, high = TESTS[test].interval(table, np.full(table.shape[1], settings.alpha), settings)
-    return TESTS[test].outcome(table, settings).p, low, high
+    low, high = TESTS[test].interval(Columns(table), np.full(table.shape[1], settings.alpha), settings)
+    return TESTS[test].outcome(Columns(table), settings).p, low, high
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50, 400])
@@ -140,7 +141,7 @@ def test_levels_hold_for_differences_with_many_ties():
     """As with P@1: most queries are the same, some better or worse by a whole step."""
     d = np.random.default_rng(2).choice([-1.0, 0.0, 1.0], p=[0.1, 0.8, 0.1], size=(60, 1500))
     for test in ("t", "randomisation"):
-        assert (TESTS[test].outcome(d, Settings(0.05, 999, 3)).p <= 0.05).mean() < 0.05 + 4 * math.sqrt(
+        assert (TESTS[test].outcome(Columns(d), Settings(0.05, 999, 3)).p <= 0.05).mean() < 0.05 + 4 * math.sqrt(
             0.05 * 0.95 / 1500
         )
 
@@ -183,11 +184,11 @@ EXAMPLE = [0.12, 0.05, -0.03, 0.20, 0.08, 0.01, -0.06, 0.15, 0.09, 0.30, -0.02, 
 )
 def test_a_worked_example(test, greater, p, estimate, low, high):
     table = np.array(EXAMPLE)[:, None]
-    outcome = TESTS[test].outcome(table, SETTINGS)
+    outcome = TESTS[test].outcome(Columns(table), SETTINGS)
     assert (outcome.greater[0], outcome.p[0], outcome.estimate[0]) == pytest.approx((greater, p, estimate), abs=6e-5)
     assert one(test, EXAMPLE)[1:] == pytest.approx((low, high), abs=6e-5)
     assert outcome.direction.tolist() == [1]
-    turned = TESTS[test].outcome(-table, SETTINGS)
+    turned = TESTS[test].outcome(Columns(-table), SETTINGS)
     assert (turned.less[0], turned.direction[0]) == (pytest.approx(outcome.greater[0]), -1)
 
 
@@ -214,7 +215,7 @@ def test_wilcoxons_interval_is_the_same_by_bisection(monkeypatch):
 def test_rank_tests_follow_most_queries_rather_than_the_mean(test):
     """Most queries gain a little, a few lose much: the mean falls, and the test says that queries gain."""
     d = np.array([0.0091] * 18 + [-0.5] * 2)
-    outcome = TESTS[test].outcome(d[:, None], SETTINGS)
+    outcome = TESTS[test].outcome(Columns(d[:, None]), SETTINGS)
     assert d.mean() < 0
     assert outcome.direction[0] == 1
     assert outcome.greater[0] < 0.05 < outcome.less[0]

@@ -11,6 +11,7 @@ import cranfield
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.significance import tukey as module
 from cranfield.comparison.significance.tukey import TUKEY, largest_differences
+from cranfield.evaluation.estimating import Columns
 from tests.program import run
 
 tukey = TUKEY.compared
@@ -56,7 +57,7 @@ def test_with_two_systems_it_equals_the_randomisation_test(engine):
     values = np.random.default_rng(1).random((40, 2))
     settings = Settings(0.05, 40_000, 0)
     square, far = tukey(values, settings)
-    flipped = TESTS["randomisation"].outcome((values[:, 1] - values[:, 0])[:, None], settings).p[0]
+    flipped = TESTS["randomisation"].outcome(Columns((values[:, 1] - values[:, 0])[:, None]), settings).p[0]
     assert square[0, 1] == pytest.approx(flipped, abs=0.012)
     assert square[0, 0] == square[1, 1] == 1
     assert far > 0

@@ -7,23 +7,28 @@ import pytest
 
 from cranfield import (
     ComparisonError,
-    CorrectedEvaluation,
+    CranfieldError,
+    Evaluation,
     InputError,
     MeasureError,
     Policy,
     agreement,
-    compare_corrected,
+    compare,
+    corrected_judgments,
     evaluate,
-    evaluate_corrected,
+    evaluate_runs,
     gate,
-    gate_corrected,
     open_store,
     pool,
+    write_report,
 )
-from cranfield.comparison.corrected_means import corrected_columns
+from cranfield.evaluation.corrected import CORRECTED
+from cranfield.evaluation.estimating import Columns
 from cranfield.judging.store.schema import EVENTS
 from cranfield.judging.store.waiting import pooled_documents
-from cranfield.show.corrected_text import corrected_comparison_text, corrected_text
+from cranfield.ranks.run import Run
+from cranfield.show.comparison_text import comparison_text
+from cranfield.show.corrected import evaluations_text
 
 QUERIES = {f"q{n:02}": f"question {n}" for n in range(40)}
 NAMES = [f"d{n}" for n in range(12)]
@@ -65,8 +70,20 @@ def prepared(store):
     return store, drawn, pooled
 
 
+def by(prepared, **chosen):
+    return corrected_judgments(prepared[0], **{"model": "gpt", **chosen})
+
+
 def corrected(prepared, measures="nDCG@10 P@5", **options):
-    return evaluate_corrected(prepared[0], RUNS, measures, model="gpt", **options)
+    return evaluate_runs(by(prepared), RUNS, measures, **options)
+
+
+def text_of(evaluations):
+    return evaluations_text(list(evaluations.values()))
+
+
+def values_of(evaluations):
+    return {(run, name): each.estimate(name) for run, each in evaluations.items() for name in each}
 
 
 def test_values_match_the_formulas(prepared):
@@ -76,17 +93,27 @@ def test_values_match_the_formulas(prepared):
     by_people = evaluate(pooled_only(PEOPLE, {query: pooled[query] for query in drawn}), RUNS["bm25"], "nDCG@10 P@5")
     rows = np.array([by_model.query_ids.index(query) for query in by_people.query_ids])
     for measure in ("nDCG@10", "P@5"):
-        expected = corrected_columns(by_model.column(measure)[:, None], by_people.column(measure)[:, None], rows)
-        value = found.value("bm25", measure)
-        assert value.value == pytest.approx(expected.value[0])
+        columns = Columns(by_people.column(measure)[:, None], proxy=by_model.column(measure)[:, None], drawn=rows)
+        expected, value = CORRECTED.estimate(columns), found["bm25"].estimate(measure)
+        assert value.value == found["bm25"][measure] == pytest.approx(expected.value[0])
         assert value.low == pytest.approx(expected.interval(0.05)[0][0])
-        assert value.model == pytest.approx(by_model[measure])
-        assert value.people == pytest.approx(by_people[measure])
-        assert value.model + value.correction == pytest.approx(value.value)
-    assert found.basis.signature == (
-        "model:gpt|judge:imported|corrected_with:person,imported|merge:majority|sample:12 of 40|sample_seed:7"
-    )
-    assert f"weight:{found.value('bm25', 'P@5').weight:.4f}|ties:doc_id" in found.signature("bm25", "P@5")
+        assert value.margin == pytest.approx(value.value - value.low)
+        assert value.correction.model == pytest.approx(by_model[measure])
+        assert value.correction.people == pytest.approx(by_people[measure])
+        assert value.correction.model + value.correction.correction == pytest.approx(value.value)
+    signature = "model:gpt|judge:imported|corrected_with:person,imported|merge:majority|sample:12 of 40|sample_seed:7"
+    assert found["bm25"].basis.signature == signature
+    assert f"|{signature}|" in found["bm25"].signature
+
+
+def test_a_run_is_read_once_for_both_judges(prepared, tmp_path, monkeypatch):
+    rows = (f"{q} Q0 {d} 1 {-at} bm25\n" for q, its in RUNS["bm25"].items() for at, d in enumerate(its))
+    (tmp_path / "bm25.run").write_text("".join(rows))
+    readings, read = [], Run.read
+    monkeypatch.setattr(Run, "read", lambda run, *wants: readings.append(run.name) or read(run, *wants))
+    from_file = evaluate(by(prepared), tmp_path / "bm25.run", "nDCG@10")
+    assert readings == ["bm25"]
+    assert from_file.estimate("nDCG@10") == evaluate(by(prepared), RUNS["bm25"], "nDCG@10").estimate("nDCG@10")
 
 
 def test_only_pool_sizes_and_sampled_documents_are_read(prepared):
@@ -105,48 +132,44 @@ def test_model_grades_outside_the_pool_do_not_count(prepared):
     before = corrected(prepared)
     store.import_qrels({query: {"never pooled": 3} for query in RUNS["bm25"]}, "gpt", kind="model")
     store.import_qrels({"another query": {"d1": 3}}, "gpt", kind="model")
-    assert corrected(prepared).value("bm25", "nDCG@10") == before.value("bm25", "nDCG@10")
+    assert values_of(corrected(prepared)) == values_of(before)
 
 
 def test_a_difference_has_a_weight_of_its_own(prepared):
-    store, _, _ = prepared
-    found = compare_corrected(store, RUNS, "nDCG@10", model="gpt")
+    found = compare(by(prepared), RUNS, "nDCG@10")
     [pair] = found
-    means = [found.evaluation.value(run, "nDCG@10").value for run in ("bm25", "dense")]
-    assert pair.value.value != pytest.approx(means[1] - means[0], abs=1e-12)
-    assert pair.difference.estimate == pair.value.value
-    assert (pair.difference.low, pair.difference.high) == pytest.approx((pair.value.low, pair.value.high))
-    assert (pair.difference.adjusted <= 0.05) == (pair.difference.low > 0 or pair.difference.high < 0)
-    assert pair.difference.sentence.startswith("Better: dense vs bm25, nDCG@10 +")
-    assert pair.difference.better + pair.difference.same + pair.difference.worse == 12
-    assert json.loads(found.to_json())["differences"][0]["corrected"]["worth"] == pair.value.worth
+    means = found.means["nDCG@10"]
+    assert pair.estimate != pytest.approx(means["dense"] - means["bm25"], abs=1e-12)
+    assert pair.estimate == pair.difference == pytest.approx(pair.correction.model + pair.correction.correction)
+    assert (pair.adjusted <= 0.05) == (pair.low > 0 or pair.high < 0)
+    assert pair.sentence.startswith("Better: dense vs bm25, nDCG@10 +")
+    assert pair.better + pair.same + pair.worse == found.basis.sampled == 12
+    assert found.queries == 40
+    data = json.loads(found.to_json())
+    assert data["differences"][0]["correction"]["worth"] == pair.correction.worth
+    assert data["estimates"]["nDCG@10"]["dense"]["value"] == means["dense"]
 
 
 @pytest.mark.parametrize("correction", ["bonferroni", "holm", "bh", "none"])
 def test_intervals_and_p_values_of_a_family_agree(prepared, correction):
-    store, _, _ = prepared
     runs = {**RUNS, "other": {query: ranking[::-1] for query, ranking in RUNS["bm25"].items()}}
-    found = compare_corrected(store, runs, "nDCG@10", model="gpt", correction=correction)
+    found = compare(by(prepared), runs, "nDCG@10", correction=correction)
     assert len(found.differences) == 3
-    for each in found:
-        pair = each.difference
+    for pair in found:
         assert pair.significant == (pair.adjusted <= 0.05) == (pair.low > 0 or pair.high < 0)
         assert pair.p <= pair.adjusted
-    with_baseline = compare_corrected(store, runs, "nDCG@10", model="gpt", correction=correction, baseline="dense")
-    assert [each.difference.baseline for each in with_baseline] == ["dense", "dense"]
+    with_baseline = compare(by(prepared), runs, "nDCG@10", correction=correction, baseline="dense")
+    assert [pair.baseline for pair in with_baseline] == ["dense", "dense"]
 
 
 def test_a_margin_is_tested_by_the_corrected_difference(prepared):
-    [pair] = compare_corrected(prepared[0], RUNS, "nDCG@10", model="gpt", margin=0.02)
-    assert pair.difference.within.not_worse < pair.difference.p
-    assert pair.difference.within.equivalent > 0.9
+    [pair] = compare(by(prepared), RUNS, "nDCG@10", margin=0.02)
+    assert pair.within.not_worse < pair.p
+    assert pair.within.equivalent > 0.9
 
 
 def test_texts_at_80_columns(prepared):
-    texts = [
-        corrected_text(corrected(prepared)),
-        corrected_comparison_text(compare_corrected(prepared[0], RUNS, model="gpt", margin=0.02)),
-    ]
+    texts = [text_of(corrected(prepared)), comparison_text(compare(by(prepared), RUNS, margin=0.02))]
     for text in texts:
         assert "gpt corrected by people on 12 of 40 queries, drawn at random (seed 7)" in text
         assert "With fewer than 30 sampled queries, intervals can be too narrow" in text
@@ -157,26 +180,24 @@ def test_texts_at_80_columns(prepared):
 def test_a_useless_model_saves_nothing_and_the_text_says_so(prepared):
     store, _, pooled = prepared
     store.import_qrels({query: dict.fromkeys(docs, 1) for query, docs in pooled.items()}, "yes", kind="model")
-    found = evaluate_corrected(store, RUNS, "P@5", model="yes")
-    assert found.value("bm25", "P@5").worth == 12
-    assert "yes saved nothing here." in " ".join(corrected_text(found).split())
+    found = evaluate_runs(by(prepared, model="yes"), RUNS, "P@5")
+    assert found["bm25"].estimate("P@5").correction.worth == 12
+    assert "yes saved nothing here." in " ".join(text_of(found).split())
 
 
 def test_people_can_be_selected_and_their_grades_merged(prepared):
     store, drawn, pooled = prepared
     other = {query: dict.fromkeys(pooled[query], 0) for query in drawn}
     store.import_qrels(other, "bob", kind="person")
-    both, alone = (
-        evaluate_corrected(store, RUNS, "P@5", model="gpt", people=who, merge="max") for who in ("people", ["ann"])
-    )
-    assert both.value("bm25", "P@5") == alone.value("bm25", "P@5")
+    both, alone = (evaluate(by(prepared, people=who, merge="max"), RUNS["bm25"], "P@5") for who in ("people", ["ann"]))
+    assert both.estimate("P@5") == alone.estimate("P@5")
     assert alone.basis.people == ("ann",)
-    assert evaluate_corrected(store, RUNS, "P@5", model="gpt", people=["bob"]).value("bm25", "P@5").people == 0
+    assert evaluate(by(prepared, people=["bob"]), RUNS["bm25"], "P@5").estimate("P@5").correction.people == 0
 
 
 def refused(prepared, fact, hint="", **options):
     with pytest.raises((InputError, ComparisonError)) as caught:
-        evaluate_corrected(prepared[0], RUNS, "nDCG@10", **{"model": "gpt", **options})
+        by(prepared, **options)
     assert fact in str(caught.value)
     assert hint in caught.value.hint
 
@@ -195,8 +216,8 @@ def test_a_sample_that_is_not_judged_completely_is_refused(prepared):
     for document in pooled[drawn[0]][:2]:  # ann saw them but could not judge them
         store.judge(drawn[0], document, None, assessor="ann")
     found = corrected(prepared)
-    assert found.basis.not_judged == 2
-    assert "People could not judge 2 documents" in corrected_text(found)
+    assert found["bm25"].basis.not_judged == 2
+    assert "People could not judge 2 documents" in text_of(found)
 
 
 def test_queries_outside_the_sample_are_not_used(prepared):
@@ -205,9 +226,9 @@ def test_queries_outside_the_sample_are_not_used(prepared):
     other = next(query for query in QUERIES if query not in drawn)
     store.import_qrels({other: PEOPLE[other]}, "ann", kind="person")
     found = corrected(prepared)
-    assert found.values == before.values
-    assert found.basis.unused == 1
-    assert "People also judged 1 query outside the sample" in corrected_text(found)
+    assert values_of(found) == values_of(before)
+    assert found["bm25"].basis.unused == 1
+    assert "People also judged 1 query outside the sample" in text_of(found)
 
 
 def test_documents_outside_the_pool_count_on_neither_side(prepared):
@@ -216,7 +237,7 @@ def test_documents_outside_the_pool_count_on_neither_side(prepared):
     outside = {query: {"extra": 3} for query in drawn}
     store.import_qrels(outside, "ann", kind="person")
     store.import_qrels(outside, "gpt", kind="model")
-    assert corrected(prepared).values == before.values
+    assert values_of(corrected(prepared)) == values_of(before)
 
 
 def test_models_are_not_people_and_people_are_not_models(prepared):
@@ -247,7 +268,7 @@ def set_judge(store, judge, **where):
 def test_a_model_that_was_asked_in_several_ways_is_refused(prepared):
     store = prepared[0]
     set_judge(store, "ab" * 32)
-    assert "judge:abababab|" in corrected(prepared).basis.signature
+    assert "judge:abababab|" in by(prepared).basis.signature
     set_judge(store, "cd" * 32, query_id="q05")
     refused(prepared, "gpt was asked in 2 ways", "in the same way")
 
@@ -257,9 +278,10 @@ def test_missing_grades_of_a_model(prepared):
     total = sum(map(len, pooled.values()))
     assert store.undo("gpt", query_id="q05", doc_id=pooled["q05"][0])
     found = corrected(prepared)
-    assert (found.basis.missing, found.basis.pooled) == (1, total)
-    assert f"gpt has no grade for 1 of {total} documents" in corrected_text(found)
-    assert "model_missing:1" in found.basis.signature
+    basis = found["bm25"].basis
+    assert (basis.missing, basis.pooled) == (1, total)
+    assert f"gpt has no grade for 1 of {total} documents" in text_of(found)
+    assert "model_missing:1" in basis.signature
     for document in pooled["q05"][1:]:
         store.undo("gpt", query_id="q05", doc_id=document)
     refused(prepared, "gpt has not judged 1 of the 40 queries", "--assessor gpt")
@@ -278,55 +300,69 @@ def test_measures_and_policies_that_cannot_be_corrected_are_refused(prepared):
     with pytest.raises(MeasureError, match="needs judgments with groups"):
         corrected(prepared, "alpha_nDCG@10")
     with pytest.raises(ComparisonError, match="cannot be used for corrected values"):
-        compare_corrected(prepared[0], RUNS, model="gpt", correction="max-t")
+        compare(by(prepared), RUNS, correction="max-t")
+    with pytest.raises(ComparisonError, match="cannot be used for corrected values"):
+        compare(by(prepared), RUNS, test="wilcoxon")
+    evaluation = corrected(prepared)["bm25"]
+    for ask in (
+        lambda: evaluation.bounds("P@5"),
+        lambda: evaluation.plot(),
+        lambda: evaluation.aggregate("P@5", "median"),
+        lambda: evaluation.by_segment("P@5", {"q01": "a"}),
+        lambda: evaluation.estimate("P@5", weights={"q01": 2}),
+        lambda: compare(by(prepared), RUNS).plot(),
+    ):
+        with pytest.raises(InputError, match="only means over all queries are corrected"):
+            ask()
+    with pytest.raises(CranfieldError, match="only means are corrected"):
+        write_report(by(prepared), RUNS, "report.html")
 
 
 def test_a_gate_goes_by_the_corrected_difference(prepared):
-    store = prepared[0]
-    assert gate_corrected(store, RUNS["bm25"], RUNS["dense"], model="gpt")
-    result = gate_corrected(
-        store, RUNS["dense"], RUNS["bm25"], model="gpt", minimum={"P@5": 0.99}, non_inferiority=0.01
-    )
+    judgments = by(prepared)
+    assert gate(judgments, RUNS["bm25"], RUNS["dense"])
+    result = gate(judgments, RUNS["dense"], RUNS["bm25"], minimum={"P@5": 0.99}, non_inferiority=0.01)
     assert [check.passed for check in result.checks] == [False, False, False]
     assert result.checks[0].message.startswith("nDCG@10 got worse by ")
-    [pair] = compare_corrected(store, {"dense": RUNS["dense"], "bm25": RUNS["bm25"]}, model="gpt")
-    assert result.measures[0].drop == pytest.approx(-pair.value.value)
-    assert result.measures[0].p_worse == pytest.approx(pair.difference.p / 2)
-    assert gate_corrected(store, RUNS["dense"], RUNS["bm25"], model="gpt", tolerance=0.9)
+    [pair] = compare(judgments, {"dense": RUNS["dense"], "bm25": RUNS["bm25"]})
+    assert result.measures[0].drop == pytest.approx(-pair.estimate)
+    assert result.measures[0].p_worse == pytest.approx(pair.p / 2)
+    assert gate(judgments, RUNS["dense"], RUNS["bm25"], tolerance=0.9)
 
 
 def test_a_saved_baseline_remembers_its_judge(prepared, tmp_path):
-    store = prepared[0]
     saved = tmp_path / "baseline.json"
-    evaluate_corrected(store, {"bm25": RUNS["bm25"]}, model="gpt").save(saved)
-    assert CorrectedEvaluation.load(saved).basis.model == "gpt"
-    fresh = gate_corrected(store, RUNS["bm25"], RUNS["dense"], model="gpt")
-    from_file = gate_corrected(store, str(saved), RUNS["dense"], model="gpt")
+    evaluate(by(prepared), RUNS["bm25"], name="bm25").save(saved)
+    loaded = Evaluation.load(saved)
+    assert loaded.basis == by(prepared).basis
+    assert loaded.estimate("nDCG@10") == corrected(prepared)["bm25"].estimate("nDCG@10")
+    fresh = gate(by(prepared), RUNS["bm25"], RUNS["dense"])
+    from_file = gate(by(prepared), str(saved), RUNS["dense"])
     assert from_file.measures[0].drop == fresh.measures[0].drop
     with pytest.raises(ComparisonError, match="was not evaluated by P@3") as refused:
-        gate_corrected(store, str(saved), RUNS["dense"], "P@3", model="gpt")
+        gate(by(prepared), str(saved), RUNS["dense"], "P@3")
     assert "it has nDCG@10" in refused.value.hint
     with pytest.raises(ComparisonError, match="was not evaluated by P@3"):
-        gate_corrected(store, RUNS["dense"], str(saved), minimum={"P@3": 0.1}, model="gpt")
+        gate(by(prepared), RUNS["dense"], str(saved), minimum={"P@3": 0.1})
     with pytest.raises(ComparisonError, match="corrected by people"):
         gate(PEOPLE, str(saved), RUNS["dense"])
-    set_judge(store, "ab" * 32)
+    set_judge(prepared[0], "ab" * 32)
     with pytest.raises(ComparisonError, match=r"by gpt \(judge imported\), and .* by gpt \(judge abababab\)"):
-        gate_corrected(store, str(saved), RUNS["dense"], model="gpt")
+        gate(by(prepared), str(saved), RUNS["dense"])
 
 
 def test_a_saved_baseline_of_another_sample_or_other_judgments_is_refused(prepared, tmp_path):
     store, drawn, pooled = prepared
     saved = str(tmp_path / "baseline.json")
-    evaluate_corrected(store, {"bm25": RUNS["bm25"]}, model="gpt").save(saved)
+    evaluate(by(prepared), RUNS["bm25"]).save(saved)
     store.judge(drawn[0], pooled[drawn[0]][0], 3, assessor="ann")
     store.judge(drawn[0], pooled[drawn[0]][1], 3, assessor="ann")
     with pytest.raises(ComparisonError, match="different judgments"):
-        gate_corrected(store, saved, RUNS["dense"], model="gpt")
+        gate(by(prepared), saved, RUNS["dense"])
     pool(store, QUERIES, RUNS, 10, sample=13, seed=7)
     store.import_qrels(pooled_only(PEOPLE, pooled), "ann", kind="person")
     with pytest.raises(ComparisonError, match=r"corrected with sampled 12, and .* with 13"):
-        gate_corrected(store, saved, RUNS["dense"], model="gpt")
+        gate(by(prepared), saved, RUNS["dense"])
 
 
 def test_agreement_includes_models_if_their_kind_is_selected(prepared):
@@ -348,16 +384,9 @@ def test_the_store_can_be_given_as_a_path(tmp_path):
     with open_store(where) as store:
         store.import_qrels(PEOPLE, "ann", kind="person")
         store.import_qrels(MODEL, "gpt", kind="model")
-    assert evaluate_corrected(where, RUNS, model="gpt").basis.unused == 28
+    assert corrected_judgments(where, model="gpt").basis.unused == 28
 
 
-def test_only_sampled_queries_of_a_run_in_memory_are_read_again_for_people(prepared, tmp_path):
-    store, drawn, _ = prepared
-    found = evaluate_corrected(store, {"bm25": RUNS["bm25"]}, "nDCG@10", model="gpt")
-    assert "|extra_queries:0|" in found._by_people[0].signature
-    rows = (f"{q} Q0 {d} 1 {-at} bm25\n" for q, its in RUNS["bm25"].items() for at, d in enumerate(its))
-    (tmp_path / "bm25.run").write_text("".join(rows))
-    from_file = evaluate_corrected(store, {"bm25": tmp_path / "bm25.run"}, "nDCG@10", model="gpt")
-    assert from_file.value("bm25", "nDCG@10") == found.value("bm25", "nDCG@10")
-    others = {query: its for query, its in RUNS["bm25"].items() if query not in drawn}
-    assert evaluate_corrected(store, {"bm25": others}, "nDCG@10", model="gpt").value("bm25", "nDCG@10").people == 0.0
+def test_a_run_without_the_sampled_queries_counts_0_for_people(prepared):
+    others = {query: its for query, its in RUNS["bm25"].items() if query not in prepared[1]}
+    assert evaluate(by(prepared), others, "nDCG@10").estimate("nDCG@10").correction.people == 0.0

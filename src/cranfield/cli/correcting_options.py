@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -23,32 +23,21 @@ class CorrectedOptions(JudgmentOptions):
     )
 
 
-class CorrectionOptions(NamedTuple):
-    """A store, the model in it, the people who correct it, and how their grades are merged."""
+def corrected_source(qrels: Any, correct_with: Sequence[str]) -> Any:
+    """The judgments of a command: a view of a store, corrected if --correct-with was given."""
+    if not correct_with:
+        return qrels
+    view = qrels.view if isinstance(qrels, Stream) else None
+    models = view.assessors or () if view else ()
+    if view is None or len(models) != 1:
+        raise click.UsageError("--correct-with corrects one model of a store; name it with --assessor.")
+    if view.pooled or (view.kinds and view.kinds != ("model",)):
+        raise click.UsageError("--correct-with cannot be used with --kind or --pooled.")
+    from cranfield.judging.pool.corrected_judgments import PEOPLE, corrected_judgments
 
-    store: str
-    model: str
-    people: str | tuple[str, ...]
-    merge: str
-
-    @classmethod
-    def of(cls, qrels: Any, correct_with: Sequence[str]) -> CorrectionOptions:
-        """From the judgments of a command, which are a view of a store if --assessor was given."""
-        view = qrels.view if isinstance(qrels, Stream) else None
-        models = view.assessors or () if view else ()
-        if view is None or len(models) != 1:
-            raise click.UsageError("--correct-with corrects one model of a store; name it with --assessor.")
-        if view.pooled or (view.kinds and view.kinds != ("model",)):
-            raise click.UsageError("--correct-with cannot be used with --kind or --pooled.")
-        [model] = models
-        people = tuple(correct_with)
-        return cls(
-            qrels.address or qrels.name, model, people[0] if people == ("people",) else people, view.merge or "majority"
-        )
-
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of functions that correct, besides the store."""
-        return {"model": self.model, "people": self.people, "merge": self.merge}
+    people = PEOPLE if tuple(correct_with) == (PEOPLE,) else tuple(correct_with)
+    store = qrels.address or qrels.name
+    return corrected_judgments(store, model=models[0], people=people, merge=view.merge or "majority")
 
 
 def refuse_beside(given: Mapping[str, Any]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.correcting_options import CorrectedOptions, CorrectionOptions, refuse_beside
+from cranfield.cli.correcting_options import CorrectedOptions, corrected_source, refuse_beside
 from cranfield.cli.input_options import (
     ChosenEngine,
     DocumentOptions,
@@ -164,15 +164,12 @@ def command(
         beside = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds, "--by": shown.by}
         beside |= {"--weights": shown.weights, "--engine": engine.name, "--names": shown.names == "tag"}
         refuse_beside(beside)
-        correction = CorrectionOptions.of(qrels, judgments.correct_with)
-        _corrected(correction, paths, measures, {**reading.arguments(), "lengths": documents.lengths}, shown)
-        return
     if engine.name is not None:
         qrels = judgments.qrels if judgments.view is None else qrels
     elif isinstance(qrels, Stream):
         qrels.hashed = shown.signed
     opened = [Stream(run, hashed=shown.signed) for run in paths]
-    judged, measured = documents.measured(qrels, opened, paths)
+    judged, measured = documents.measured(corrected_source(qrels, judgments.correct_with), opened, paths)
     from cranfield.cli.progress import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
@@ -218,32 +215,6 @@ def command(
 
 
 options.fill_help(command, FORMATS=joined(readable(["run"]), "or"))
-
-
-def _corrected(
-    correction: CorrectionOptions,
-    runs: list[str],
-    measures: MeasureOptions,
-    reading: dict[str, Any],
-    shown: EvaluationOptions,
-) -> None:
-    """Evaluate by a model's grades that people correct."""
-    from cranfield.judging.correcting import evaluate_corrected
-    from cranfield.measures import DEFAULT_MEASURES
-    from cranfield.show.corrected_markup import corrected_latex, corrected_markdown
-    from cranfield.show.corrected_text import corrected_data, corrected_text
-
-    chosen, file = measures.chosen(DEFAULT_MEASURES), shown.file
-    corrected = evaluate_corrected(correction.store, runs, chosen, **correction.arguments(), **reading)
-    if shown.save:
-        corrected.save(shown.save)
-    if shown.form == "text":
-        paint = output.paint(file)
-        output.write([corrected_text(corrected, output.width(file), paint, signatures=shown.signatures)], file)
-    elif shown.form in ("markdown", "latex"):
-        output.write([corrected_latex(corrected) if shown.form == "latex" else corrected_markdown(corrected)], file)
-    else:
-        output.write(corrected_data(corrected, shown.form), file, data=True)
 
 
 def _ranked_by(values: Overview, shown: EvaluationOptions, measures: MeasureOptions) -> str | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.correcting_options import CorrectedOptions, CorrectionOptions, refuse_beside
+from cranfield.cli.correcting_options import CorrectedOptions, corrected_source
 from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, option
@@ -22,9 +22,6 @@ from cranfield.comparison.significance import TESTS
 from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
-
-if TYPE_CHECKING:
-    from cranfield.comparison import GateResult
 
 
 class GateTestOptions(
@@ -136,16 +133,14 @@ def command(
     qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
     reading = reading.replaced(**{name: settings.pop(name) for name in _POLICY if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
-    if judgments.correct_with or people:
-        chosen = JudgmentView((model,)).of(qrels.name) if model and qrels.view is None else qrels
-        named = [people] if isinstance(people, str) else people
-        correction = CorrectionOptions.of(chosen, judgments.correct_with or tuple(named or ()))
-        result = _corrected(correction, list(map(only, runs)), settings, reading)
-    else:
-        paths = list(map(only, runs))
-        judged, measured = documents.measured(qrels, opened(paths), paths)
-        with shown_progress("comparing"):
-            result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
+    if model and qrels.view is None:
+        qrels = JudgmentView((model,)).of(qrels.name)
+    named = [people] if isinstance(people, str) else people
+    paths = list(map(only, runs))
+    source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
+    judged, measured = documents.measured(source, opened(paths), paths)
+    with shown_progress("comparing"):
+        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
     if shown.form == "text":
         known = query_texts(qrels, shown.collection)
         text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=known)
@@ -155,19 +150,6 @@ def command(
         text = gate_markdown(result) if shown.form == "markdown" else gate_junit(result)
     output.write([text], shown.file, data=shown.form == "json")
     return 0 if result.passed else 1
-
-
-def _corrected(
-    correction: CorrectionOptions, runs: list[str], settings: dict[str, Any], reading: ReadingOptions
-) -> GateResult:
-    """The gate by a model's grades that people correct; its test is that of the corrected difference."""
-    from cranfield.judging.correcting import gate_corrected
-
-    baseline, candidate = runs
-    refuse_beside({f"--test {settings.get('test')}": settings.get("test", "t") != "t"})
-    others = {name: value for name, value in settings.items() if name not in ("test", "seed", "permutations")}
-    known = {**_with_all(others), **reading.arguments()}
-    return gate_corrected(correction.store, baseline, candidate, **correction.arguments(), **known)
 
 
 def _with_all(settings: dict[str, Any]) -> dict[str, Any]:

@@ -11,14 +11,24 @@ import numpy as np
 
 from cranfield.comparison.conclusions import Comparison, Inputs
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.families import compared_pairs, family_outcomes, usual_correction
+from cranfield.comparison.families import (
+    Pair,
+    PairOutcomes,
+    Procedure,
+    check_supported,
+    compared_pairs,
+    family_outcomes,
+    usual_correction,
+)
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
-from cranfield.comparison.pair_findings import PairFindings, check_margin, margin_tests
-from cranfield.comparison.pairing import judged_beside, paired
-from cranfield.comparison.significance import TESTS, Settings
+from cranfield.comparison.pair_findings import check_margin, pair_differences
+from cranfield.comparison.pairing import Paired, judged_beside, paired
+from cranfield.comparison.significance import TESTS
 from cranfield.comparison.unjudged import Reaches, documents_wanted
 from cranfield.engines.sources import is_lazy
 from cranfield.errors import ComparisonError, choice_hint, given
+from cranfield.evaluation.corrected import CorrectedJudgments
+from cranfield.evaluation.estimating import estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, read_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
@@ -88,9 +98,10 @@ def compare(
         base = next(iter(named))
     qrels = spooled(qrels)
     named = {name: spooled(run) for name, run in named.items()}
+    bounds = bounds and not isinstance(qrels, CorrectedJudgments)
     needed = shared_documents(wanted, lengths=options.get("lengths") is not None) if bounds else None
     evaluations = evaluated(qrels, named, wanted, needed, **options)
-    found = compare_evaluations(
+    comparison = compare_evaluations(
         evaluations,
         wanted,
         baseline=baseline if base is None else base,
@@ -104,7 +115,7 @@ def compare(
         bounds=bounds,
     )
     again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
-    return replace(found, _inputs=Inputs(qrels, again, dict(options)))
+    return replace(comparison, _inputs=Inputs(qrels, again, dict(options)))
 
 
 def spooled(thing: Any) -> Any:
@@ -141,8 +152,9 @@ def evaluated(
 ) -> list[Evaluation]:
     """Evaluate the runs that are not evaluations yet. Judgments are read once; Judged is added for every measure."""
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
-    # Judged needs ranks, which judgments with groups may not have.
+    # Judged needs ranks, which judgments with groups may not have; corrected, it would mean nothing.
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
+    ordinary = ordinary and not isinstance(qrels, CorrectedJudgments)
     every = dict.fromkeys((*measures, *(map(judged_beside, measures) if ordinary else ())))
     found = read_runs(qrels, new, tuple(every), wants or (lambda _: NOTHING), **options) if new else {}
     return [run.renamed(name) if isinstance(run, Evaluation) else found[name] for name, run in runs.items()]
@@ -180,36 +192,25 @@ def compare_evaluations(
     """
     evaluations = list(evaluations)
     check_testing(test, correction, alpha, family=family, permutations=permutations, margin=margin)
-    correction = correction or usual_correction(test)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
+    estimator = values.estimator
+    correction = correction or usual_correction(test, estimator)
+    check_supported(estimator, test, correction)
     pairs = compared_pairs(values.runs, baseline)
-    settings = Settings(alpha, permutations, seed)
+    procedure = Procedure(test, correction, alpha, permutations, seed, margin)
+    reaches = Reaches(evaluations, pairs, values.query_ids, wanted) if bounds and not values.proxies else None
     families = [wanted] if family == "all" else [[measure] for measure in wanted]
-    reaches = Reaches(evaluations, pairs, values.query_ids, wanted) if bounds else None
-    differences: list[Difference] = []
-    for each in families:
-        tested = family_outcomes(values, each, pairs, test, correction, settings)
-        size = len(pairs) * len(each)
-        for measure in each:
-            found = PairFindings(
-                measure=measure,
-                pairs=pairs,
-                tested=tested[measure],
-                reaches=reaches.of(measure) if reaches else [None] * len(pairs),
-                within=margin_tests(values, measure, pairs, test, correction, settings, size, margin),
-                primary=measure == wanted[0],
-                family=size,
-                test=test,
-                correction=correction,
-                alpha=alpha,
-            )
-            differences += found.differences(values)
+    tested = differences_of(values, families, pairs, procedure, reaches)
+    estimates = {
+        measure.name: estimates_of(estimated(values.of(measure)), alpha, *measure.definition.range)
+        for measure in wanted
+    }
     return Comparison(
         runs=values.runs,
         measures=tuple(wanted),
         baseline=baseline,
-        queries=len(values.query_ids),
+        queries=len(values.query_ids) if values.drawn is None else len(evaluations[0].query_ids),
         left_out=values.left_out,
         test=test,
         correction=correction,
@@ -217,19 +218,42 @@ def compare_evaluations(
         alpha=alpha,
         permutations=permutations,
         seed=seed,
-        means={
-            measure.name: dict(zip(values.runs, values.columns[measure].mean(axis=0).tolist(), strict=True))
-            for measure in wanted
-        },
+        estimates={name: dict(zip(values.runs, every, strict=True)) for name, every in estimates.items()},
         judged={
             judged.name: {each.run: each[judged] if judged in each.measures else None for each in evaluations}
             for judged in dict.fromkeys(map(judged_beside, wanted))
         },
-        differences=tuple(differences),
+        differences=tuple(difference for _, of_measure in tested for difference in of_measure),
         signatures={each.run: each.signature for each in evaluations},
         _paired=values,
         evaluations=tuple(evaluations),
     )
+
+
+def differences_of(
+    values: Paired,
+    families: Sequence[Sequence[Measure]],
+    pairs: Sequence[Pair],
+    procedure: Procedure,
+    reaches: Reaches | None = None,
+) -> list[tuple[PairOutcomes, list[Difference]]]:
+    """Of each measure the outcomes of its pairs, and their differences; the first measure of all is primary."""
+    results = []
+    for measures in families:
+        outcomes = family_outcomes(values, measures, pairs, procedure)
+        for measure in measures:
+            differences = pair_differences(
+                values,
+                measure,
+                pairs,
+                outcomes[measure],
+                procedure,
+                reaches=reaches.of(measure) if reaches else [None] * len(pairs),
+                primary=measure == families[0][0],
+                family=len(pairs) * len(measures),
+            )
+            results.append((outcomes[measure], list(differences)))
+    return results
 
 
 def check_testing(

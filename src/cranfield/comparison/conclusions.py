@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,8 @@ from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.drawing import as_html, plotted
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.corrected import CorrectionBasis
+from cranfield.evaluation.estimating import Estimate
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.words import listed
@@ -75,7 +77,7 @@ class Comparison:
     alpha: float
     permutations: int
     seed: int
-    means: dict[str, dict[str, float]]  # by measure and run
+    estimates: dict[str, dict[str, Estimate]]  # by measure and run
     judged: dict[str, dict[str, float | None]]  # by Judged@k and run
     differences: tuple[Difference, ...]
     signatures: dict[str, str]
@@ -85,6 +87,16 @@ class Comparison:
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """The mean of each run, by measure."""
+        return {name: {run: each.value for run, each in runs.items()} for name, runs in self.estimates.items()}
+
+    @property
+    def basis(self) -> CorrectionBasis | None:
+        """Of means by a model's grades that people correct, what they rest on; otherwise None."""
+        return self.evaluations[0].basis
 
     def __repr__(self) -> str:
         measures = listed([measure.name for measure in self.measures])
@@ -224,8 +236,8 @@ class Comparison:
         return known_measure(measure, self.measures)
 
     def _best_first(self, measure: str) -> list[str]:
-        lower = self._measure(measure).definition.lower_is_better
-        return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
+        lower, estimates = self._measure(measure).definition.lower_is_better, self.estimates[measure]
+        return sorted(self.runs, key=lambda run: estimates[run].value * (1 if lower else -1))
 
     def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
         """How many queries it takes to detect a difference, if differences vary as in the pair that varies most.
@@ -257,6 +269,7 @@ class Comparison:
             "permutations": self.permutations,
             "seed": self.seed,
             "means": self.means,
+            **({"basis": asdict(self.basis), "estimates": self._estimates_as_dicts()} if self.basis else {}),
             "judged": self.judged,
             "groups": {}
             if self.baseline or len(self.runs) > LETTERED
@@ -268,6 +281,9 @@ class Comparison:
             "run_agreement": [each._asdict() for each in self.run_agreement()],
             "signatures": self.signatures,
         }
+
+    def _estimates_as_dicts(self) -> dict[str, dict[str, Any]]:
+        return {name: {run: asdict(each) for run, each in runs.items()} for name, runs in self.estimates.items()}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The comparison as JSON.
@@ -290,6 +306,7 @@ class Comparison:
         >>> compare(qrels, {"old": old, "new": new}, "RR").plot()
         <chart: RR by query: new against old>
         """
+        self.evaluations[0]._refuse_corrected("charts")
         first = [self.differences[0].baseline, self.differences[0].run] if len(self.runs) == 2 else list(self.runs)
         by_run = {each.run: each for each in self.evaluations}
         usual = "difference" if len(self.runs) == 2 else "distribution"

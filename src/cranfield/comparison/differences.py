@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from typing import Any, NamedTuple
 
-from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
 from cranfield.drawing import as_html
+from cranfield.evaluation.estimating import SAME, Correction
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -58,6 +58,8 @@ class Difference:
     changed: the queries that differ most, the most first.
     reach: how low and high unjudged documents could make it; None where that is not known.
     within: whether the run is shown not to be worse than a margin; None where none was given.
+    correction: of a difference by a model's grades that people correct, its parts; otherwise None. Queries are then
+        the sampled ones, by people's grades.
 
     >>> from cranfield import compare
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
@@ -100,6 +102,7 @@ class Difference:
     reach: Reach | None
     within: Within | None = None
     lower_is_better: bool = False
+    correction: Correction | None = None
 
     def __repr__(self) -> str:
         return f"<Difference: {self.sentence}>"
@@ -166,6 +169,7 @@ class Difference:
             "changed": [change._asdict() for change in self.changed],
             "reach": self.reach.to_dict() if self.reach else None,
             "within": self.within._asdict() if self.within else None,
+            "correction": asdict(self.correction) if self.correction else None,
             "verdict": self.verdict,
             "headline": self.headline,
             "sentence": self.sentence,

@@ -10,8 +10,8 @@ import numpy as np
 
 from cranfield.comparison.differences import Difference, p_text
 from cranfield.comparison.pairing import check_finite
-from cranfield.comparison.significance import SAME
 from cranfield.errors import MeasureError
+from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure

@@ -11,24 +11,25 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
-from cranfield.comparison.corrected import CorrectionBasis
-from cranfield.comparison.corrected_saving import is_saved_corrected
+from cranfield.comparison.comparing import PERMUTATIONS, SEED, differences_of, evaluated
 from cranfield.comparison.differences import Difference
+from cranfield.comparison.families import Procedure, check_supported
 from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.multiple_testing import CORRECTIONS, of_p_values
-from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
+from cranfield.comparison.pair_findings import check_margin
+from cranfield.comparison.pairing import Paired, check_measured, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
-from cranfield.comparison.significance import TESTS, Settings, deviation
+from cranfield.comparison.significance import TESTS
 from cranfield.drawing import as_html
-from cranfield.errors import ComparisonError, choice_hint, either, given
+from cranfield.errors import ComparisonError, choice_hint, given
 from cranfield.evaluation import saving as saved
+from cranfield.evaluation.corrected import CorrectionBasis
+from cranfield.evaluation.estimating import estimated
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
-from cranfield.ranks.columns import Numbers
 from cranfield.words import count
 
 GATE_MEASURES = ("nDCG@10",)
@@ -162,34 +163,31 @@ def gate(
     wanted = parse_measures(measures)
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
     every = list(dict.fromkeys((*wanted, *floors)))
-    sources = [_opened(baseline), _opened(candidate)]
-    before, after = evaluated(qrels, by_role(*sources), every, **options)
+    runs = [Evaluation.load(run) if saved.is_saved(run) else run for run in (baseline, candidate)]
+    before, after = evaluated(qrels, by_role(*runs), every, **options)
     check_same_inputs(before, after)
     _check_same_queries(before, after)
-    values = paired([before, after], every)
-    gains = {measure: _better_by(values.differences(measure, [(0, 1)]), measure) for measure in wanted}
-    settings = Settings(alpha, permutations, seed)
-    for measure, each in gains.items():
-        check_finite(measure, {"a difference": each, "the spread of the differences": deviation(each[:, None])})
-    outcomes = [TESTS[test].outcome(each[:, None], settings) for each in gains.values()]
+    for measure in wanted:
+        check_measured(before, measure)
+    values = paired([before, after], wanted)
+    for measure in floors:
+        check_measured(after, measure)
+    check_supported(values.estimator, test, correction)
+    procedure = Procedure(test, "none", alpha, permutations, seed, non_inferiority)
+    check_margin(non_inferiority)
+    tested = differences_of(values, [[measure] for measure in wanted], [(0, 1)], procedure)
+    sides = [
+        (outcome.greater[0], outcome.less[0])[:: 1 if measure.definition.lower_is_better else -1]
+        for measure, (outcome, _) in zip(wanted, tested, strict=True)
+    ]
     adjust = CORRECTIONS[correction].adjust
-    p_worse, p_better = (adjust(np.array(side)) for side in zip(*((o.less[0], o.greater[0]) for o in outcomes)))
-    two_sided = compare_evaluations(
-        [before, after],
-        wanted,
-        baseline=before.run,
-        test=test,
-        alpha=alpha,
-        margin=non_inferiority,
-        seed=seed,
-        permutations=permutations,
-        bounds=False,
-    )
+    p_worse, p_better = (adjust(np.array(side)) for side in zip(*sides, strict=True))
     tolerances = tolerances_of(tolerance, wanted)
     left = level_left(alpha, correction, len(wanted))
+    two_sided = [difference for _, differences in tested for difference in differences]
     gated = tuple(
-        _gated(measure, before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
-        for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
+        _gated(values, measure, before, after, difference, tolerances[measure], (float(worse), float(better)), left)
+        for measure, difference, worse, better in zip(wanted, two_sided, p_worse, p_better, strict=True)
     )
     minima = [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
     checks = all_checks(
@@ -199,13 +197,14 @@ def gate(
         passed=all(check.passed for check in checks),
         baseline=before.run,
         candidate=after.run,
-        queries=len(values.query_ids),
+        queries=len(after.query_ids),
         alpha=alpha,
         test=test,
         correction=correction,
         checks=checks,
         measures=gated,
         signatures=(before.signature, after.signature),
+        basis=after.basis,
     )
 
 
@@ -224,15 +223,6 @@ def check_settings(alpha: float, correction: str, max_worse_queries: int | None)
         )
     if max_worse_queries is not None and max_worse_queries < 0:
         raise ComparisonError("is not a number of queries.", parameter="max_worse_queries", value=max_worse_queries)
-
-
-def _opened(run: Any) -> Any:
-    if is_saved_corrected(run):
-        raise ComparisonError(
-            f"{run}: its values come from a model, corrected by people.",
-            hint=f"compare it with others of this kind: {either('gate_corrected', given('correct_with', 'people'))}",
-        )
-    return Evaluation.load(run) if saved.is_saved(run) else run
 
 
 def by_role(baseline: Any, candidate: Any) -> dict[str, Any]:
@@ -254,11 +244,6 @@ def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
             f"({listed}{', …' if len(gone or new) > 5 else ''}).",
             hint=f"with {given('missing', 'zero')}, a query that is missing from the run counts 0 instead",
         )
-
-
-def _better_by(difference: Numbers, measure: Measure) -> Numbers:
-    """By query, how much better the candidate is."""
-    return difference[:, 0] * (-1.0 if measure.definition.lower_is_better else 1.0)
 
 
 def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Measure]) -> dict[Measure, float]:
@@ -283,31 +268,35 @@ def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Mea
 
 
 def _gated(
+    values: Paired,
     measure: Measure,
     before: Evaluation,
     after: Evaluation,
     found: Difference,
-    drops: Numbers,
     tolerance: float,
     p: tuple[float, float],
     alpha: float,
 ) -> GatedMeasure:
+    """The findings for a measure; if people corrected a model, queries that got worse are sampled ones, by people."""
+    contrast = values.contrast(measure, [(0, 1)]).times(1.0 if measure.definition.lower_is_better else -1.0)
+    drop = estimated(contrast)
     return GatedMeasure(
         measure=measure.name,
         baseline=before[measure],
         candidate=after[measure],
-        drop=float(drops.mean()),
+        drop=float(drop.value[0]),
         tolerance=tolerance,
         p_worse=p[0],
         p_better=p[1],
-        detectable=detectable_drop(float(deviation(drops[:, None])[0]), len(drops), tolerance, alpha),
-        better=int((drops < 0).sum()),
-        same=int((drops == 0).sum()),
-        worse=int((drops > 0).sum()),
-        worse_queries=worst_drops(measure, before, after, drops),
+        detectable=detectable_drop(float(drop.unit[0]), drop.effective, tolerance, alpha),
+        better=found.better,
+        same=found.same,
+        worse=found.worse,
+        worse_queries=worst_drops(measure, before.by_people or before, after.by_people or after, contrast.values[:, 0]),
         judged=(_judged_share(before, measure), _judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
         sentence=found.sentence,
+        corrected=found.correction is not None,
     )
 
 
@@ -320,7 +309,7 @@ def level_left(alpha: float, correction: str, measures: int) -> float:
     return alpha if correction in ("none", "bh") else alpha / measures
 
 
-def detectable_drop(spread: float, queries: int, tolerance: float, alpha: float) -> float | None:
+def detectable_drop(spread: float, queries: float, tolerance: float, alpha: float) -> float | None:
     """The true drop that is both significant and beyond the tolerance in four of five samples of queries.
 
     spread: the standard deviation of the drops of the queries; where it is 0, nothing is known of their variation

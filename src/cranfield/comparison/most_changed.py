@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Change, Difference
-from cranfield.comparison.significance import SAME
+from cranfield.evaluation.estimating import SAME
 from cranfield.measures import known_measure
 
 

@@ -32,10 +32,15 @@ def holm(p: Numbers) -> Numbers:
 
 
 def benjamini_hochberg(p: Numbers) -> Numbers:
-    """Benjamini and Hochberg's step-up: of the significant findings, a share of alpha is expected to be false."""
-    from scipy.stats import false_discovery_control
+    """Benjamini and Hochberg's step-up: of the significant findings, a share of alpha is expected to be false.
 
-    return np.asarray(false_discovery_control(p), dtype=np.float64)
+    adjusted of the i-th smallest of m = min over k ≥ i of m / k · p_k, at most 1
+    """
+    order = np.argsort(p, kind="stable")
+    raised = np.minimum.accumulate((p[order] * len(p) / np.arange(1, len(p) + 1))[::-1])[::-1]
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted
 
 
 def none(p: Numbers) -> Numbers:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.significance import SAME
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, either, given
+from cranfield.evaluation.estimating import Columns, Estimator, estimator_of
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.syntax import find_definition
-from cranfield.ranks.columns import Numbers
+from cranfield.ranks.columns import Integers, Numbers
 
 USUAL_CUTOFF = 10  # of Judged, for a measure that has none
 
@@ -22,27 +22,29 @@ USUAL_CUTOFF = 10  # of Judged, for a measure that has none
 class Paired:
     """The values of several runs for the queries that all of them have.
 
-    columns: by measure, a row for each query and a column for each run.
-    left_out: queries that only some of the runs have; there are none unless Policy(missing="skip").
+    columns: by measure, a row for each query and a column for each run
+    left_out: queries that only some of the runs have; there are none unless Policy(missing="skip")
+    proxies, drawn: by a model's grades over all queries, where `columns` are by people's of the sampled ones; and the
+        rows of these
     """
 
     runs: tuple[str, ...]
     query_ids: tuple[str, ...]
     left_out: int
     columns: dict[Measure, Numbers]
+    proxies: dict[Measure, Numbers] = field(default_factory=dict)
+    drawn: Integers | None = None
 
-    def differences(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Numbers:
-        """For each pair (baseline, run) a column of run - baseline; see `column_differences`."""
-        return column_differences(self.columns[measure], pairs)
+    def of(self, measure: Measure) -> Columns:
+        return Columns(self.columns[measure], proxy=self.proxies.get(measure), drawn=self.drawn)
 
+    def contrast(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Columns:
+        """For each pair (baseline, run) a column of run - baseline."""
+        return self.of(measure).contrast(pairs)
 
-def column_differences(columns: Numbers, pairs: Sequence[tuple[int, int]]) -> Numbers:
-    """For each pair (baseline, run) a column of run - baseline; differences due to rounding count as 0."""
-    first, second = np.array(pairs, dtype=np.int64).T
-    with np.errstate(over="ignore"):
-        difference = columns[:, second] - columns[:, first]
-    difference[np.abs(difference) < SAME] = 0.0
-    return difference
+    @property
+    def estimator(self) -> Estimator:
+        return estimator_of(self.of(next(iter(self.columns))))
 
 
 def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Paired:
@@ -65,6 +67,15 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
             )
         for each in evaluations:
             check_measured(each, measure)
+    by_people = [evaluation.by_people for evaluation in evaluations if evaluation.by_people is not None]
+    if by_people:
+        sampled, place = by_people[0].query_ids, {query: at for at, query in enumerate(first.query_ids)}
+        columns, proxies = (
+            {measure: np.stack([each.column(measure) for each in judged], 1) for measure in measures}
+            for judged in (by_people, evaluations)
+        )
+        drawn = np.array([place[query] for query in sampled], dtype=np.int64)
+        return Paired(tuple(names), sampled, 0, columns, proxies, drawn)
     everywhere = set(first.query_ids).intersection(*(each.query_ids for each in evaluations[1:]))
     query_ids = tuple(query for query in first.query_ids if query in everywhere)
     anywhere = set(first.query_ids).union(*(each.query_ids for each in evaluations[1:]))
@@ -94,19 +105,50 @@ def check_measured(evaluation: Evaluation, measure: Measure) -> None:
 
 
 def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
-    """Refuse evaluations by different judgments or policies: their difference would not be due to the runs."""
+    """Refuse evaluations by different judgments, judges or policies: their difference would not be due to the runs."""
     both = f"{one.run} and {other.run}"
-    if one.qrels_sha256 != other.qrels_sha256:
-        raise ComparisonError(
-            f"{both} were evaluated against different judgments (SHA-256 {one.qrels_sha256[:12]} and "
-            f"{other.qrels_sha256[:12]}).",
-            hint="evaluate both against the same judgments; a saved evaluation has only values, so give the run itself",
-        )
+    _check_same_judge(one, other)
+    for before, after in ((one, other), (one.by_people or one, other.by_people or other)):
+        if before.qrels_sha256 != after.qrels_sha256:
+            raise ComparisonError(
+                f"{both} were evaluated against different judgments (SHA-256 {before.qrels_sha256[:12]} and "
+                f"{after.qrels_sha256[:12]}).",
+                hint="evaluate both against the same judgments; a saved evaluation has only values, so give the run "
+                "itself",
+            )
     if one.policy != other.policy:
         raise ComparisonError(
             f"{both} were evaluated under different policies ({one.policy} and {other.policy}).",
             hint="evaluate both under the same policy",
         )
+
+
+def _check_same_judge(one: Evaluation, other: Evaluation) -> None:
+    old, new = one.basis, other.basis
+    if old is None or new is None:
+        corrected = one if new is None else other
+        if old is not new:
+            raise ComparisonError(
+                f"{corrected.run}: its values come from a model, corrected by people.",
+                hint="compare it with others of this kind: "
+                + either("corrected_judgments(…)", given("correct_with", "people")),
+            )
+        return
+    again = "evaluate the baseline's run itself, or save its evaluation again with the current judge"
+    if (old.model, old.judge) != (new.model, new.judge):
+        by = [f"{basis.model} (judge {basis.told_judge})" for basis in (old, new)]
+        raise ComparisonError(
+            f"{one.run} was judged by {by[0]}, and {other.run} by {by[1]}: a different model or prompt is a different "
+            "judge, so the values cannot be compared.",
+            hint=again,
+        )
+    for what in ("people", "merge", "sampled", "queries", "seed"):
+        before, after = (getattr(basis, what) for basis in (old, new))
+        if before != after:
+            texts = [", ".join(value) if isinstance(value, tuple) else value for value in (before, after)]
+            raise ComparisonError(
+                f"{one.run} was corrected with {what} {texts[0]}, and {other.run} with {texts[1]}.", hint=again
+            )
 
 
 def judged_beside(measure: Measure) -> Measure:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, isfinite, sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
-from cranfield.comparison.t_distribution import exceeded_with, shifted_chance_below
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.t_distribution import exceeded_with, shifted_chance_below
 
 USUAL = 0.8  # the usual power
 PRECISE = 1e-12  # of a detectable difference, as a share of it
 MOST = 10_000_000  # more queries than anyone has
 
 
-def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05) -> float:
+def power_of(difference: float, spread: float, queries: float, alpha: float = 0.05) -> float:
     """The chance that a two-sided paired t-test detects a true difference.
 
     With f = n - 1, δ = difference / spread · √n:  P(|T| > t(1 - alpha/2, f)), T noncentral t with f and δ
@@ -35,14 +35,10 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
     freedom = queries - 1
     far = float(exceeded_with(alpha / 2, freedom))
     shift = abs(difference) / spread * sqrt(queries)
-    if freedom > 10 and shift > far + 30:  # where scipy's series no longer converge
-        return 1.0
-    wrong = shifted_chance_below(-far, freedom, shift)
-    # Where this tail is below 1e-12, scipy returns nan.
-    return min(1 - shifted_chance_below(far, freedom, shift) + (wrong if isfinite(wrong) else 0.0), 1.0)
+    return min(1 - shifted_chance_below(far, freedom, shift) + shifted_chance_below(-far, freedom, shift), 1.0)
 
 
-def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:
+def detectable_difference(spread: float, queries: float, alpha: float = 0.05, power: float = USUAL) -> float:
     """The smallest true difference that this many queries detect with this power.
 
     spread, alpha: those of `power_of`.
@@ -58,7 +54,7 @@ def detectable_difference(spread: float, queries: int, alpha: float = 0.05, powe
 
 
 @lru_cache(maxsize=256)  # a comparison needs it for every pair and every measure
-def _detectable_effect(queries: int, alpha: float, power: float) -> float:
+def _detectable_effect(queries: float, alpha: float, power: float) -> float:
     """The detectable difference where the spread is 1."""
     low, high = 0.0, 1.0
     while power_of(high, 1.0, queries, alpha) < power:
@@ -134,7 +130,7 @@ def about(queries: int) -> str:
     return f"about {round(queries, 2 - len(str(queries))):,}"
 
 
-def _check(alpha: float, queries: int, power: float = USUAL) -> None:
+def _check(alpha: float, queries: float, power: float = USUAL) -> None:
     if not 0 < alpha < 1 or not alpha < power < 1:
         raise ComparisonError(
             f"alpha={alpha:g} and power={power:g} do not go together.",

@@ -11,10 +11,10 @@ import numpy as np
 
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
-from cranfield.comparison.significance import SAME
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
+from cranfield.evaluation.estimating import SAME
 from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope

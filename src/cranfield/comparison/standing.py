@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.significance import SAME, TESTS
+from cranfield.comparison.significance import TESTS
+from cranfield.evaluation.estimating import SAME
 from cranfield.measures import Measure
 
 

@@ -14,7 +14,7 @@ from cranfield.comparison.joint.holes import Holes, Part
 from cranfield.comparison.joint.method import SHARES, Ends, Firsts, Method, Shared, Shares, Sums
 from cranfield.comparison.joint.precisions import Precisions
 from cranfield.comparison.joint.stopping import Stopping
-from cranfield.comparison.significance import SAME
+from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.completion import SUMS, Scale, cutoff_of, scale_of

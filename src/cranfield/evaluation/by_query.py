@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.errors import need
+from cranfield.errors import ComparisonError, InputError, MeasureError, need
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import QueryValue
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.corrected import CorrectionBasis
+    from cranfield.evaluation.estimating import Columns, Estimate
+    from cranfield.evaluation.result import Evaluation
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, kw_only=True)
@@ -23,12 +28,17 @@ class ValuesByQuery(Summary):
 
     query_ids: tuple[str, ...]
     _columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
+    # Where people correct means: values of queries are by a model's grades, and those of sampled ones by people's too.
+    basis: CorrectionBasis | None = None
+    by_people: Evaluation | None = field(default=None, repr=False)
     _means: dict[Measure, float] = field(default_factory=dict, init=False, repr=False)  # those that were asked for
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._key(measure)
         if wanted not in self._means:
-            self._means[wanted] = aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
+            values, how = self._columns[wanted], wanted.definition.aggregate
+            corrected = self.by_people is not None
+            self._means[wanted] = self.estimate(wanted).value if corrected else aggregate(values, how, of=wanted.name)
         return self._means[wanted]
 
     def _key(self, measure: str | Measure) -> Measure:
@@ -51,6 +61,62 @@ class ValuesByQuery(Summary):
         """
         return dict(zip(self.query_ids, self.column(measure).tolist(), strict=True))
 
+    def estimate(
+        self,
+        measure: str | Measure,
+        *,
+        alpha: float = 0.05,
+        weights: Mapping[str, float] | None = None,
+        groups: Mapping[str, str] | None = None,
+    ) -> Estimate:
+        """The mean of a measure with its interval.
+
+        measure: any of its names, or a `Measure`; one that is averaged over queries.
+        alpha: the interval is at the level 1 - alpha.
+        weights: how much each query counts; one that is not listed counts 1.
+        groups: queries that vary together, as {query: group}; one that is not listed is a group of its own.
+        Returns an `Estimate`. Like every t interval, its interval is an approximation, too short for few queries whose
+        values are very skewed.
+
+        >>> from cranfield import evaluate
+        >>> qrels, run = {str(q): {"a": 1} for q in range(9)}, {str(q): ["b"] * (q % 2) + ["a"] for q in range(9)}
+        >>> result = evaluate(qrels, run, "RR")
+        >>> result.estimate("RR"), result.estimate("RR", weights={"1": 3}).queries
+        (<Estimate 0.7778 (0.5752 to 0.9804); 9 queries>, 7.117647058823529)
+        """
+        wanted = self._key(measure)
+        if wanted.definition.aggregate != "mean":
+            raise MeasureError(f"{wanted} is not a mean over queries ({wanted.definition.aggregate}).")
+        if not 0 < alpha < 1:
+            raise ComparisonError(
+                "is not a level of an interval.", parameter="alpha", value=alpha, hint="it lies between 0 and 1"
+            )
+        if weights or groups:
+            self._refuse_corrected("means with weights or groups")
+        from cranfield.evaluation.estimating import estimated, estimates_of
+
+        columns = self._estimated_columns(wanted, weights, groups)
+        [estimate] = estimates_of(estimated(columns), alpha, *wanted.definition.range)
+        return estimate
+
+    def _estimated_columns(
+        self, measure: Measure, weights: Mapping[str, float] | None, groups: Mapping[str, str] | None
+    ) -> Columns:
+        from cranfield.evaluation.estimating import Columns
+
+        values = self._columns[measure][:, None]
+        if self.by_people is not None:
+            place = {query: at for at, query in enumerate(self.query_ids)}
+            drawn = np.array([place[query] for query in self.by_people.query_ids], dtype=np.int64)
+            return Columns(self.by_people._columns[measure][:, None], proxy=values, drawn=drawn)
+        weight = None if weights is None else self._weights(weights)
+        group = None
+        if groups is not None:
+            names = [("group", str(groups[query])) if query in groups else ("", query) for query in self.query_ids]
+            number = {name: at for at, name in enumerate(dict.fromkeys(names))}
+            group = np.array([number[name] for name in names], dtype=np.int64)
+        return Columns(values, weight, group)
+
     def aggregate(
         self, measure: str | Measure, how: Aggregate | None = None, *, weights: Mapping[str, float] | None = None
     ) -> float:
@@ -67,14 +133,24 @@ class ValuesByQuery(Summary):
         >>> result.aggregate("RR", "median"), result.aggregate("RR", weights={"1": 3})
         (0.75, 0.875)
         """
+        self._refuse_corrected("aggregates")
         wanted = self._find(measure)
-        its_weights = None
-        if weights is not None:
-            from cranfield.io.pairs import read_numbers
-
-            known = read_numbers(weights, "weight")
-            its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
+        its_weights = None if weights is None else self._weights(weights)
         return aggregate(self._columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
+
+    def _refuse_corrected(self, what: str) -> None:
+        if self.basis is not None:
+            raise InputError(
+                self.run,
+                f"{what} are not known where people correct a model: only means over all queries are corrected.",
+                hint="evaluate it by people's judgments, or by the model's",
+            )
+
+    def _weights(self, weights: Mapping[str, float]) -> Numbers:
+        from cranfield.io.pairs import read_numbers
+
+        known = read_numbers(weights, "weight")
+        return np.array([known.get(query, 1.0) for query in self.query_ids])
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The value of a measure in each segment of the queries.
@@ -88,6 +164,7 @@ class ValuesByQuery(Summary):
         >>> result.by_segment("RR", {"1": "short", "2": "long"})
         {'long': 0.5, 'short': 1.0}
         """
+        self._refuse_corrected("segments")
         wanted = self._find(measure)
         known = {str(query): str(segment) for query, segment in segments.items()}
         places: dict[str, list[int]] = {}
@@ -121,6 +198,8 @@ class ValuesByQuery(Summary):
         ({'RR': 1.0}, {'1': {'RR': 1.0}})
         """
         result = super().to_dict()
+        if self.basis is not None:
+            result |= {"basis": asdict(self.basis), "estimates": {name: asdict(self.estimate(name)) for name in self}}
         if per_query:
             columns = [self._columns[measure].tolist() for measure in self.measures]
             result["per_query"] = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack
 
 from cranfield.drawing import as_html, plotted
 from cranfield.engines.sources import Lazy, is_lazy, open_lazily, stays_in_engine
@@ -24,15 +25,15 @@ from cranfield.ranks.chunk_runs import ChunkRun, are_of_passages, passages_for
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, check_overlap
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import rank_scanned
+from cranfield.ranks.ranking import TieOrders, rank_scanned
 from cranfield.ranks.run import EVERYTHING, NOTHING, Reading, Run, Wants, open_run
 from cranfield.ranks.scan.ahead import is_scanning
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 from cranfield.words import count, listed
 
 if TYPE_CHECKING:
+    from cranfield.evaluation.corrected import CorrectedJudgments
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.passages import PassageJudgments
     from cranfield.show.charts.parts import Spec
@@ -67,7 +68,8 @@ def evaluate(
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine. Judgments of
-        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are.
+        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are. A model's grades
+        that people correct are `corrected_judgments`.
     measures: names such as "nDCG@10", separated by spaces or in a list.
     policy: the conventions; see `Policy`.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
@@ -95,13 +97,13 @@ def evaluate(
                 "the run", "runs of chunks cannot be evaluated with lengths, an engine or a format of judgments."
             )
         return evaluate_chunks(qrels, run, wanted, policy or Policy(), name=name, format=format, check_ids=check_ids)
-    read = read_judgments(qrels, qrels_format, wanted, engine)
+    read: Any = judgments_for(qrels, (), qrels_format, wanted, engine)
     opened = open_lazily(run, engine, format) if stays_in_engine(run, engine) else open_run(run, format)
     return evaluate_run(read, opened, wanted, policy or Policy(), name=name, lengths=lengths, check_ids=check_ids)
 
 
 def evaluate_run(
-    read: Judgments | GroupedJudgments,
+    read: Judgments | GroupedJudgments | CorrectedJudgments,
     run: Run | Lazy,
     wanted: Sequence[Measure],
     policy: Policy,
@@ -112,7 +114,10 @@ def evaluate_run(
     wants: Wants = NOTHING,
 ) -> Evaluation:
     """The evaluation of a run that is open; wants: what its reading must answer besides the ranks."""
+    if are_corrected(read):
+        read.check(wanted, policy)
     judgments = read if isinstance(read, Judgments) else read.flat
+    grouped: Any = None if isinstance(read, Judgments) or are_corrected(read) else read
     reading: Reading | None = None
     if isinstance(run, Lazy):
         from cranfield.engines.lazy_run import LazyRun
@@ -125,28 +130,41 @@ def evaluate_run(
         every = Wants(first=EVERYTHING, held=True) if lengths is not None else NOTHING
         ids = reading = run.read(judgments, policy, wants | every)
         place, scanned, in_memory = run.place, reading.scanned, run.stream is None
-    judged = rank_scanned(judgments, scanned, policy, place)
     warnings = check_overlap(judgments, scanned, ids, in_memory=in_memory, refuse=check_ids)
-    orders: TieOrders | None = TieOrders(judgments, scanned, policy)
-    if lengths is not None and reading is not None:
-        from cranfield.ranks.whole_rankings import with_lengths
 
-        judged = with_lengths(judged, reading.first(judgments.query_ids, EVERYTHING), lengths, place)
-        orders = None  # another order of ties changes the lengths above a document
-    refuse_missing(judged, policy, place)
-    return evaluation_of(
-        name or run_name(place),
-        wanted,
-        judged,
-        policy,
-        InputHashes(partial(getattr, judgments, "sha256"), (reading and reading.sha256) or partial(digest_of, judged)),
-        {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
-        reading=reading and reading.without_counts(),
-        warnings=warnings,
-        doubts=tuple(filter(None, [chosen_warning(judgments)])),
-        orders=orders,
-        provenance=judgments.provenance,
-    )
+    def evaluated(grades: Judgments, judged: JudgedRanks, orders: TieOrders | None) -> Evaluation:
+        if lengths is not None and reading is not None:
+            from cranfield.ranks.whole_rankings import with_lengths
+
+            judged = with_lengths(judged, reading.first(grades.query_ids, EVERYTHING), lengths, place)
+            orders = None  # another order of ties changes the lengths above a document
+        refuse_missing(judged, policy, place)
+        digest = (reading and reading.sha256) or partial(digest_of, judged)
+        return evaluation_of(
+            name or run_name(place),
+            wanted,
+            judged,
+            policy,
+            InputHashes(partial(getattr, grades, "sha256"), digest),
+            {} if grouped is None else _tables(grouped, judged, wanted, policy),
+            reading=reading,
+            warnings=warnings,
+            doubts=tuple(filter(None, [chosen_warning(grades)])),
+            orders=orders,
+            provenance=grades.provenance,
+        )
+
+    if are_corrected(read):
+        if reading is None:
+            raise InputError("engine", "runs that stay in an engine cannot be corrected.", hint="leave out the engine")
+        by_model, by_people = (evaluated(grades, reading.ranks(grades), None) for grades in read.judges)
+        evaluation = replace(by_model, basis=read.basis, by_people=by_people)
+    else:
+        judged = rank_scanned(judgments, scanned, policy, place)
+        evaluation = evaluated(judgments, judged, TieOrders(judgments, scanned, policy))
+    if reading is not None:
+        reading.without_counts()
+    return evaluation
 
 
 class Evaluations(dict[str, Evaluation]):
@@ -220,7 +238,6 @@ def read_runs(
     opened = partial(open_lazily, engine=engine, format=format) if engine is not None else None
     named = named_runs(runs, opened=opened)
     judgments: Any = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
-
     grades = judgments if isinstance(judgments, Judgments) else getattr(judgments, "flat", None)
     asked = NOTHING if grades is None else wants(grades)
 
@@ -251,8 +268,10 @@ def threads_for(runs: Collection[Any]) -> int:
 
 def judgments_for(
     qrels: Any, runs: Iterable[Any], format: str | None, wanted: Sequence[Measure], engine: str | None = None
-) -> Judgments | GroupedJudgments | PassageJudgments:
+) -> Judgments | GroupedJudgments | PassageJudgments | CorrectedJudgments:
     """The judgments that runs are measured by: of passages, if one of the runs is of chunks."""
+    if are_corrected(qrels):
+        return qrels
     found = passages_for(qrels, runs)
     if not are_of_passages(found):
         return read_judgments(found, format, wanted, engine)
@@ -261,12 +280,16 @@ def judgments_for(
     return found
 
 
+def are_corrected(qrels: Any) -> TypeGuard[CorrectedJudgments]:
+    return hasattr(type(qrels), "judges")
+
+
 def read_judgments(
     qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
 ) -> Judgments | GroupedJudgments:
     """The judgments, with their groups where a measure needs them."""
     if engine is not None:
-        from cranfield.engines.parquet import is_many, open_parquet
+        from cranfield.engines.sources import is_many, open_parquet
 
         qrels = open_parquet(qrels, engine) if is_many(qrels) else qrels
     if is_lazy(qrels):

@@ -90,7 +90,9 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").renamed("mine")
         <Evaluation of mine: RR=0.5000; 1 query>
         """
-        return self if run == self.run else replace(self, run=run)
+        if run == self.run:
+            return self
+        return replace(self, run=run, by_people=self.by_people and self.by_people.renamed(run))
 
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
@@ -114,6 +116,7 @@ class Evaluation(ValuesByQuery):
             measures=every,
             counts=Counts.of(every, judged, ranked.kept),
             _columns={**self._columns, **measured(more, {"ranks": judged}, ranked.kept)},
+            by_people=self.by_people and self.by_people.extended(more),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -203,6 +206,7 @@ class Evaluation(ValuesByQuery):
         """
         from cranfield.evaluation.bounding import evaluation_bounds
 
+        self._refuse_corrected("bounds")
         return evaluation_bounds(self, self._ranked(), self._find(measure), scale, unseen, budget)
 
     def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
@@ -319,4 +323,5 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, "RR").plot()
         <chart: RR of the queries>
         """
+        self._refuse_corrected("charts")
         return plotted(kind, [self], measure, **options)

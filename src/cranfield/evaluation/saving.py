@@ -47,6 +47,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
         "query_ids": list(evaluation.query_ids),
         "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
+        **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
     }
 
 
@@ -75,9 +76,21 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             _columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
             _evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),
             _input_warnings=tuple(map(str, content.get("warnings", ()))),
+            **_correction(content, path),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
         raise InputError(os.fspath(path), f"this version cannot read the saved evaluation: {error}") from None
+
+
+def _correction(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What people correct means by, where they do."""
+    if "basis" not in content:
+        return {}
+    from cranfield.evaluation.corrected import CorrectionBasis
+
+    basis = dict(content["basis"])
+    by_people = evaluation_from(content["by_people"], path)
+    return {"basis": CorrectionBasis(**{**basis, "people": tuple(basis["people"])}), "by_people": by_people}
 
 
 def _plain(facts: FactColumns) -> dict[str, list[int]]:
@@ -88,9 +101,9 @@ def _fact_columns(facts: Mapping[str, Sequence[int]]) -> FactColumns:
     return FactColumns(**{name: np.array(column, dtype=np.int64) for name, column in facts.items()})
 
 
-def write(path: str | os.PathLike[str], content: Mapping[str, Any], format: str = FORMAT) -> None:
+def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write the content of an evaluation, or of a file that holds several."""
-    whole = {"format": format, "edition": EDITION, **content}
+    whole = {"format": FORMAT, "edition": EDITION, **content}
     try:
         lines = [
             f"{json.dumps(name)}: {_line(value)}" for name, value in [*whole.items(), (CHECKSUM, _checksum(whole))]
@@ -113,21 +126,21 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def is_saved(path: Any, format: str = FORMAT) -> bool:
+def is_saved(path: Any) -> bool:
     """Whether a path or a stream is that of a saved evaluation, by how the file begins."""
     if not isinstance(path, str | os.PathLike | Stream):
         return False
     stream = path if isinstance(path, Stream) else Stream(path)
     if stream.address is None or not os.path.isfile(stream.address):
         return False
-    return f'"format": "{format}"'.encode() in stream.head(100)
+    return f'"format": "{FORMAT}"'.encode() in stream.head(100)
 
 
-def read(path: str | os.PathLike[str] | Stream, format: str = FORMAT) -> dict[str, Any]:
+def read(path: str | os.PathLike[str] | Stream) -> dict[str, Any]:
     """The content of a saved file, as it was saved."""
     stream = path if isinstance(path, Stream) else Stream(path)
     content = parse_json(stream.content(), stream.name, hint=HINT)
-    if not isinstance(content, dict) or content.get("format") != format:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(stream.name, "this is not a saved evaluation.", hint=HINT)
     if content.get("edition") != EDITION:
         fact = f"it was saved in edition {content.get('edition')} of the format, and this version reads {EDITION}."

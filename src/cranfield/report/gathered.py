@@ -10,7 +10,6 @@ import numpy as np
 
 from cranfield.comparison import Comparison, compare_evaluations
 from cranfield.comparison.conclusions import LETTERED
-from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.stability import FRACTIONS, Stability, stability
 from cranfield.comparison.standing import Standings, standings
 from cranfield.evaluation.overview import Overview, overview
@@ -205,15 +204,12 @@ def _standings(comparison: Comparison | None) -> Standings | None:
 
 
 def _intervals(evaluations: Sequence[Evaluation], means: Sequence[Measure], alpha: float) -> ByRun:
-    alone = Settings(alpha, 1, 0)
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for result in evaluations:
         found[result.run] = {}
         for measure in means if len(result.query_ids) > 1 else ():
-            least, most = measure.definition.range
-            ends = TESTS["t"].interval(result.column(measure)[:, None], np.array([alpha]), alone)
-            low, high = (float(np.clip(end[0], least, most)) for end in ends)
-            found[result.run][measure.name] = low, high
+            estimate = result.estimate(measure, alpha=alpha)
+            found[result.run][measure.name] = estimate.low, estimate.high
     return found
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from cranfield.comparison.conclusions import described_method
 from cranfield.comparison.differences import Difference, decisive_p
-from cranfield.comparison.significance import SAME
 from cranfield.comparison.standing import Standing, Standings
+from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.gathered import JUDGED, Gathered
 from cranfield.report.pair import seen_from

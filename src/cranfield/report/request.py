@@ -11,7 +11,6 @@ import numpy as np
 
 from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import shared_documents
-from cranfield.comparison.t_distribution import import_ahead
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import read_runs
@@ -115,9 +114,10 @@ def evaluated(
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
     if new and judgments is None:
         raise CranfieldError(f"{next(iter(new))} cannot be evaluated without judgments.", hint="give qrels")
-    import_ahead()
     shared = shared_documents(measures)
-    measured = read_runs(judgments, new, measures, lambda grades: shared(grades) | Wants(first=shown), **options)
+    measured: Mapping[str, Evaluation] = {}
+    if new:
+        measured = read_runs(judgments, new, measures, lambda grades: shared(grades) | Wants(first=shown), **options)
     results = {
         name: _fitting(run, name, judgments, measures) if isinstance(run, Evaluation) else measured[name]
         for name, run in runs.items()

@@ -10,8 +10,8 @@ import numpy as np
 
 from cranfield.comparison import differences
 from cranfield.comparison.power import USUAL, about, queries_needed
-from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure

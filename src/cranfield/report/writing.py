@@ -12,7 +12,7 @@ from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import check_testing
 from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import ComparisonError, CranfieldError, OutputError
-from cranfield.evaluation.evaluating import judgments_for
+from cranfield.evaluation.evaluating import are_corrected, judgments_for
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.io.pairs import read_words
@@ -129,7 +129,12 @@ def write_report(
     named = readable_runs(runs)
     _check_baseline(baseline, list(named))
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
-    judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
+    judgments: Any = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
+    if are_corrected(judgments):
+        raise CranfieldError(
+            "a report shows values of queries, and only means are corrected.",
+            hint="compare the runs by these judgments; or give those of people or of the model",
+        )
     request = Request(
         qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents

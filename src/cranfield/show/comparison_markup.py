@@ -12,6 +12,10 @@ from cranfield.show.escaping import latex_text, markdown_text
 
 
 def comparison_markdown(comparison: Comparison) -> str:
+    if comparison.basis is not None:
+        from cranfield.show.corrected import compared_markup
+
+        return compared_markup(comparison, "markdown")
     table = means_table(comparison)
     rows = [
         [
@@ -57,6 +61,10 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Se
 
 def comparison_latex(comparison: Comparison) -> str:
     """The table of runs for LaTeX with booktabs; the best of each measure is bold."""
+    if comparison.basis is not None:
+        from cranfield.show.corrected import compared_markup
+
+        return compared_markup(comparison, "latex")
     table = means_table(comparison)
     signs = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
     lines = [

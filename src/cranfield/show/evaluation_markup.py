@@ -10,11 +10,14 @@ from typing import Any
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import QueryValue
+from cranfield.show import corrected
 from cranfield.show.escaping import latex_text, markdown_text, spreadsheet_text
 from cranfield.show.view import View
 
 
 def markdown(view: View) -> str:
+    if view.evaluations[0].basis is not None:
+        return corrected.evaluations_markup(view.evaluations, "markdown")
     head = ["run", *view.measures]
     lines = [line for text in view.warnings(ties=False) for line in (f"**Warning:** {markdown_text(text)}", "")]
     lines += [_row([markdown_text(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
@@ -27,6 +30,8 @@ def markdown(view: View) -> str:
 
 def latex(view: View) -> str:
     """A table of LaTeX, for the package booktabs; warnings are comments."""
+    if view.evaluations[0].basis is not None:
+        return corrected.evaluations_markup(view.evaluations, "latex")
     lines = [
         *(f"% warning: {' '.join(text.split())}" for text in view.warnings()),
         f"\\begin{{tabular}}{{l{'r' * len(view.measures)}}}",
@@ -78,12 +83,19 @@ def as_json(view: View) -> str:
 
 
 def json_lines(view: View) -> Iterator[str]:
-    for row in view.rows():
-        yield json.dumps(row._asdict(), ensure_ascii=False, allow_nan=False)
+    for row in _value_rows(view):
+        yield json.dumps(row, ensure_ascii=False, allow_nan=False)
 
 
 def separated(view: View, separator: str) -> Iterator[str]:
-    return separated_rows(QueryValue._fields, view.rows(), separator)
+    fields = corrected.FIELDS if view.evaluations[0].basis is not None else QueryValue._fields
+    return separated_rows(fields, (row.values() for row in _value_rows(view)), separator)
+
+
+def _value_rows(view: View) -> Iterator[dict[str, Any]]:
+    if view.evaluations[0].basis is not None:
+        return corrected.value_rows(view.evaluations)
+    return (row._asdict() for row in view.rows())
 
 
 def separated_rows(head: Iterable[str], rows: Iterable[Iterable[Any]], separator: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.corrected_words import basis_sentence
+from cranfield.show.corrected import basis_sentence
 from cranfield.show.escaping import markdown_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, wrapped
 from cranfield.words import columns, count, cut, visible

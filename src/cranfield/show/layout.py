@@ -29,9 +29,6 @@ class Paint:
     good, bad, close: better, worse, too close to call
     strong, dim: what counts, and what explains it
     hint: what to do next
-
-    >>> Paint().good("Better"), Paint(on=True).good("Better") == f"{GOOD}Better{END}"
-    ('Better', True)
     """
 
     __slots__ = ("_on",)
@@ -58,14 +55,11 @@ class Paint:
         return self._in(HINT, text)
 
     def verdict(self, verdict: str, text: str) -> str:
-        if verdict == "significantly better":
-            return self.good(text)
-        return self.bad(text) if verdict == "significantly worse" else self.close(text)
+        tones = {"significantly better": GOOD, "significantly worse": BAD}
+        return self._in(tones.get(verdict, CLOSE), text)
 
     def signed(self, number: float, text: str, *, lower_is_better: bool = False) -> str:
-        if not number:
-            return text
-        return self.good(text) if (number > 0) != lower_is_better else self.bad(text)
+        return self._in(GOOD if (number > 0) != lower_is_better else BAD, text) if number else text
 
     def _in(self, tone: str, text: str) -> str:
         return f"{tone}{text}{END}" if self._on and text else text
@@ -75,11 +69,6 @@ UNPAINTED = Paint()
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """A text padded with blanks to a width: on its right or, to align it right, on its left.
-
-    >>> padded("検索", 6), padded("0.25", 6, right=True)
-    ('検索  ', '  0.25')
-    """
     blanks = " " * (width - columns(text))
     return blanks + text if right else text + blanks
 
@@ -87,12 +76,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def aligned(
     rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: Style | None = None, tint: Tint | None = None
 ) -> list[str]:
-    """Rows as aligned columns: those in `left` to the left, the others to the right. The style is that of the head.
-
-    >>> print("\\n".join(aligned([["run", "AP"], ["bm25", "0.25"]])))
-    run     AP
-    bm25  0.25
-    """
+    """Rows as aligned columns: those in `left` to the left, the others to the right. The style is that of the head."""
     shown = [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(columns, column)) for column in zip(*shown, strict=True)]
     lines = []
@@ -143,15 +127,13 @@ def fitted(
         if lines:
             lines.append("")
         kept = [*range(repeated), *block]
-        toned = None if tint is None else _of_block(tint, kept)
-        lines += aligned(
-            [[row[at] for at in kept] for row in shown], [kept.index(at) for at in left if at in kept], style, toned
-        )
+
+        def toned(row: int, column: int, text: str, kept: Sequence[int] = kept) -> str:
+            return text if tint is None else tint(row, kept[column], text)
+
+        its_left = [kept.index(at) for at in left if at in kept]
+        lines += aligned([[row[at] for at in kept] for row in shown], its_left, style, toned)
     return lines
-
-
-def _of_block(tint: Tint, kept: Sequence[int]) -> Tint:
-    return lambda row, column, text: tint(row, kept[column], text)
 
 
 def wrapped(
@@ -160,16 +142,9 @@ def wrapped(
     """The lines of a paragraph after a head; later lines are indented by so many columns, or to the first.
 
     A number stays with what it belongs to: "p < 0.0001" and "95% interval" are not split over two lines.
-
-    >>> wrapped("1 query got worse", "FAILED  ", width=20)
-    ['FAILED  1 query got', '        worse']
-    >>> wrapped("the difference, p < 0.0001", width=20)
-    ['the difference,', 'p < 0.0001']
-    >>> wrapped("検索システム", width=8)
-    ['検索シス', 'テム']
     """
     lines = textwrap.wrap(
-        _TOGETHER.sub(lambda found: found[0].replace(" ", _GLUE), _counted(visible(text))),
+        _TOGETHER.sub(lambda phrase: phrase[0].replace(" ", _GLUE), _counted(visible(text))),
         width,
         initial_indent=head,
         subsequent_indent=" " * (len(head) if hang is None else hang),
@@ -181,7 +156,7 @@ def wrapped(
 
 def _counted(text: str) -> str:
     """A text in which letters that take two columns count as two."""
-    return text if text.isascii() else "".join(f"{_WIDE}{each}" if _columns(each) == 2 else each for each in text)
+    return text if text.isascii() else "".join(f"{_WIDE}{sign}" if _columns(sign) == 2 else sign for sign in text)
 
 
 def folded(text: str, separator: str, width: int) -> list[str]:

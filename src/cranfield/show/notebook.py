@@ -19,12 +19,12 @@ from cranfield.evaluation.query_facts import QueryList
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.summary import Summary
 from cranfield.look import DARK, LIGHT
+from cranfield.show import corrected
 from cranfield.show.charts.difference import MeanDifference, difference_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import interval_text, span_and_p, verdict
-from cranfield.show import corrected
 from cranfield.show.pictures import picture
 from cranfield.show.stability_text import reusability_text
 from cranfield.words import count

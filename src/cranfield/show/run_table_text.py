@@ -26,14 +26,7 @@ class DrawnInterval(NamedTuple):
 
 
 def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[str]:
-    """A drawing of each interval; where there is none, such as for the baseline, the line at 0 alone.
-
-    >>> for drawing in drawn_intervals([DrawnInterval(-1, 1, 3), None, DrawnInterval(-3, -2, -1)], 13):
-    ...     print(drawing)
-        ├─┼─●──┤
-          │
-     ├─●┤ │
-    """
+    """A drawing of each interval; where there is none, such as for the baseline, the line at 0 alone."""
     ends = [end for span in spans if span for end in span if isfinite(end)]
     low, high = min([*ends, 0.0]), max([*ends, 0.0])
     # Room for an interval that ends just before the line, where the line would be at the edge.
@@ -132,11 +125,11 @@ class RunTable:
         listed = [*numbers, Column("run", names, left=True), *values]
         if drawn:
             listed.append(Column(" " * drawn, drawn_intervals(self.spans, drawn), self.span_tones, left=True))
-        yield from _lines([*listed, *self.behind, *beside], paint)
+        yield from _lines([*listed, *self.behind, *beside], None, paint)
         rest = [column for column in self.spare if column not in beside and column.asked_for]
         if rest:
             yield ""
-            yield from _lines_below([Column("run", self.runs, left=True), *rest], width, paint)
+            yield from _lines([Column("run", self.runs, left=True), *rest], width, paint)
         if len(set(names)) < len(names):  # cut short, they look the same
             yield ""
             for at, run in enumerate(self.runs, 1):
@@ -157,30 +150,19 @@ class RunTable:
         return name, min(drawn + max(room, 0), DRAWN[1]) if drawn else 0, beside
 
 
-def _tint(table: Sequence[Column]) -> Callable[[int, int, str], str]:
+def _lines(table: Sequence[Column], width: int | None, paint: Paint) -> list[str]:
+    """The lines of a table; with a width, in blocks one below the other where its columns do not fit."""
+
     def tint(row: int, column: int, text: str) -> str:
         tones = table[column].tones
         tone = tones[row - 1] if tones and row else None
         return text if tone is None else tone(text)
 
-    return tint
-
-
-def _rows(table: Sequence[Column]) -> list[list[str]]:
-    return [
-        [column.head for column in table],
-        *(list(row) for row in zip(*(each.cells for each in table), strict=True)),
-    ]
-
-
-def _lines(table: Sequence[Column], paint: Paint) -> list[str]:
+    rows = [[column.head for column in table], *map(list, zip(*(column.cells for column in table), strict=True))]
     left = [at for at, column in enumerate(table) if column.left]
-    return aligned(_rows(table), left, paint.strong, _tint(table))
-
-
-def _lines_below(table: Sequence[Column], width: int, paint: Paint) -> list[str]:
-    left = [at for at, column in enumerate(table) if column.left]
-    return fitted(_rows(table), width, paint.strong, left=left, tint=_tint(table))
+    if width is None:
+        return aligned(rows, left, paint.strong, tint)
+    return fitted(rows, width, paint.strong, left=left, tint=tint)
 
 
 def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:

@@ -8,10 +8,9 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
 from cranfield.systems.answers import ID_NAMES
-from cranfield.systems.demonstration import Demonstration, without_words
 from cranfield.systems.misses import Miss, Place
 from cranfield.systems.recording import Recorded
-from cranfield.systems.testing import ProjectTest, Tested
+from cranfield.systems.testing import Demonstration, ProjectTest, Tested, without_words
 from cranfield.words import count, cut, visible
 
 _SHOWN = 5

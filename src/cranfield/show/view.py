@@ -164,6 +164,7 @@ class View:
             "runs": [self._run(result) for result in self.evaluations],
             "counts": shared,
             "signature": self.signature(),
+            **({"basis": asdict(basis)} if (basis := self.evaluations[0].basis) is not None else {}),
         }
 
     def _run(self, result: Evaluation) -> dict[str, Any]:
@@ -190,6 +191,11 @@ class View:
             }
         if self.worst:
             found["worst"] = [{**poor._asdict(), "reason": poor.reason} for poor in self.poor(result)]
+        if result.basis is not None:
+            shares = {each.name: result.facts(each).judged_share() for each in result.measures}
+            found["estimates"] = {
+                name: {**asdict(result.estimate(name)), "judged": share} for name, share in shares.items()
+            }
         if self.per_query:
             found["per_query"] = result.to_dict()["per_query"]
         return {**found, "counts": asdict(result.counts), "signature": result.signature}

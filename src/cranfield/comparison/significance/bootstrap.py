@@ -7,17 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from cranfield.comparison.significance.student import STUDENT
-from cranfield.comparison.significance.test import (
-    SAME,
-    Outcome,
-    Settings,
-    Test,
-    blocks,
-    deviation,
-    hedges,
-    ratio,
-    t_values,
-)
+from cranfield.comparison.significance.test import Outcome, Settings, Test
+from cranfield.evaluation.estimating import SAME, Columns, estimated, estimator_of, ratio
 from cranfield.ranks.columns import Numbers
 
 
@@ -30,54 +21,47 @@ class Bootstrap(Test):
     most alpha. One-sided p-values are halves of it.
     """
 
-    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+    def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
-        observed, hits = np.abs(t_values(differences)), np.zeros(differences.shape[1])
-        for drawn in _draws(differences, settings):
+        estimates = estimated(columns)
+        observed, hits = np.abs(ratio(estimates.value, estimates.error)), np.zeros(len(estimates.value))
+        for drawn in _draws(columns, settings):
             hits += (drawn >= observed * (1 - 1e-9)).sum(axis=0)
-        usual = STUDENT.outcome(differences, settings)
+        usual = STUDENT.outcome(columns, settings)
         # A column without spread has nothing to draw from; it follows the rule of the t-test.
-        varied = deviation(differences) > 0
+        varied = estimates.error > 0
         p = np.where(varied, (1 + hits) / (1 + settings.permutations), usual.p)
-        up = usual.estimate > 0
-        greater, less = (np.where(varied, np.where(side, p / 2, 1 - p / 2), usual_p)
-                         for side, usual_p in ((up, usual.greater), (usual.estimate < 0, usual.less)))  # fmt: skip
-        return Outcome(greater, less, p, usual.estimate, hedges(differences))
+        greater, less = (
+            np.where(varied, np.where(side, p / 2, 1 - p / 2), usual_p)
+            for side, usual_p in ((usual.estimate > 0, usual.greater), (usual.estimate < 0, usual.less))
+        )
+        return Outcome(greater, less, p, usual.estimate, usual.effect)
 
-    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """Column by column, from the draws of that column."""
-        drawn = np.concatenate(list(_draws(differences, settings)))
+        drawn, estimates = np.concatenate(list(_draws(columns, settings))), estimated(columns)
         allowed = np.floor(alpha * (1 + settings.permutations)).astype(int)
         far = np.array([_nth_largest(drawn[:, at], allowed[at]) for at in range(drawn.shape[1])])
-        error = deviation(differences) / np.sqrt(len(differences))
-        half = np.where(error > 0, far * np.where(error > 0, error, 1.0), 0.0)
-        mean = differences.mean(axis=0)
-        return mean - half, mean + half
+        half = np.where(estimates.error > 0, far, 0.0) * estimates.error
+        return estimates.value - half, estimates.value + half
 
-    def largest(self, differences: Numbers, settings: Settings) -> Numbers:
+    def largest(self, columns: Columns, settings: Settings) -> Numbers:
         """The largest |t*| of all columns in each draw."""
-        found = [drawn.max(axis=1, initial=0.0) for drawn in _draws(differences, settings)]
-        return np.sort(np.concatenate(found))[::-1]
+        return np.sort(np.concatenate([drawn.max(axis=1, initial=0.0) for drawn in _draws(columns, settings)]))[::-1]
 
 
 def _nth_largest(values: Numbers, n: int) -> float:
     return float(np.partition(values, len(values) - n)[len(values) - n]) if n >= 1 else float("inf")
 
 
-def _draws(differences: Numbers, settings: Settings) -> Iterator[Numbers]:
+def _draws(columns: Columns, settings: Settings) -> Iterator[Numbers]:
     """|t*| of each draw and column."""
-    n, columns = differences.shape
-    centred = differences - differences.mean(axis=0)
-    spread = deviation(differences)
-    generator = np.random.default_rng(settings.seed % 2**64)
-    for size in blocks(settings.permutations, max(n, columns)):
-        queries = generator.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
-        counts = np.bincount(queries.reshape(-1), minlength=size * n).reshape(size, n) / n
-        shift = counts @ centred
-        variance = np.maximum(counts @ centred**2 - shift**2, 0.0) * (n / (n - 1))
+    estimator, generator = estimator_of(columns), np.random.default_rng(settings.seed % 2**64)
+    estimates = estimator.estimate(columns)
+    for value, error in estimator.resample(columns, generator, settings.permutations):
         # A draw without spread says nothing about the scale; it counts as extreme, which can only raise p.
-        away = np.where(variance > SAME**2, ratio(np.abs(shift), np.sqrt(variance / n)), np.inf)
-        yield np.where(spread > 0, away, 0.0)
+        away = np.where(error > SAME, ratio(np.abs(value - estimates.value), error), np.inf)
+        yield np.where(estimates.error > 0, away, 0.0)
 
 
 BOOTSTRAP = Bootstrap(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.comparison.significance.test import BLOCK, Outcome, Settings, Test, hedges, random_bits, two_sided
+from cranfield.comparison.significance.test import Outcome, Settings, Test, hedges, random_bits, two_sided
+from cranfield.evaluation.estimating import BLOCK, Columns
 from cranfield.ranks.columns import Numbers
 
 EXACT = 16  # differences whose signs are flipped in all ways; of more, some ways are drawn
@@ -21,8 +22,9 @@ class Randomisation(Test):
     draws), which is never 0 and keeps its level.
     """
 
-    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+    def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
+        differences = columns.values
         slack = 1e-9 * np.abs(differences).sum(axis=0)  # equal sums may differ if added in another order
         few = (differences != 0).sum(axis=0) <= EXACT
         greater, less = np.ones(differences.shape[1]), np.ones(differences.shape[1])
@@ -40,15 +42,16 @@ class Randomisation(Test):
             greater[many], less[many] = up / (1 + settings.permutations), down / (1 + settings.permutations)
         return Outcome(greater, less, two_sided(greater, less), differences.mean(axis=0), hedges(differences))
 
-    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """From the means of subsets: as many lie outside on each side as the test allows."""
-        n, columns = differences.shape
+        differences = columns.values
+        n, pairs = differences.shape
         subsets = _every_subset(n)[1:] if n <= EXACT else None
         ways = 2.0**n if n <= EXACT else 1.0 + settings.permutations
-        low, high = np.full(columns, -np.inf), np.full(columns, np.inf)
+        low, high = np.full(pairs, -np.inf), np.full(pairs, np.inf)
         step = max(1, BLOCK // int(ways))
-        for first in range(0, columns, step):
-            part = slice(first, min(first + step, columns))
+        for first in range(0, pairs, step):
+            part = slice(first, min(first + step, pairs))
             means = _subset_means(differences[:, part], subsets, settings)
             for at in range(part.start, part.stop):
                 outside = int(float(alpha[at]) / 2 * ways)  # subsets on each side, the empty one among them

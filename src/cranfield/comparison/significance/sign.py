@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.comparison.significance.test import Outcome, Settings, Test, two_sided
+from cranfield.evaluation.estimating import Columns
 from cranfield.ranks.columns import Numbers
 
 
@@ -17,8 +18,9 @@ class Sign(Test):
     the differences that are not 0. The effect is (better - worse) / (better + worse).
     """
 
-    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+    def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
+        differences = columns.values
         from scipy.stats import binom
 
         up, down = (differences > 0).sum(axis=0), (differences < 0).sum(axis=0)
@@ -27,8 +29,9 @@ class Sign(Test):
         median = np.array([float(np.median(d[d != 0])) if (d != 0).any() else 0.0 for d in differences.T])
         return Outcome(greater, less, two_sided(greater, less), median, effect)
 
-    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """[d_(k), d_(n+1-k)] of the n that differ; k is the largest with P(B < k) ≤ alpha / 2."""
+        differences = columns.values
         from scipy.stats import binom
 
         low, high = np.full(len(alpha), -np.inf), np.full(len(alpha), np.inf)

@@ -5,18 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.significance.test import (
-    Outcome,
-    Settings,
-    Test,
-    deviation,
-    hedges,
-    random_bits,
-    ratio,
-    t_values,
-    two_sided,
-)
-from cranfield.comparison.t_distribution import chance_below, exceeded_with
+from cranfield.comparison.significance.test import Outcome, Settings, Test, hedges, random_bits, two_sided
+from cranfield.evaluation.estimating import PLAIN, Columns, estimated, estimator_of, ratio
 from cranfield.native import CORES
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.scan.parallel import in_parallel
@@ -28,40 +18,32 @@ PARTS = 4  # for each core, in which a block of bits becomes signs
 class Student(Test):
     """Of the mean, as if the differences of the queries had a normal distribution.
 
-    t = mean(d) / (sd(d) / √n), with n - 1 degrees of freedom
+    t = mean(d) / (sd(d) / √n), with n - 1 degrees of freedom; of other means value / error, see `Estimates`
 
-    Columns without any difference have p = 1. Where all queries differ by the very same amount there is no spread to
-    estimate, and t would be infinite even for two queries; such a column has the p-value of the randomisation test,
-    2 / 2^n.
+    Columns without any difference have p = 1. Where all queries differ by the very same amount, p is that of the
+    randomisation test, 2 / 2^n.
     """
 
-    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+    def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
-        n, mean = len(differences), differences.mean(axis=0)
-        value = t_values(differences)
-        greater, less = chance_below(-value, n - 1), chance_below(value, n - 1)
-        same = (deviation(differences) == 0) & (mean != 0)
-        chance = 2.0 ** -min(n, 1000)
-        greater = np.where(same, np.where(mean > 0, chance, 1.0), greater)
-        less = np.where(same, np.where(mean < 0, chance, 1.0), less)
-        alike = (differences == 0).all(axis=0)
-        greater, less = np.where(alike, 1.0, greater), np.where(alike, 1.0, less)
-        return Outcome(greater, less, two_sided(greater, less), mean, hedges(differences))
+        estimates = estimated(columns)
+        greater, less = estimates.chances()
+        none: list[float | None] = [None] * len(greater)
+        effect = hedges(columns.values) if estimator_of(columns) is PLAIN else none
+        return Outcome(greater, less, two_sided(greater, less), estimates.value, effect)
 
-    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """mean(d) ± t(1 - alpha/2, n - 1) · sd(d) / √n."""
-        n = len(differences)
-        half = exceeded_with(alpha / 2, n - 1) * deviation(differences) / np.sqrt(n)
-        mean = differences.mean(axis=0)
-        return mean - half, mean + half
+        return estimated(columns).interval(alpha)
 
-    def largest(self, differences: Numbers, settings: Settings) -> Numbers:
+    def largest(self, columns: Columns, settings: Settings) -> Numbers:
         """The largest |t| of all columns, where all differences of a query get the same random sign.
 
         Flipping signs leaves the squares as they are: with r = Σ ± d / √Σ d², t = r · √((n - 1) / (n - r²)). This grows
         with r, so the largest r of a draw is enough.
         """
-        n, columns = differences.shape
+        differences = columns.values
+        n, pairs = differences.shape
         centred = differences - differences.mean(axis=0)
         lengths = np.sqrt((centred**2).sum(axis=0))
         scaled = ratio(centred, np.broadcast_to(lengths, centred.shape))
@@ -83,7 +65,7 @@ class Student(Test):
                 left[still] = n - most[still] ** 2
             return np.asarray(most * np.sqrt((n - 1) / left))
 
-        draws = random_bits(settings.permutations, n, settings.seed, columns)
+        draws = random_bits(settings.permutations, n, settings.seed, pairs)
         return np.sort(np.concatenate(list(in_parallel(drawn, draws, CORES))))[::-1]
 
 

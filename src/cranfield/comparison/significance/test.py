@@ -10,10 +10,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.evaluation.estimating import Columns, blocks, deviation
 from cranfield.ranks.columns import Numbers
-
-SAME = 1e-12  # values closer than this are equal: equal sums may differ if added in another order
-BLOCK = 4_000_000  # numbers drawn at a time
 
 
 class Settings(NamedTuple):
@@ -76,30 +74,17 @@ class Test:
             return self.title
         return f"{self.title} ({settings.permutations:,} {self.draws}, seed {settings.seed})"
 
-    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+    def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
         raise NotImplementedError
 
-    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """The interval of each column at the level 1 - alpha, which may differ from column to column."""
         raise NotImplementedError
 
-    def largest(self, differences: Numbers, settings: Settings) -> Numbers:
+    def largest(self, columns: Columns, settings: Settings) -> Numbers:
         """If no column differed from 0: the largest |t| of all columns, drawn again and again, the largest first."""
         raise NotImplementedError
-
-
-def t_values(differences: Numbers) -> Numbers:
-    """The mean of each column in units of its standard error; 0 where it has no spread."""
-    return ratio(differences.mean(axis=0), deviation(differences) / np.sqrt(len(differences)))
-
-
-def deviation(differences: Numbers) -> Numbers:
-    """The standard deviation of each column; 0 if it is only due to rounding."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = differences.std(axis=0, ddof=1)
-    rounding = SAME * np.maximum(np.abs(differences).max(axis=0), 1.0)
-    return np.where(spread <= rounding, 0.0, spread)
 
 
 def hedges(differences: Numbers) -> list[float | None]:
@@ -118,17 +103,6 @@ def hedges(differences: Numbers) -> list[float | None]:
 def two_sided(greater: Numbers, less: Numbers) -> Numbers:
     """Twice the smaller of two one-sided p-values, at most 1."""
     return np.asarray(np.minimum(2 * np.minimum(greater, less), 1.0))
-
-
-def ratio(above: Numbers, below: Numbers) -> Numbers:
-    """above / below, and 0 where that is 0."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-
-
-def blocks(draws: int, n: int) -> Iterator[int]:
-    """How many draws to make at a time, so that memory does not grow with their number."""
-    size = max(1, BLOCK // max(n, 1))
-    return (min(size, draws - done) for done in range(0, draws, size))
 
 
 def random_bits(draws: int, n: int, seed: int, width: int) -> Iterator[npt.NDArray[np.uint8]]:

@@ -18,7 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.significance.test import SAME, Settings, Test
+from cranfield.comparison.significance.test import Settings, Test
+from cranfield.evaluation.estimating import SAME
 from cranfield.native import CORES, native
 from cranfield.ranks.columns import Numbers
 

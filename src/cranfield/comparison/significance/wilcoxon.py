@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cranfield.comparison.significance.test import Outcome, Settings, Test
+from cranfield.evaluation.estimating import Columns
 from cranfield.ranks.columns import Numbers
 
 EXACT = 50  # queries up to which the distribution is exact, if no two differences are equal
@@ -25,16 +26,17 @@ class Wilcoxon(Test):
     of pairs (Walsh averages), where the test would no longer reject. The effect is (W₊ - W₋) / (W₊ + W₋).
     """
 
-    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+    def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
-        columns = [_differing(column) for column in differences.T]
-        found = [_tested(d) for d in columns]
-        estimate = np.array([_walsh(d, 0.5) if len(d) else 0.0 for d in columns])
+        differing = [_differing(column) for column in columns.values.T]
+        found = [_tested(d) for d in differing]
+        estimate = np.array([_walsh(d, 0.5) if len(d) else 0.0 for d in differing])
         greater, less, p = (np.array([each[at] for each in found]) for at in range(3))
         return Outcome(greater, less, p, estimate, [each[3] for each in found])
 
-    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """[A_(K), A_(M+1-K)] of the M means of pairs; K is how many values of W₊ the test rejects on each side."""
+        differences = columns.values
         low, high = np.full(len(alpha), -np.inf), np.full(len(alpha), np.inf)
         for at, column in enumerate(differences.T):
             d = _differing(column)

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.comparison.significance import Settings
 from cranfield.comparison.significance.student import STUDENT
-from cranfield.comparison.significance.test import Settings, deviation, t_values
-from cranfield.comparison.t_distribution import exceeded_with
+from cranfield.evaluation.estimating import COMPLETED, PLAIN, Columns, ratio
+from cranfield.evaluation.t_distribution import exceeded_with
 from cranfield.judging.decide.candidates import Candidates
 from cranfield.judging.decide.grade_model import GradeModel, features, fit
 from cranfield.measures.arithmetic import discounted, gains
@@ -83,20 +84,16 @@ def outlook(lines: Numbers, alpha: float, lower_is_better: bool = False) -> Outl
 
     The t-values are taken as normally distributed: then a few dozen completions are enough.
     """
-    completions, queries = lines.shape
-    means, spread = lines.mean(axis=1), deviation(lines.T)
-    from_judging = float(means.var(ddof=1)) if completions > 1 else 0.0
-    from_queries = float((spread**2).mean()) / queries
-    critical = critical_t(alpha, queries)
-    half = critical * math.sqrt(from_judging + from_queries)
-    middle = float(means.mean())
+    estimates = COMPLETED.estimate(Columns(lines.T))
+    (middle,), (low,), (high,) = estimates.value.tolist(), *(end.tolist() for end in estimates.interval(alpha))
+    from_queries = float(estimates.spread[0]) ** 2 / estimates.rows
+    from_judging = max(float(estimates.error[0]) ** 2 - from_queries, 0.0)
+    critical = critical_t(alpha, estimates.rows)
     better, worse, centre, width = _probabilities(lines, critical, alpha)
     if lower_is_better:
         better, worse = worse, better
     neither = max(0.0, 1 - better - worse)
-    return Outlook(
-        middle, middle - half, middle + half, from_judging, from_queries, better, worse, neither, centre, width
-    )
+    return Outlook(middle, low, high, from_judging, from_queries, better, worse, neither, centre, width)
 
 
 def critical_t(alpha: float, queries: int) -> float:
@@ -106,11 +103,12 @@ def critical_t(alpha: float, queries: int) -> float:
 
 def _probabilities(lines: Numbers, critical: float, alpha: float) -> tuple[float, float, float, float]:
     """That the difference is significantly above 0, and below; the mean and the deviation of the t-values."""
-    values = np.clip(t_values(lines.T), -FARTHEST, FARTHEST)
+    estimates = PLAIN.estimate(Columns(lines.T))
+    values = np.clip(ratio(estimates.value, estimates.error), -FARTHEST, FARTHEST)
     centre = float(values.mean())
     width = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     if width == 0:  # all completions are the same, so the test itself answers
-        outcome = STUDENT.outcome(lines[:1].T, Settings(alpha, 0, 0))
+        outcome = STUDENT.outcome(Columns(lines[:1].T), Settings(alpha, 0, 0))
         significant = bool(outcome.p[0] <= alpha)
         above = float(lines[0].mean()) > 0
         return float(significant and above), float(significant and not above), centre, width

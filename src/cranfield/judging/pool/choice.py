@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cranfield.errors import InputError, given
-from cranfield.judging.pool.order import GradesSoFar, RankedPool
-from cranfield.judging.pool.orders import DEPTH, Order, find_order
-from cranfield.judging.pool.returned import FoundByRuns, rankings
+from cranfield.judging.pool.order import FoundByRuns, GradesSoFar, Order, RankedPool, rankings
+from cranfield.judging.pool.orders import DEPTH, find_order
 from cranfield.judging.store.random_orders import ENDS, SAMPLE, drawn, place
 
 COMPLETE = "depth"  # the prefix of strata that are judged completely
@@ -37,16 +36,14 @@ class PoolPlan(NamedTuple):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise InputError("pool", "is not a whole number from 0.", parameter=name, value=value)
         if not self.depth and not self.sample_below:
-            raise InputError(
-                "pool", "depth is 0, so nothing is pooled.", hint=f"give a depth, or {given('sample_below')}"
-            )
+            hint = f"give a depth, or {given('sample_below')}"
+            raise InputError("pool", "depth is 0, so nothing is pooled.", hint=hint)
         if self.sample_below and self.sample_depth <= self.depth:
             fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
             raise InputError("pool", fact, hint=f"{given('sample_depth')} must be larger than the depth")
         if self.limit is not None and self.sample_below:
-            raise InputError(
-                "pool", "a sample that is limited by rank is no longer random.", hint="leave one of them out"
-            )
+            fact = "a sample that is limited by rank is no longer random."
+            raise InputError("pool", fact, hint="leave one of them out")
         if self.sample and self.sample_below:
             fact = "sampled queries are judged completely, so their documents cannot be sampled as well."
             raise InputError("pool", fact, hint=f"leave out {given('sample')}, or {given('sample_below')}")
@@ -61,23 +58,21 @@ class PoolPlan(NamedTuple):
             raise InputError("pool", "is not a share from 0 to 1.", parameter="overlap", value=self.overlap)
 
 
-class PoolOfQuery(NamedTuple):
-    """What happens to the documents that runs return for a query, and why some of them wait.
+_NONE: Mapping[str, str] = MappingProxyType({})
 
-    for_models: with a sample of queries, the documents that only models judge
-    strata: of those that wait, those for models, those not drawn, and those judged that were drawn for an earlier pool
-    position: of those that wait in a certain order, from 0
-    """
+
+class PoolOfQuery(NamedTuple):
+    """What happens to the documents that runs return for a query, and why some of them wait."""
 
     waiting: dict[str, str]
-    not_drawn: dict[str, str]
-    strata: dict[str, str]
     pooled: int
     judged: int
-    sampled: int
-    beyond_limit: int
-    position: dict[str, int]
-    for_models: Mapping[str, str] = MappingProxyType({})
+    position: dict[str, int]  # of those that wait in a certain order, from 0
+    strata: Mapping[str, str] = _NONE  # also of those for models or not drawn, and of those judged for an earlier pool
+    not_drawn: Mapping[str, str] = _NONE
+    sampled: int = 0
+    beyond_limit: int = 0
+    for_models: Mapping[str, str] = _NONE  # with a sample of queries, the documents that only models judge
 
 
 def choose(
@@ -142,12 +137,9 @@ def choose_completely(
     waiting = {document for document in first if document not in judged} if by_people else set()
     return PoolOfQuery(
         waiting={document: why[document] for document in first if document in waiting},
-        not_drawn={},
         strata={document: _first_stratum(known.get(document, ""), plan) for document in first},
         pooled=len(first),
         judged=sum(document in judged for document in first),
-        sampled=0,
-        beyond_limit=0,
         position={document: number for number, document in enumerate(wanted or ())},
         for_models={document: why[document] for document in first if document not in waiting},
     )
@@ -180,20 +172,14 @@ def assessors_of(query: str, document: str, plan: PoolPlan) -> int:
     return 2 if plan.overlap and place("overlap", plan.seed, query, document) < plan.overlap * ENDS else 1
 
 
-KnownStrata = Mapping[str, Mapping[str, str]]
-
-
 def choose_all(
     returned: Mapping[str, FoundByRuns],
     grades: GradesSoFar,
     plan: PoolPlan,
-    strata: KnownStrata,
+    strata: Mapping[str, Mapping[str, str]],
     drawn: Container[str] | None = None,
 ) -> dict[str, PoolOfQuery]:
-    """Choose from what runs return for all queries, some of it graded; `strata`: those of earlier pools.
-
-    drawn: the queries that people judge completely; None where none were drawn
-    """
+    """strata: those of earlier pools; drawn: the queries that people judge completely, None where none were drawn."""
     order = DEPTH if plan.order is None else find_order(plan.order)
     judged = {query: set(grades.get(query, ())) for query in returned}
     first: Mapping[str, list[str]] = {}
@@ -209,16 +195,12 @@ def choose_all(
             )
             for query, its in returned.items()
         }
-    taken = sampling(plan) if order.samples and plan.limit is not None else plan
+    if order.samples and plan.limit is not None:  # from the first rank on: documents not drawn belong to the pool
+        plan = plan._replace(depth=0, sample_below=plan.limit, sample_depth=plan.depth, limit=None)
     return {
-        query: choose(query, its, judged[query], taken, strata.get(query, {}), first.get(query))
+        query: choose(query, its, judged[query], plan, strata.get(query, {}), first.get(query))
         for query, its in returned.items()
     }
-
-
-def sampling(plan: PoolPlan) -> PoolPlan:
-    """The plan whose limit is a random sample from the first rank on: documents not drawn belong to the pool."""
-    return plan._replace(depth=0, sample_below=plan.limit or 0, sample_depth=plan.depth, limit=None)
 
 
 def _by_grades(returned: FoundByRuns, judged: set[str], first: list[str], order: Order) -> PoolOfQuery:
@@ -226,11 +208,8 @@ def _by_grades(returned: FoundByRuns, judged: set[str], first: list[str], order:
     unjudged = sum(document not in judged for document in returned)
     return PoolOfQuery(
         waiting={document: named_in(f"order {order.name}:", returned[document]) for document in first},
-        not_drawn={},
-        strata={},
         pooled=len(returned) - unjudged + len(first),
         judged=len(returned) - unjudged,
-        sampled=0,
         beyond_limit=unjudged - len(first),
         position={document: number for number, document in enumerate(first)},
     )

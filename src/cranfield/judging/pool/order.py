@@ -1,4 +1,4 @@
-"""Order: what an order of judging is, and how one is followed while people judge."""
+"""Order: what an order of judging is, over what runs return first, and how one is followed while people judge."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from itertools import islice, zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from cranfield.errors import InputError
 from cranfield.judging.store.merging import BY_PEOPLE, RULES
 from cranfield.judging.store.random_orders import place
 from cranfield.judging.store.store import Store
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.overlap import SHOWN
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.run import Wants, open_run
 
 if TYPE_CHECKING:
     from cranfield.measures import Measure
@@ -23,21 +28,19 @@ GradesSoFar = Mapping[str, Mapping[str, float | None]]  # None: seen, but could 
 USUAL_DEPTH = 10  # down to which runs are judged
 RELEVANT = 1.0  # the lowest grade that is
 
+FoundByRuns = dict[str, dict[str, int]]  # of a query, by document: the rank in each run that returned it
+NO_RANKINGS = "it contains no rankings."
+
 # Yields a document; receives whether it is relevant, or None if that is not known yet.
 Steps = Generator[str, bool | None, None]
 
 
 @dataclass(frozen=True)
 class RankedQuery:
-    """What runs return for a query down to a depth.
-
-    query: its id
-    rankings: by run, best first
-    seed: for what is drawn
-    """
+    """What runs return for a query down to a depth."""
 
     query: str
-    rankings: Mapping[str, Sequence[str]]
+    rankings: Mapping[str, Sequence[str]]  # by run, best first
     seed: int = 0
 
     @cached_property
@@ -66,6 +69,76 @@ class RankedPool:
         return [RankedQuery(query, rankings, self.seed) for query, rankings in self.by_query.items()]
 
 
+def returned_first(
+    runs: Mapping[str, Any], known: Sequence[str], wanted: Sequence[str], depth: int, format: str | None = None
+) -> tuple[dict[str, FoundByRuns], dict[str, int]]:
+    """The first documents of runs for the wanted queries; and for each run, how many of its queries are unknown."""
+    by_query: dict[str, FoundByRuns] = {query: {} for query in wanted}
+    unknown: dict[str, int] = {}
+    unjudged = Judgments({query: {} for query in known}, name="the queries")
+    for name, run in runs.items():
+        reading = open_run(run, format).read(unjudged, Policy(), Wants(first=depth, held=True))
+        if (reading.scanned.retrieved < 0).all():
+            theirs = _some(reading.queries(SHOWN + 1))
+            fact = f"no query of the run is among the queries: run: {theirs}; queries: {_some(known)}."
+            raise InputError(reading.place, fact if reading.scanned.extra else NO_RANKINGS)
+        if reading.scanned.extra:
+            unknown[name] = reading.scanned.extra
+        _add(by_query, name, reading.first(wanted, depth))
+    return by_query, unknown
+
+
+class ReturnedByRuns(NamedTuple):
+    runs: tuple[str, ...]
+    by_query: Mapping[str, FoundByRuns]
+
+
+def all_returned_first(runs: Mapping[str, Any], depth: int, format: str | None = None) -> ReturnedByRuns:
+    by_query: dict[str, FoundByRuns] = {}
+    for name, thing in runs.items():
+        run = open_run(thing, format)
+        rankings = run.first(depth, Policy())
+        if not rankings:
+            raise InputError(run.place, NO_RANKINGS)
+        _add(by_query, name, rankings)
+    return ReturnedByRuns(tuple(runs), by_query)
+
+
+def _add(by_query: dict[str, FoundByRuns], name: str, rankings: Mapping[str, Sequence[str]]) -> None:
+    for query, documents in rankings.items():
+        ranks = by_query.setdefault(query, {})
+        for rank, document in enumerate(documents, 1):
+            ranks.setdefault(document, {})[name] = rank
+
+
+def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | None = None) -> RankedPool:
+    if depth < 1:
+        raise InputError("the runs", "is not a rank.", parameter="depth", value=depth, hint="give 1 or more")
+    by_query = all_returned_first(runs, depth, format).by_query
+    return RankedPool({query: rankings(by_document) for query, by_document in by_query.items()}, depth, seed)
+
+
+def rankings(by_document: FoundByRuns) -> dict[str, list[str]]:
+    by_run: dict[str, dict[int, str]] = {}
+    for document, ranks in by_document.items():
+        for run, rank in ranks.items():
+            by_run.setdefault(run, {})[rank] = document
+    return {run: [its[rank] for rank in sorted(its)] for run, its in by_run.items()}
+
+
+def chosen_queries(query_ids: Sequence[str], known: Sequence[str], source: str) -> list[str]:
+    names = list(dict.fromkeys([query_ids] if isinstance(query_ids, str) else query_ids))
+    there = set(known)
+    for name in names:
+        if name not in there:
+            raise InputError(source, f"query '{name}' is not among the queries.", hint=f"there are {_some(known)}")
+    return names
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+
+
 class OrderedPool(Protocol):
     def next(self, count: int) -> list[QueryDocument]:
         """The unjudged documents to judge next, at most this many."""
@@ -75,41 +148,26 @@ class OrderedPool(Protocol):
 
 
 class FollowPlan(NamedTuple):
-    """How an order is followed as people judge.
+    """How an order is followed as people judge."""
 
-    depth: how many documents of each ranking; by default 10, or the cutoff of the measure
-    measure: for orders that look at one
-    all_pairs: compare each run with each other one, for orders that compare
-    format: of the runs, if it cannot be detected
-    """
-
-    depth: int | None = None
+    depth: int | None = None  # of each ranking; by default 10, or the cutoff of the measure
     seed: int = 0
-    measure: Measure | None = None
-    all_pairs: bool = False
-    format: str | None = None
+    measure: Measure | None = None  # for orders that look at one
+    all_pairs: bool = False  # for orders that compare runs
+    format: str | None = None  # of the runs
 
 
 @dataclass(frozen=True)
 class Order:
-    """An order of judging.
-
-    name: as users choose it
-    meaning: which documents come first, in a few words
-    advice: when to use it
-    begin: puts a pool in order, given the grades so far
-    follows_grades: whether what is chosen depends on grades; such judgments are a biased sample
-    samples: whether its first documents are a random sample of all, from which measures are estimated
-    measure: the usual one, if it looks at a measure
-    """
+    """An order of judging."""
 
     name: str
-    meaning: str
-    advice: str
-    begin: Callable[[RankedPool, GradesSoFar], OrderedPool]
-    follows_grades: bool = False
-    samples: bool = False
-    measure: str = ""
+    meaning: str  # which documents come first, in a few words
+    advice: str  # when to use it
+    begin: Callable[[RankedPool, GradesSoFar], OrderedPool]  # puts a pool in order, given the grades so far
+    follows_grades: bool = False  # what is chosen depends on grades, so such judgments are a biased sample
+    samples: bool = False  # its first documents are a random sample of all, from which measures are estimated
+    measure: str = ""  # the usual one, if it looks at a measure
 
     @property
     def chosen_by(self) -> str:
@@ -117,8 +175,6 @@ class Order:
         return self.name if self.follows_grades else ""
 
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
-        from cranfield.judging.pool.returned import pool_of_runs
-
         depth = USUAL_DEPTH if asked.depth is None else asked.depth
         return FollowedOrder(store, self, pool_of_runs(runs, depth, asked.seed, asked.format))
 
@@ -169,11 +225,7 @@ def query_by_query(steps: Callable[[RankedQuery], Steps]) -> Callable[[RankedPoo
 
 
 class FollowedGrades:
-    """The grades that people gave to some documents, or to all. Where two differ, the majority counts, as in a view.
-
-    store: in which people judge
-    wanted: the documents that matter; None for all
-    """
+    """The grades that people gave to `wanted` documents, or to all. Where two differ, the majority counts."""
 
     def __init__(self, store: Store, wanted: Collection[QueryDocument] | None = None) -> None:
         self._store, self._wanted = store, wanted
@@ -227,7 +279,7 @@ class FollowedGrades:
         return all(who != assessor and grade is None for who, grade in self._events.get(pair, {}).values())
 
 
-TURN = 10  # documents of a query, before the next query comes
+TURN = 10  # documents of a query, before the next query comes: after stopping, all are judged about equally deep
 
 
 class Followed(Protocol):
@@ -250,11 +302,7 @@ class Followed(Protocol):
 
 
 class FollowedOrder:
-    """An order that treats each query by itself, in a store in which people judge. It is safe for several threads.
-
-    Ten documents of each query are judged one after the other, then ten more of each, and so on: after stopping, all
-    queries are judged about equally deep.
-    """
+    """An order that treats each query by itself, in a store in which people judge. It is safe for several threads."""
 
     def __init__(self, store: Store, order: Order, pool: RankedPool) -> None:
         self._store, self._order, self._pool = store, order, pool

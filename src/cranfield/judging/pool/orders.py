@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cranfield.judging.decide.decision import Decision
     from cranfield.judging.pool.order import Followed
     from cranfield.judging.store.store import Store
-    from cranfield.ranks.columns import Numbers
 
 
 def best_rank_first(ranked: RankedQuery) -> list[str]:
@@ -151,7 +150,13 @@ def largest_weight(ranked: RankedQuery) -> Steps:
     import numpy as np
 
     documents = sorted(ranked.best_ranks, key=lambda document: place("hedge", ranked.seed, ranked.query, document))
-    votes = _votes(ranked, documents)
+    column = {document: number for number, document in enumerate(documents)}
+    longest = max(map(len, ranked.rankings.values()), default=1)
+    by_rank = np.log(longest / np.arange(1, len(documents) + 1))
+    votes = np.empty((len(ranked.rankings), len(documents)))  # ln(Z / rank): a line for each run
+    for line, ranking in zip(votes, ranked.rankings.values(), strict=True):
+        line[:] = by_rank[len(ranking) :].mean() if len(ranking) < len(documents) else 0.0
+        line[[column[document] for document in ranking]] = by_rank[: len(ranking)]
     weights = np.ones(len(votes))
     left = np.ones(len(documents), dtype=np.bool_)
     while left.any():
@@ -164,20 +169,6 @@ def largest_weight(ranked: RankedQuery) -> Steps:
             loss = (-0.5 if relevant else 0.5) * votes[:, chosen]
             weights = weights * BETA**loss
             weights /= weights.max()  # only their proportions matter
-
-
-def _votes(ranked: RankedQuery, documents: list[str]) -> Numbers:
-    import numpy as np
-
-    longest = max(map(len, ranked.rankings.values()), default=1)
-    column = {document: number for number, document in enumerate(documents)}
-    votes = np.empty((len(ranked.rankings), len(documents)))
-    for line, ranking in zip(votes, ranked.rankings.values(), strict=True):
-        by_rank = np.log(longest / np.arange(1, len(documents) + 1))
-        returned = len(ranking)
-        line[:] = by_rank[returned:].mean() if returned < len(documents) else 0.0
-        line[[column[document] for document in ranking]] = by_rank[:returned]
-    return votes
 
 
 HEDGE = Order(
@@ -275,10 +266,6 @@ ORDERS: dict[str, Order] = {
 
 def find_order(name: str) -> Order:
     if name not in ORDERS:
-        raise InputError(
-            "pool", f"there is no order of judging '{name}'.", hint=choice_hint("orders are", ORDERS, name)
-        )
+        hint = choice_hint("orders are", ORDERS, name)
+        raise InputError("pool", f"there is no order of judging '{name}'.", hint=hint)
     return ORDERS[name]
-
-
-__all__ = ["DECIDE", "DEPTH", "ORDERS", "Order", "OrderedPool", "find_order"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.judging.pool.choice import PoolOfQuery, PoolPlan, assessors_of, choose_all
+from cranfield.judging.pool.order import chosen_queries, returned_first
 from cranfield.judging.pool.orders import find_order
-from cranfield.judging.pool.returned import chosen_queries, returned_first
 from cranfield.judging.store.checked_input import checked_id, text_rows
 from cranfield.judging.store.events import StoredDocument, StoredQuery
 from cranfield.judging.store.merging import BY_PEOPLE
@@ -135,10 +135,10 @@ def pool(
         if not isinstance(store, Store):
             store = opened.enter_context(open_store(store, create=True))
         texts = list(text_rows(queries, StoredQuery, store.name))
-        return _pool(store, texts, named_runs(runs), plan, documents, query_ids, format)
+        return _pooled(store, texts, named_runs(runs), plan, documents, query_ids, format)
 
 
-def _pool(
+def _pooled(
     store: Store,
     texts: Sequence[Mapping[str, str]],
     runs: Mapping[str, Any],
@@ -147,11 +147,16 @@ def _pool(
     query_ids: Sequence[str] | None,
     format: str | None,
 ) -> Pooled:
+    from cranfield.judging.store.views import merged_grades
+    from cranfield.judging.store.waiting import strata_of_queries
+
     known = [row["query_id"] for row in texts]
     wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
-    sample = _sampled(store, wanted, plan)
+    with store._reading() as connection:
+        sample, strata = _sampled(store, connection, wanted, plan), strata_of_queries(connection)
     returned, unknown = returned_first(runs, known, wanted, plan.deepest, format)
-    choices = choose_all(returned, _grades(store), plan, _strata(store), None if sample is None else sample.drawn)
+    grades = merged_grades(store, "majority", BY_PEOPLE)
+    choices = choose_all(returned, grades, plan, strata, None if sample is None else sample.drawn)
     to_judge = {document for chosen in choices.values() for document in (*chosen.waiting, *chosen.for_models)}
     kept = list(text_rows(_only(documents, to_judge), StoredDocument, store.name))
     new, without_text = _write(store, texts, kept, choices, to_judge, plan, sample)
@@ -181,11 +186,10 @@ def _pool(
     )
 
 
-def _sampled(store: Store, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
+def _sampled(store: Store, connection: Any, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
     from cranfield.judging.pool.query_sample import read_sample, sample_for
 
-    with store._reading() as connection:
-        sample = sample_for(read_sample(connection), queries, plan.sample, plan.seed, store.name)
+    sample = sample_for(read_sample(connection), queries, plan.sample, plan.seed, store.name)
     if sample is not None and (plan.sample_below or plan.limit is not None):
         what = "sample_below" if plan.sample_below else "limit"
         fact = f"it has a sample of queries that are judged completely, so {what} cannot be used."
@@ -196,21 +200,8 @@ def _sampled(store: Store, queries: Sequence[str], plan: PoolPlan) -> QuerySampl
     return sample
 
 
-def _grades(store: Store) -> dict[str, dict[str, float]]:
-    from cranfield.judging.store.views import merged_grades
-
-    return merged_grades(store, "majority", BY_PEOPLE)
-
-
 def _chosen_by(plan: PoolPlan) -> str:
     return find_order(plan.order).chosen_by if plan.order is not None else ""
-
-
-def _strata(store: Store) -> dict[str, dict[str, str]]:
-    from cranfield.judging.store.waiting import strata_of_queries
-
-    with store._reading() as connection:
-        return strata_of_queries(connection)
 
 
 def _only(documents: Any, wanted: set[str]) -> Iterator[Any]:

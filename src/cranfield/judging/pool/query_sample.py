@@ -19,16 +19,10 @@ from cranfield.words import count
 
 
 class QuerySample(NamedTuple):
-    """A random sample of queries.
-
-    drawn: those that people judge completely
-    others: those that it was drawn from, besides
-    """
-
     seed: int
     at: str
-    drawn: frozenset[str]
-    others: frozenset[str]
+    drawn: frozenset[str]  # those that people judge completely
+    others: frozenset[str]  # those that it was drawn from, besides
 
     @property
     def queries(self) -> frozenset[str]:
@@ -60,18 +54,12 @@ def sample_for(
         if size in (0, len(before.drawn)) and (not size or seed == before.seed):
             return before
         if seed != before.seed:
-            raise InputError(
-                source,
-                f"its sample of {len(before.drawn)} queries was drawn with seed {before.seed}, not {seed}; with "
-                "several draws, one could pick the most convenient.",
-                hint=f"use {given('seed', before.seed)}, or another store",
-            )
+            fact = f"its sample of {len(before.drawn)} queries was drawn with seed {before.seed}, not {seed}; with "
+            fact += "several draws, one could pick the most convenient."
+            raise InputError(source, fact, hint=f"use {given('seed', before.seed)}, or another store")
         if size < len(before.drawn):
-            raise InputError(
-                source,
-                f"its sample has {len(before.drawn)} queries already, and a sample cannot shrink.",
-                hint=f"use {given('sample', len(before.drawn))} or more",
-            )
+            fact = f"its sample has {len(before.drawn)} queries already, and a sample cannot shrink."
+            raise InputError(source, fact, hint=f"use {given('sample', len(before.drawn))} or more")
     if not size:
         return None
     if size > len(queries):
@@ -86,12 +74,9 @@ def _check_same_queries(before: QuerySample, queries: Sequence[str], source: str
     gone = len(before.queries) - (len(queries) - len(new)) if all_of_them else 0
     if new or gone:
         changes = [f"{len(new)} are new" if new else "", f"{gone} are missing" if gone else ""]
-        raise InputError(
-            source,
-            f"its sample was drawn from {count(len(before.queries), 'query', 'queries')}, but these are different: "
-            f"{' and '.join(filter(None, changes))}.",
-            hint="pool the same queries, or use another store for others",
-        )
+        fact = f"its sample was drawn from {count(len(before.queries), 'query', 'queries')}, but these are different: "
+        fact += f"{' and '.join(filter(None, changes))}."
+        raise InputError(source, fact, hint="pool the same queries, or use another store for others")
 
 
 def write_sample(connection: sa.Connection, sample: QuerySample) -> None:

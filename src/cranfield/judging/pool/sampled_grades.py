@@ -13,8 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.judging.pool.choice import COMPLETE
+from cranfield.judging.pool.corrected_judgments import MODEL
 from cranfield.judging.pool.query_sample import QuerySample, drawn_queries
-from cranfield.judging.pool.sampled_views import MODEL
 from cranfield.judging.store.event_log import CurrentEvents, CurrentGrade, not_undone, standing
 from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.schema import EVENTS, WAITING

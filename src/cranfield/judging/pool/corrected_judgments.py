@@ -5,15 +5,16 @@ Both hold the same documents, those of the pool. Anything that would make the co
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from cranfield.comparison.corrected import CorrectionBasis
-from cranfield.comparison.corrected_means import FEWEST
 from cranfield.errors import InputError, either, given
+from cranfield.evaluation.corrected import FEWEST, CorrectedJudgments, CorrectionBasis
 from cranfield.judging.store.checked_input import refuse_unknown
 from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
-from cranfield.judging.store.store import Store
+from cranfield.judging.store.store import Store, open_store
+from cranfield.judging.store.views import known_assessors
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
 
@@ -26,22 +27,43 @@ MODEL = "model"
 MOST_MISSING = 0.05  # of a model's grades: more are no accident
 
 
-class SampledViews(NamedTuple):
-    """The judgments of a model for all queries, those of people for the sampled ones, and what they rest on."""
+def corrected_judgments(
+    store: Store | str | os.PathLike[str], *, model: str, people: str | Iterable[str] = PEOPLE, merge: str = "majority"
+) -> CorrectedJudgments:
+    """A model's grades of all queries, which people's grades of a random sample of them correct.
 
-    by_model: Judgments
-    by_people: Judgments
-    basis: CorrectionBasis
+    store: a `Store`, or where it is. Its queries were drawn by `pool(…, sample=20)`.
+    model: the name of the assessor whose grades all queries have, of the kind "model".
+    people: who judged the sampled queries: "people" for all, or their names.
+    merge: the rule where several people judged a document; see `Store.view`.
+    Returns `CorrectedJudgments`, for `evaluate`, `compare` and `gate`. Means by them are corrected, with intervals for
+    the mean over all queries that could be asked, which rest on the random sample, not on the model being right; with
+    fewer than 30 sampled queries they can be too short if it is far off on rare queries only. Every difference of two
+    runs is corrected by itself, with a weight of its own. Anything that would make them wrong is an error: a sample
+    that was not drawn at random or is not judged completely, fewer than ten sampled queries, a model that was asked in
+    several ways or lacks more than 5% of its grades. Documents outside the pool count as unjudged on both sides, and so
+    do the model's missing grades on its side; both leave the correction valid, because sampled queries are treated as
+    all others are.
 
-
-def sampled_views(store: Store, model: str, people: str | Iterable[str], merge: str) -> SampledViews:
-    """Read both views.
-
-    people: "people" for all of them, or their names
+    >>> import tempfile
+    >>> from cranfield import compare, open_store, pool
+    >>> old, new = ({f"q{n}": ranking for n in range(40)} for ranking in (["a", "b"], ["b", "a"]))
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
+    ...     judgments = corrected_judgments(store, model="gpt")
+    >>> [difference] = compare(judgments, {"old": old, "new": new}, "P@1")
+    >>> print(difference)
+    Better: new vs old, P@1 +0.7699 (corrected mean) (95% interval +0.5198 to +1.0000), p < 0.0001
+    >>> difference.correction.people, difference.correction.worth
+    (0.7, 17)
     """
+    if not isinstance(store, Store):
+        with open_store(store, read_only=True) as opened:
+            return corrected_judgments(opened, model=model, people=people, merge=merge)
     from cranfield.judging.pool.query_sample import read_sample
     from cranfield.judging.pool.sampled_grades import pool_sizes, pooled_of_drawn, read_model, read_people
-    from cranfield.judging.store.views import known_assessors
 
     names = None if people == PEOPLE else list(dict.fromkeys([people] if isinstance(people, str) else people))
     rule = find_rule(merge, store.name).merge
@@ -77,9 +99,8 @@ def sampled_views(store: Store, model: str, people: str | Iterable[str], merge: 
         not_judged=sum(sizes[query] - len(by_people.grades[query]) for query in sample.drawn),
         unused=len(by_people.unused),
     )
-    said = f"model:{model}|judge:{basis.told_judge}"
-    return SampledViews(
-        Judgments(by_model.grades, name=store.name, provenance=said),
+    return CorrectedJudgments(
+        Judgments(by_model.grades, name=store.name, provenance=basis.signature),
         Judgments(by_people.grades, name=store.name, provenance=f"judges:{len(by_people.names)}|merge:{merge}"),
         basis,
     )

@@ -1,0 +1,284 @@
+"""Means by a model's grades, corrected by people on a random sample of the same queries.
+
+A model judged all N queries, people a simple random sample of n. By query, f is the value by the model's grades and y
+the value by people's; both may be differences of two runs.
+
+    agreement   r = the correlation of y and f on the n
+    slope       b = cov_n(y, f) / var_n(f); 0 where r is not above 0
+    spread      s_f² = the variance of f over the n or over all N, whichever is larger
+    scale       s² = s_f², or var_n(y) if that is larger; of differences s_f²
+    weight      λ = b · var_n(f) / s² · (1 - 0.4 r⁸)
+    estimate    θ = mean_n(y) - λ · (mean_n(f) - mean_N(f))
+    residuals   s_e² = Σ(y - mean_n(y) - b (f - mean_n(f)))² / (n - 2)
+    shift       k = 1 + n · (mean_n(f) - mean_N(f))² / ((n - 1) · s_f²)
+    withheld    s_w² = (b - λ)² s_g², where s_g² = var_n(f) + r⁸ · (s_f² - var_n(f)); at most var_n(y)
+    explained   s_b² = b² s_g², at most var_n(y)
+    variance    V = (k s_e² + s_w²) · (1/n - 1/N) + ((n - 2) / (n - 1) · s_e² + s_b²) / N
+    interval    θ ± t(1 - alpha/2, d) · √V
+    freedom     d = n - 2 + n r⁴, or n - 1 without a weight; of means one less; at most N - 1
+
+That is the regression estimator of survey sampling, whose weight is b, except that the weight is smaller where a small
+sample cannot show that the model deserves it:
+
+- A sample that misses the model's rare values has a slope far too large for them; but the f of all N are known, so s_f²
+  is never smaller than theirs.
+- A model whose values vary less than people's misses something that people see, perhaps on rare queries only: where it
+  grades nothing 0, it is far off where people find nothing relevant. So its values are never stretched: the weight of a
+  mean is the slope of y by f or of f by y, whichever is smaller. In a difference of two runs, what is rare falls on
+  both sides; there a model may well see everything half as large as people do.
+- A model that contradicts people has no weight.
+- A sample in which the model is nearly always right does not tell it from one that is far off on rare queries; so the
+  closer they agree, the more of the weight is withheld, up to four tenths.
+
+Withholding weight gives more to people's values, and lengthens the interval by just what it adds to the error of the
+estimate: a judge that never errs is covered as often as others, and one that errs rarely hardly less often. With a
+correlation of 0.9 that makes the interval a tenth longer.
+
+The degrees of freedom are n - 2 where V rests on the residuals of the sample, and more where the model agrees with
+people: then V rests on the variance of f, which is known from all N. Means have one less, because values of a measure
+are skewed, and t intervals of few skewed values too short. Where the model says the same of all n, they are n - 1.
+
+The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
+of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
+weight near 0, and leaves people's values alone. Like every t interval it is an approximation, and with few sampled
+queries too short where y - λ f is very skewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from cranfield.errors import ComparisonError, InputError, MeasureError
+from cranfield.evaluation.estimating import PLAIN, Columns, Correction, Estimates, Estimator, Parts, deviation
+from cranfield.evaluation.t_distribution import exceeded_with
+from cranfield.measures import Measure
+from cranfield.ranks.columns import Flags, Numbers
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+
+FEWEST = 10  # sampled queries: with fewer, the weight is noise
+ROUGH = 30  # sampled queries from which on the interval holds well, whatever the judge
+WITHHELD = 0.4  # of the weight of a model that agrees with people on the whole sample
+MOST = 1_000_000  # the largest worth, in queries
+
+
+class Corrected(Estimator):
+    """The formulas above, for every column: `values` are y, `proxy` f, and `drawn` the rows of f that y has."""
+
+    def estimate(self, columns: Columns) -> Estimates:
+        assert columns.proxy is not None
+        assert columns.drawn is not None
+        y, every = columns.values, len(columns.proxy)
+        n, f = len(y), columns.proxy[columns.drawn]
+        if n < FEWEST:
+            raise ComparisonError(
+                f"people judged {n} sampled queries, but it takes at least {FEWEST} to correct a model.",
+                hint=f"draw a larger sample: cranfield pool … --sample {2 * FEWEST}",
+            )
+        fs, ys = f - f.mean(axis=0), y - y.mean(axis=0)
+        of_sample, spread = deviation(f), deviation(y)
+        of_all = np.maximum(of_sample, deviation(columns.proxy))
+        scale = of_all if columns.contrasts else np.maximum(of_all, spread)
+        together = (ys * fs).sum(axis=0) / (n - 1)
+        varies = (of_sample > 0) & (spread > 0)
+        says = varies & (together > 0)
+        slope = _ratio(together, of_sample**2, says)
+        agreement = _ratio(together, of_sample * spread, says)
+        weight = _ratio(together, scale**2, says) * (1 - WITHHELD * agreement**8)
+        apart = f.mean(axis=0) - columns.proxy.mean(axis=0)
+
+        divisor = np.where(varies, n - 2, n - 1)  # a slope that was not estimated costs nothing
+        residuals = ((ys - slope * fs) ** 2).sum(axis=0) / divisor
+        believed = of_sample**2 + agreement**8 * (of_all**2 - of_sample**2)
+        withheld = np.minimum((slope - weight) ** 2 * believed, spread**2)
+        explained = np.minimum(slope**2 * believed, spread**2)
+        shift = 1 + n * _ratio(apart, of_all, says) ** 2 / (n - 1)
+        variance = (shift * residuals + withheld) * (1 / n - 1 / every)
+        variance += (residuals * divisor / (n - 1) + explained) / every
+        freedom = np.where(says, n - 2 + n * agreement**4, n - 1) - (0 if columns.contrasts else varies)
+        alone = PLAIN.estimate(Columns(y))
+        return Estimates(
+            value=alone.value - weight * apart,
+            error=np.where(spread > 0, np.sqrt(variance), 0.0),
+            freedom=np.minimum(freedom, every - 1),
+            spread=spread,
+            effective=n - 1,  # the error is that of a mean of so many values, which has as many degrees of freedom
+            rows=n,
+            parts=Parts(weight, columns.proxy.mean(axis=0), alone.value, alone.error),
+        )
+
+    def resample(
+        self, columns: Columns, generator: np.random.Generator, times: int
+    ) -> Iterator[tuple[Numbers, Numbers]]:
+        """Sampled queries are drawn again among themselves, and so are the others."""
+        assert columns.proxy is not None
+        assert columns.drawn is not None
+        n, others = len(columns.values), np.setdiff1d(np.arange(len(columns.proxy)), columns.drawn)
+        for _ in range(times):
+            rows = generator.integers(0, n, n)
+            proxy = columns.proxy[np.concatenate([columns.drawn[rows], generator.choice(others, len(others))])]
+            again = self.estimate(columns._replace(values=columns.values[rows], proxy=proxy, drawn=np.arange(n)))
+            yield again.value[None], again.error[None]
+
+
+CORRECTED = Corrected("corrected", "corrected mean", frozenset({"t"}))
+
+
+def _ratio(above: Numbers, below: Numbers, where: Flags) -> Numbers:
+    return np.divide(above, below, out=np.zeros_like(above), where=where)
+
+
+def corrections_of(estimates: Estimates, alpha: float) -> list[Correction]:
+    """The parts of each corrected mean."""
+    parts = estimates.parts
+    assert parts is not None
+    half = float(exceeded_with(alpha / 2, estimates.rows - 1)) * parts.people_error
+    columns = (
+        *(parts.weight, parts.model, estimates.value - parts.model),
+        *(parts.people, parts.people - half, parts.people + half),
+    )
+    return [
+        Correction(*row) for row in zip(*(column.tolist() for column in columns), worth(estimates, alpha), strict=True)
+    ]
+
+
+def worth(estimates: Estimates, alpha: float = 0.05) -> list[int | None]:
+    """How many queries judged by people alone would give as short an interval; None where it has no length."""
+    half = estimates.interval(alpha)[1] - estimates.value
+    return [
+        _queries_for(each, spread, alpha) if each > 0 and spread > 0 else None
+        for each, spread in zip(half.tolist(), estimates.spread.tolist(), strict=True)
+    ]
+
+
+def _queries_for(half: float, spread: float, alpha: float) -> int:
+    """The smallest number of queries whose interval, t(1 - alpha/2, m - 1) · spread / √m, is no longer."""
+
+    def enough(m: int) -> bool:
+        return float(exceeded_with(alpha / 2, m - 1)) * spread / sqrt(m) <= half * (1 + 1e-9)
+
+    low, high = 1, 2
+    while not enough(high) and high < MOST:
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionBasis:
+    """What corrected values rest on.
+
+    store: where the judgments are
+    model: the assessor whose grades all queries have
+    judge: the hash of how it was asked: model, prompt and parameters; empty where its grades came from a file
+    people: the assessors who judged the sampled queries, or the kinds of them
+    merge: the rule by which grades of several people become one
+    sampled, queries: how many queries people judged completely, and of how many they were drawn
+    seed, drawn_at: of the draw
+    pooled: documents that the model was to judge
+    missing: those of them without a grade by the model; they count as unjudged
+    not_judged: documents of the sampled queries that people saw and could not judge
+    unused: queries outside the sample that people judged as well; they are not used
+    """
+
+    store: str
+    model: str
+    judge: str
+    people: tuple[str, ...]
+    merge: str
+    sampled: int
+    queries: int
+    seed: int
+    drawn_at: str
+    pooled: int
+    missing: int
+    not_judged: int
+    unused: int
+
+    def __repr__(self) -> str:
+        return f"<CorrectionBasis: {self.model}, corrected by people on {self.sampled:,} of {self.queries:,} queries>"
+
+    @property
+    def told_judge(self) -> str:
+        """The first digits of the judge's hash, as signatures show it."""
+        return self.judge[:8] or "imported"
+
+    @property
+    def signature(self) -> str:
+        """Everything that must be the same for two corrected values to be comparable."""
+        parts = [
+            f"model:{self.model}",
+            f"judge:{self.told_judge}",
+            f"corrected_with:{','.join(self.people)}",
+            f"merge:{self.merge}",
+            f"sample:{self.sampled} of {self.queries}",
+            f"sample_seed:{self.seed}",
+        ]
+        return "|".join(parts + [f"model_missing:{self.missing}"] * bool(self.missing))
+
+
+class CorrectedJudgments:
+    """A model's grades of all queries, and people's of a random sample: what `corrected_judgments` reads from a store.
+
+    basis: which model, asked how, corrected by whom on which sample
+
+    `evaluate`, `compare` and `gate` take them in place of judgments, and their means are corrected.
+
+    >>> import tempfile
+    >>> from cranfield import corrected_judgments, evaluate, open_store, pool
+    >>> queries = {f"q{n}": "a question" for n in range(40)}
+    >>> run = dict.fromkeys(queries, ["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, queries, {"bm25": run}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": len(q) % 2, "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels({q: {"a": 1, "b": 1} for q in queries}, "gpt", kind="model")
+    ...     judgments = corrected_judgments(store, model="gpt")
+    >>> judgments, judgments.basis.sampled, [len(judge) for judge in judgments.judges]
+    (<CorrectedJudgments: gpt corrected on 10 of 40 queries>, 10, [40, 10])
+    >>> estimate = evaluate(judgments, run, "P@1").estimate("P@1")
+    >>> estimate.correction.model, estimate.correction.weight, estimate.value == estimate.correction.people
+    (1.0, 0.0, True)
+    """
+
+    def __init__(self, by_model: Judgments, by_people: Judgments, basis: CorrectionBasis) -> None:
+        self._judges, self.basis = (by_model, by_people), basis
+
+    def __repr__(self) -> str:
+        sample = f"{self.basis.sampled} of {self.basis.queries} queries"
+        return f"<CorrectedJudgments: {self.basis.model} corrected on {sample}>"
+
+    @property
+    def judges(self) -> tuple[Judgments, Judgments]:
+        """The grades of the model, and those of people."""
+        return self._judges
+
+    @cached_property
+    def flat(self) -> Judgments:
+        """Every document that either has judged: a run is read once for both."""
+        model, people = (judgments.by_query for judgments in self.judges)
+        if all(grades.keys() <= model.get(query, {}).keys() for query, grades in people.items()):
+            return self.judges[0]
+        pairs = {query: {**people.get(query, {}), **grades} for query, grades in model.items()}
+        return Judgments(pairs, name=self.judges[0].name)
+
+    def check(self, measures: Sequence[Measure], policy: Policy) -> None:
+        """Refuse what would make the correction wrong."""
+        if policy.missing == "skip":
+            raise InputError(
+                "missing='skip'",
+                "queries missing from a run would be left out of the sample, so it would no longer be random.",
+                hint="let them count 0, as they do by default",
+            )
+        for measure in measures:
+            if measure.definition.table != "ranks":
+                raise MeasureError(f"{measure} needs judgments with groups, which cannot be corrected.")
+            if measure.definition.aggregate != "mean":
+                how = measure.definition.aggregate
+                raise ComparisonError(f"{measure} is not a mean over queries ({how}), and only means are corrected.")

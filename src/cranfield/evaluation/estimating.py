@@ -1,0 +1,338 @@
+"""The one way to estimate a mean over queries: columns in, a value with its error out.
+
+    Columns ──contrast(pairs)──▶ Columns ──estimate──▶ Estimates: value, error, degrees of freedom, effective queries
+                                         ──resample──▶ the same of queries that are drawn again
+
+A difference of two runs is formed first and then estimated. Which estimator it is follows from the columns
+(`estimator_of`): plain or weighted means, means over groups of queries that belong together, means by a model's grades
+that people correct (corrected.py), and means over completions of the judgments. Each says which significance tests
+it supports; everything else knows only this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.evaluation.t_distribution import chance_below, exceeded_with
+from cranfield.ranks.columns import Integers, Numbers
+
+SAME = 1e-12  # values closer than this are equal: equal sums may differ if added in another order
+BLOCK = 4_000_000  # numbers drawn at a time
+
+
+class Columns(NamedTuple):
+    """Values of queries, a row for each query and a column for each mean that is wanted.
+
+    weight: how much each query counts
+    group: the number of the group that each query belongs to; queries of a group vary together
+    proxy: values by a model's grades, a row for each of all queries; `values`, by people's, are those of a sample
+    drawn: the rows of `proxy` that were sampled, in the order of `values`
+    contrasts: whether the columns are differences of two runs
+    """
+
+    values: Numbers
+    weight: Numbers | None = None
+    group: Integers | None = None
+    proxy: Numbers | None = None
+    drawn: Integers | None = None
+    contrasts: bool = False
+
+    def contrast(self, pairs: Sequence[tuple[int, int]]) -> Columns:
+        """For each pair of columns (baseline, run) the column run - baseline."""
+        proxy = None if self.proxy is None else differences(self.proxy, pairs)
+        return self._replace(values=differences(self.values, pairs), proxy=proxy, contrasts=True)
+
+    def times(self, factor: float) -> Columns:
+        proxy = None if self.proxy is None else self.proxy * factor
+        return self._replace(values=self.values * factor, proxy=proxy)
+
+    def shifted(self, by: float) -> Columns:
+        return self._replace(values=self.values + by)
+
+    def beside(self, other: Columns) -> Columns:
+        """The columns of both, for the same queries."""
+        both = None if self.proxy is None or other.proxy is None else np.hstack([self.proxy, other.proxy])
+        return self._replace(values=np.hstack([self.values, other.values]), proxy=both)
+
+
+def differences(columns: Numbers, pairs: Sequence[tuple[int, int]]) -> Numbers:
+    """For each pair (baseline, run) a column of run - baseline; differences due to rounding count as 0."""
+    first, second = np.array(pairs, dtype=np.int64).T
+    with np.errstate(over="ignore"):
+        difference = columns[:, second] - columns[:, first]
+    difference[np.abs(difference) < SAME] = 0.0
+    return difference
+
+
+class Parts(NamedTuple):
+    """What corrected means are made of, by column.
+
+    weight: how much of the model's values is used: 0 where they say nothing about people's
+    model: the mean by the model's grades over all queries
+    people, people_error: the mean by people's grades over the sampled queries alone, and its standard error
+    """
+
+    weight: Numbers
+    model: Numbers
+    people: Numbers
+    people_error: Numbers
+
+
+class Estimates(NamedTuple):
+    """The estimate of each column.
+
+    error, freedom: the standard error, and the degrees of freedom of t
+    spread: the standard deviation of the values of queries
+    effective: how many queries of equal weight, each by itself, would say as much
+    rows: how many values there are in a column
+    """
+
+    value: Numbers
+    error: Numbers
+    freedom: Numbers
+    spread: Numbers
+    effective: float
+    rows: int
+    parts: Parts | None = None
+
+    def interval(self, alpha: Numbers | float) -> tuple[Numbers, Numbers]:
+        """value ± t(1 - alpha/2) · error; alpha may differ from column to column."""
+        half = np.where(self.error > 0, exceeded_with(np.asarray(alpha) / 2, self.freedom), 0.0) * self.error
+        return self.value - half, self.value + half
+
+    def chances(self) -> tuple[Numbers, Numbers]:
+        """One-sided p-values of "the mean is 0", against greater and against less.
+
+        If all queries have exactly the same value their variation is unknown, and t would be infinite even for two of
+        them; p is then that of the randomisation test, 1 / 2^n.
+        """
+        t = ratio(self.value, self.error)
+        still, chance = self.error == 0, 2.0 ** -min(self.rows, 1000)
+        greater, less = chance_below(-t, self.freedom), chance_below(t, self.freedom)
+        return (
+            np.where(still, np.where(self.value > SAME, chance, 1.0), greater),
+            np.where(still, np.where(self.value < -SAME, chance, 1.0), less),
+        )
+
+    @property
+    def unit(self) -> Numbers:
+        """The spread that as many effective queries need for this error: what power depends on."""
+        return self.error * sqrt(self.effective)
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A kind of mean.
+
+    of: what is estimated, in words
+    tests: the significance tests that it supports; None: all
+    """
+
+    name: str
+    of: str = "mean"
+    tests: frozenset[str] | None = None
+
+    def supports(self, test: str) -> bool:
+        return self.tests is None or test in self.tests
+
+    def estimate(self, columns: Columns) -> Estimates:
+        raise NotImplementedError
+
+    def resample(
+        self, columns: Columns, generator: np.random.Generator, times: int
+    ) -> Iterator[tuple[Numbers, Numbers]]:
+        """Values and errors, a row for each time that the queries are drawn again, in blocks."""
+        raise NotImplementedError
+
+
+class Plain(Estimator):
+    """Every query counts once, and by itself: mean(x), sd(x) / √n, n - 1."""
+
+    def estimate(self, columns: Columns) -> Estimates:
+        values, spread = columns.values, deviation(columns.values)
+        n = len(values)
+        freedom = np.full(spread.shape, float(max(n - 1, 1)))
+        return Estimates(values.mean(axis=0), spread / sqrt(n), freedom, spread, n, n)
+
+    def resample(
+        self, columns: Columns, generator: np.random.Generator, times: int
+    ) -> Iterator[tuple[Numbers, Numbers]]:
+        yield from resampled_totals(columns.values, np.ones(len(columns.values)), generator, times)
+
+
+class Grouped(Estimator):
+    """Groups of queries vary by themselves, queries of a group together; without groups, each query is one.
+
+    mean m = Σ w x / Σ w;  z_g = Σ w (x - m) over the queries of group g;  error² = G / (G - 1) · Σ z_g² / (Σ w)²
+    effective n = (Σ w)² / Σ W_g², where W_g is the weight of a group; it has n - 1 degrees of freedom
+    """
+
+    def estimate(self, columns: Columns) -> Estimates:
+        weight, totals, weights = self._totals(columns)
+        mean = totals.sum(axis=0) / weights.sum()
+        groups = len(weights)
+        scatter = ((totals - weights[:, None] * mean) ** 2).sum(axis=0)
+        error = np.sqrt(groups / max(groups - 1, 1) * scatter) / weights.sum()
+        spread = np.sqrt((weight[:, None] * (columns.values - mean) ** 2).sum(axis=0) / weight.sum())
+        still = deviation(columns.values) == 0
+        effective = float(weights.sum() ** 2 / (weights**2).sum())
+        freedom = np.full(mean.shape, max(effective - 1, 1.0))
+        error, spread = np.where(still, 0.0, error), np.where(still, 0.0, spread)
+        return Estimates(mean, error, freedom, spread, effective, groups)
+
+    def resample(
+        self, columns: Columns, generator: np.random.Generator, times: int
+    ) -> Iterator[tuple[Numbers, Numbers]]:
+        _, totals, weights = self._totals(columns)
+        yield from resampled_totals(totals, weights, generator, times)
+
+    def _totals(self, columns: Columns) -> tuple[Numbers, Numbers, Numbers]:
+        """The weight of each query, Σ w x of each group, and Σ w of each group."""
+        values, n = columns.values, len(columns.values)
+        weight = np.ones(n) if columns.weight is None else columns.weight
+        group = np.arange(n) if columns.group is None else np.unique(columns.group, return_inverse=True)[1].ravel()
+        totals = np.zeros((int(group.max(initial=-1)) + 1, values.shape[1]))
+        np.add.at(totals, group, weight[:, None] * values)
+        return weight, totals, np.bincount(group, weight).astype(np.float64)
+
+
+def resampled_totals(
+    totals: Numbers, weights: Numbers, generator: np.random.Generator, times: int
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """Means of groups drawn with replacement, and their errors: m* = Σ c T / Σ c W, c how often each was drawn."""
+    n, columns = totals.shape
+    middle = totals.sum(axis=0) / weights.sum()
+    centred = totals - weights[:, None] * middle  # small numbers, so that squares keep their digits
+    for size in blocks(times, max(n, columns)):
+        drawn = generator.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
+        counts = np.bincount(drawn.reshape(-1), minlength=size * n).reshape(size, n).astype(np.float64)
+        weight = (counts @ weights)[:, None]
+        shift = counts @ centred / weight
+        scatter = counts @ centred**2 - 2 * shift * (counts @ (centred * weights[:, None]))
+        scatter += shift**2 * (counts @ weights**2)[:, None]
+        yield middle + shift, np.sqrt(np.maximum(scatter, 0.0) * (n / max(n - 1, 1))) / weight
+
+
+class Completed(Estimator):
+    """Columns are the values under completions of the judgments that a model of the grades has drawn.
+
+    The variance of the mean over them is that within a completion, by queries, plus that between completions.
+    """
+
+    def estimate(self, columns: Columns) -> Estimates:
+        each = PLAIN.estimate(columns)
+        between = float(each.value.var(ddof=1)) if len(each.value) > 1 else 0.0
+        within = float((each.spread**2).mean()) / each.rows
+        error = np.array([sqrt(between + within)])
+        spread = np.array([sqrt(within * each.rows)])
+        return Estimates(each.value.mean(keepdims=True), error, each.freedom[:1], spread, each.rows, each.rows)
+
+
+PLAIN = Plain("plain")
+WEIGHTED = Grouped("weighted", "weighted mean", frozenset({"t", "bootstrap"}))
+GROUPED = Grouped("grouped", "mean over groups", frozenset({"t", "bootstrap"}))
+COMPLETED = Completed("completed", "mean over completions", frozenset({"t"}))
+
+
+def estimator_of(columns: Columns) -> Estimator:
+    """The estimator that these columns call for."""
+    if columns.proxy is not None:
+        from cranfield.evaluation.corrected import CORRECTED
+
+        return CORRECTED
+    if columns.group is not None:
+        return GROUPED
+    return PLAIN if columns.weight is None else WEIGHTED
+
+
+def estimated(columns: Columns) -> Estimates:
+    return estimator_of(columns).estimate(columns)
+
+
+def deviation(values: Numbers) -> Numbers:
+    """The standard deviation of each column; 0 if it is only due to rounding."""
+    if len(values) < 2:
+        return np.zeros(values.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = values.std(axis=0, ddof=1)
+    rounding = SAME * np.maximum(np.abs(values).max(axis=0), 1.0)
+    return np.where(spread <= rounding, 0.0, spread)
+
+
+def ratio(above: Numbers, below: Numbers) -> Numbers:
+    """above / below, and 0 where that is 0."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+
+def blocks(draws: int, n: int) -> Iterator[int]:
+    """How many draws to make at a time, so that memory does not grow with their number."""
+    size = max(1, BLOCK // max(n, 1))
+    return (min(size, draws - done) for done in range(0, draws, size))
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The parts of a corrected mean, or of a corrected difference of two runs.
+
+    weight: how much of the model's value is used: 0 where it says nothing about people's
+    model: the mean by the model's grades
+    correction: what people's grades add to it
+    people, people_low, people_high: the mean by people's grades over the sampled queries alone, and its interval
+    worth: how many queries judged by people alone would give as short an interval; None where it has no length
+    """
+
+    weight: float
+    model: float
+    correction: float
+    people: float
+    people_low: float
+    people_high: float
+    worth: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over queries, and how far it can be trusted.
+
+    value, low, high: the mean, and its interval at the level 1 - alpha, for the mean over all queries that could be
+        asked, of which these are a sample; it ends where the range of the measure ends
+    margin: half the length of the interval, where no range cuts it
+    error, freedom: the standard error, and the degrees of freedom of t
+    queries: how many queries of equal weight, each by itself, would say as much
+    correction: of a mean by a model's grades that people correct, its parts; otherwise None
+
+    >>> from cranfield import evaluate
+    >>> qrels, run = {str(q): {"a": 1} for q in range(4)}, {str(q): ["b"] * (q % 2) + ["a"] for q in range(4)}
+    >>> evaluate(qrels, run, "RR").estimate("RR")
+    <Estimate 0.7500 (0.2907 to 1.0000); 4 queries>
+    """
+
+    value: float
+    low: float
+    high: float
+    margin: float
+    error: float
+    freedom: float
+    queries: float
+    correction: Correction | None = None
+
+    def __repr__(self) -> str:
+        return f"<Estimate {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); {self.queries:g} queries>"
+
+
+def estimates_of(estimates: Estimates, alpha: float, least: float, most: float) -> list[Estimate]:
+    """The estimates of columns one by one; intervals stay within the range of the measure."""
+    low, high = estimates.interval(alpha)
+    ends = np.maximum(low, least).tolist(), np.minimum(high, most).tolist(), (high - estimates.value).tolist()
+    corrections: Sequence[Correction | None] = [None] * len(low)
+    if estimates.parts is not None:
+        from cranfield.evaluation.corrected import corrections_of
+
+        corrections = corrections_of(estimates, alpha)
+    errors = estimates.error.tolist(), estimates.freedom.tolist(), [estimates.effective] * len(low)
+    return [Estimate(*row) for row in zip(estimates.value.tolist(), *ends, *errors, corrections, strict=True)]
