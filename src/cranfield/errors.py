@@ -17,6 +17,7 @@ of parameters (`depth=0`), and the command line words the same error as options 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
@@ -291,6 +292,19 @@ def nearest(typed: object, known: Iterable[str]) -> str:
     distances = ((_distance(word, _bare(name)), at, name) for at, name in enumerate(islice(known, MOST_NAMES)))
     distance, _, name = min(distances, default=(inf, 0, ""))
     return name if distance < inf else ""
+
+
+def near_file(path: str, others: Iterable[str] = ()) -> str:
+    """A hint that names the most similar file in the same folder, or in `others`; empty if none is similar."""
+    folder, name = os.path.split(path)
+    try:
+        beside = sorted(file for file in os.listdir(folder or ".") if file[0] != ".")
+    except (OSError, ValueError):  # a name may contain characters that no file name can have
+        beside = []
+    near = nearest(name, [*(() if folder else others), *beside]) if name else ""
+    # A common extension alone makes no two names similar.
+    similar = near and nearest(os.path.splitext(name)[0], [os.path.splitext(near)[0]])
+    return f"did you mean {os.path.join(folder, near)}?" if similar else ""
 
 
 def _bare(name: object) -> str:

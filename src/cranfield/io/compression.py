@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from cranfield.errors import InputError, need
 
@@ -14,21 +15,6 @@ CONTENT_CHUNK = 1 << 20  # the most content of one step: a few hundred bytes can
 XZ_MEMORY = 1 << 28  # the presets of xz need at most a quarter of it
 # Four bytes of zstd are at most 128 KB of content. Its library takes no limit: it gets this much, for 16 MB.
 ZSTD_SLICE = 1 << 9
-
-
-class Undo(Protocol):
-    """A decompressor: those of bz2 and lzma have this interface, and the others are adapted to it."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def needs_input(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
 class _Gzip:
@@ -80,19 +66,27 @@ class _Zstd:
         return bytes(taken)
 
 
-def _bz2() -> Undo:
-    import bz2
-
-    return bz2.BZ2Decompressor()
+# How a compressed file starts. The extension is ignored: it may be wrong.
+_STARTS = {"gzip": rb"\x1f\x8b\x08", "bzip2": rb"BZh.1AY&SY", "xz": rb"\xfd7zXZ\0", "zstd": rb"\x28\xb5\x2f\xfd"}
 
 
-def _lzma() -> Undo:
-    import lzma
+def compression(head: bytes) -> str | None:
+    """The compression of a file that starts like this."""
+    return next((name for name, start in _STARTS.items() if re.match(start, head, re.DOTALL)), None)
 
-    return lzma.LZMADecompressor(memlimit=XZ_MEMORY)
 
+def _decompressor(name: str) -> Any:
+    """A decompressor: those of bz2 and lzma have the same interface, and the others are adapted to it."""
+    if name == "gzip":
+        return _Gzip()
+    if name == "bzip2":
+        from bz2 import BZ2Decompressor
 
-def _zstd() -> Undo:
+        return BZ2Decompressor()
+    if name == "xz":
+        from lzma import LZMADecompressor
+
+        return LZMADecompressor(memlimit=XZ_MEMORY)
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -100,26 +94,11 @@ def _zstd() -> Undo:
     return _Zstd(need("zstandard", extra="zstd", purpose="reading a zstd file"))
 
 
-# How a compressed file starts, its compression, and its decompressor. The extension is ignored: it may be wrong.
-COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Undo]], ...] = (
-    (lambda head: head.startswith(b"\x1f\x8b\x08"), "gzip", _Gzip),
-    (lambda head: head.startswith(b"BZh") and head[4:10] == b"1AY&SY", "bzip2", _bz2),
-    (lambda head: head.startswith(b"\xfd7zXZ\0"), "xz", _lzma),
-    (lambda head: head.startswith(b"\x28\xb5\x2f\xfd"), "zstd", _zstd),
-)
-
-
-def compression(head: bytes) -> tuple[str, Callable[[], Undo]] | None:
-    """The compression of a file that starts like this, and a maker of its decompressor."""
-    return next(((what, undo) for starts, what, undo in COMPRESSIONS if starts(head)), None)
-
-
 def decompressed(data: bytes, read: Callable[[], bytes], name: str) -> Iterator[bytes]:
     """The content of a compressed file that starts with `data`, in small pieces; `read` gives more of the file."""
-    found = compression(data)
-    assert found is not None
-    what, new = found
-    undo = new()
+    what = compression(data)
+    assert what is not None
+    undo = _decompressor(what)
     while True:
         try:
             content = undo.decompress(data, CONTENT_CHUNK)
@@ -134,7 +113,7 @@ def decompressed(data: bytes, read: Callable[[], bytes], name: str) -> Iterator[
                 if not more:
                     return
                 data = more.lstrip(b"\0")
-            undo = new()
+            undo = _decompressor(what)
             continue
         data = read() if undo.needs_input else b""
         if undo.needs_input and not data:

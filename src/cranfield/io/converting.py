@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from cranfield.errors import InputError, OutputError, choice_hint
 from cranfield.io.column_names import Role
 from cranfield.io.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
-from cranfield.io.formats.format import Format, Plan
+from cranfield.io.formats.format import Format, Plan, Writer
 from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, Target, open_target
@@ -77,11 +77,12 @@ def convert_file(
         )
     chosen = FORMATS[target_format] if target_format else format_to_write(out)
     stream = source if isinstance(source, Stream) else Stream(source)
-    role = role or _only_role(format, chosen) or _role_of(stream, format, out)
+    only = (FORMATS[format].reads if format in FORMATS else (), chosen.writes)  # a format may have only one role
+    role = role or next((roles[0] for roles in only if len(roles) == 1), None) or _role_of(stream, format, out)
     if role not in chosen.writes:
         raise OutputError(out, f"{chosen.name} is a format of judgments.", hint="write the run as tsv")
     if name is not None and not (role == "run" and chosen.keeps_name):
-        named = ", ".join(each.name for each in FORMATS.values() if each.keeps_name)
+        named = ", ".join(known.name for known in FORMATS.values() if known.keeps_name)
         raise OutputError(out, f"only runs in the format {named} have a name.", hint="leave --tag out")
     if name is not None:
         check_name(name, out)
@@ -91,21 +92,14 @@ def convert_file(
     return Conversion(stream.name, "standard output" if out == STANDARD_OUTPUT else out, role, chosen.name, rows, notes)
 
 
-def _only_role(source: str | None, target: Format) -> Role | None:
-    roles = (FORMATS[source].reads if source in FORMATS else (), target.writes)
-    return next((possible[0] for possible in roles if len(possible) == 1), None)
-
-
 def _role_of(stream: Stream, format: str | None, target: str) -> Role:
     """Whether these are judgments or a run: by the columns, then by the names of the files."""
     reasons = fitting_roles(stream, format)
     fitting = [role for role, reason in reasons.items() if reason is None]
     if len(fitting) == 1:
         return fitting[0]
-    if not fitting:
-        reason = reasons["run"]
-        assert reason is not None
-        raise reason
+    if reasons["run"] is not None:
+        raise reasons["run"]
     for path in (stream.name, target):
         folder, base = os.path.split(os.path.abspath(path).lower())
         roles: set[Role] = set()
@@ -141,25 +135,22 @@ def _convert(file: RecordFile, plan: Plan, target: Target) -> tuple[int, tuple[s
     counted = file.layout is not None and file.layout.counted
     if not (plan.format.by_query(plan.role) or counted):
         return _write(file, file.batches(_refuse), plan, target)
+
+    def queries(scattered: bool) -> Iterator[Records]:
+        for records in rows_by_query(file, _refuse, scattered=scattered):
+            if counted and (error := records.miscount(file.name)):
+                raise error
+            yield records
+
     try:
-        return _write(file, _checked(rows_by_query(file, _refuse), file, counted), plan, target)
+        return _write(file, queries(False), plan, target)
     except Scattered:
-        gathered = rows_by_query(file, _refuse, scattered=True)
-        return _write(file, _checked(gathered, file, counted), plan, target)
-
-
-def _checked(queries: Iterable[Records], file: RecordFile, counted: bool) -> Iterator[Records]:
-    for records in queries:
-        error = records.miscount(file.name) if counted else None
-        if error is not None:
-            raise error
-        yield records
+        return _write(file, queries(True), plan, target)
 
 
 def _write(file: RecordFile, batches: Iterable[Records], plan: Plan, target: Target) -> tuple[int, tuple[str, ...]]:
-    rows, grouped = 0, False
+    rows, ranked, grouped = 0, False, False
     names: set[str] = set()
-    ranked = False
     with target.opened() as out:
         writer = plan.format.writer(plan, out)
         for records in batches:
@@ -172,11 +163,11 @@ def _write(file: RecordFile, batches: Iterable[Records], plan: Plan, target: Tar
         writer.close()
     if not rows:
         raise InputError(file.name, "it contains no rows.")
-    notes = [*_lost(file, plan, names, ranked, grouped), *_changed(plan, writer)]
-    return rows, tuple(notes)
+    return rows, tuple(_notes(file, plan, names, ranked, grouped, writer))
 
 
-def _lost(file: RecordFile, plan: Plan, names: set[str], ranked: bool, grouped: bool) -> Iterator[str]:
+def _notes(file: RecordFile, plan: Plan, names: set[str], ranked: bool, grouped: bool, writer: Writer) -> Iterator[str]:
+    """What the new format could not hold, and what was changed."""
     format = plan.format
     if plan.role == "run" and not format.keeps_scores and not plan.ranks:
         yield f"the scores are not kept: {format.name} has only ranks; equal scores are now in the order of their ids."
@@ -195,11 +186,7 @@ def _lost(file: RecordFile, plan: Plan, names: set[str], ranked: bool, grouped: 
         yield f"queries without documents are not kept: {file.empty_queries:,}."
     if file.left_out:
         yield f"columns that are not kept: {', '.join(file.left_out)}."
-
-
-def _changed(plan: Plan, writer: object) -> Iterator[str]:
-    moved, renumbered = getattr(writer, "moved", 0), getattr(writer, "renumbered", 0)
-    if moved:
-        yield f"the lines of {moved:,} quer{'y' if moved == 1 else 'ies'} were put in the order of their scores."
-    if renumbered:
-        yield f"the ranks of {renumbered:,} quer{'y' if renumbered == 1 else 'ies'} were recalculated from the scores."
+    if moved := getattr(writer, "moved", 0):
+        yield f"the lines of {count(moved, 'query', 'queries')} were put in the order of their scores."
+    if renumbered := getattr(writer, "renumbered", 0):
+        yield f"the ranks of {count(renumbered, 'query', 'queries')} were recalculated from the scores."

@@ -132,6 +132,12 @@ def finite(value: object, source: str, what: str) -> float:
     return number
 
 
+def number_text(value: float) -> str:
+    """A number as people write it, which can be read back exactly."""
+    text = repr(value)
+    return text.removesuffix(".0") if abs(value) < 2**53 and text != "-0.0" else text
+
+
 # Rows of tools for retrieval-augmented generation, such as ragas: a question with the contexts that were retrieved for
 # it and those that answer it. If a row has ids on both sides, these are the documents; otherwise the texts are.
 QUESTION_IDS = ("query_id", "question_id", "id", "_id")

@@ -16,8 +16,7 @@ from cranfield.errors import InputError
 from cranfield.io.column_names import Role, find_columns, unused_columns
 from cranfield.io.formats.json_lines import full_lines, json_row
 from cranfield.io.frames import Frame
-from cranfield.io.mappings import Row, finite, id_text, read_rows
-from cranfield.io.numbers import number_text
+from cranfield.io.mappings import Row, finite, id_text, number_text, read_rows
 from cranfield.io.shapes import Layout, Text
 from cranfield.io.streams import Stream
 from cranfield.io.text import BadLine, Block, Line, Scattered, blocks, decoded, header_lines, partition

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.errors import InputError, choice_hint
-from cranfield.io.near_files import near_file
+from cranfield.errors import InputError, choice_hint, near_file
 
 SETTINGS_FILE = "cranfield.toml"
 TomlKind = type | tuple[type, ...]

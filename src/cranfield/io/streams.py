@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cranfield.errors import InputError, nearest
+from cranfield.errors import InputError, near_file, nearest
 from cranfield.io.compression import COMPRESSED_CHUNK, EXTENSIONS, compression, decompressed
 
 if TYPE_CHECKING:
@@ -403,8 +403,4 @@ def _path_hint(path: str) -> str:
         return "a string is taken as a path; for text in memory use io.BytesIO(text.encode())"
     if os.path.isdir(path):
         return "this is a folder; name a file in it"
-    if os.path.exists(path):
-        return ""
-    from cranfield.io.near_files import near_file
-
-    return near_file(path, BUILT_IN_FILES)
+    return "" if os.path.exists(path) else near_file(path, BUILT_IN_FILES)

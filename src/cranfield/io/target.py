@@ -55,21 +55,31 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
     place, there = _place(name)
     if not os.path.basename(name) or (there is not None and stat.S_ISDIR(there.st_mode)):
         raise OutputError(name, "this is a folder.", hint="name a file in it")
-    elif there is None:
-        with _replacing(name, place, None) as target:
-            yield target
-    elif not stat.S_ISREG(there.st_mode) or not _is_same(place, there):
+    if there is not None and not (stat.S_ISREG(there.st_mode) and _is_same(place, there)):
         with _reported(name), tempfile.TemporaryFile() as file:
             yield Target(file, name)
             with open(name, "wb") as device:
                 _copy(file, device)
-    elif not force:
+        return
+    if there is not None and not force:
         raise OutputError(name, "this file already exists.", hint="--force replaces it")
-    elif not os.access(place, os.W_OK):
+    if there is not None and not os.access(place, os.W_OK):
         raise OutputError(name, "cannot be written: permission denied.")
-    else:
-        with _replacing(name, place, there) as target:
-            yield target
+    # A temporary file beside the target, with a short and unique name, replaces it at the end.
+    partial = os.path.join(os.path.dirname(place), f".cranfield-{os.urandom(8).hex()}.part")
+    try:
+        with _reported(name):
+            with open(partial, "x+b") as file:
+                if there is not None:  # the owner stays where that is allowed
+                    with suppress(OSError, AttributeError):
+                        os.chown(partial, there.st_uid, there.st_gid)
+                    os.chmod(partial, stat.S_IMODE(there.st_mode))
+                yield Target(file, name)
+            os.replace(partial, place)
+    except BaseException:  # also an interruption
+        with suppress(OSError):
+            os.remove(partial)
+        raise
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force: bool = False) -> int:
@@ -95,16 +105,12 @@ def _place(name: str) -> tuple[str, os.stat_result | None]:
     """Where a path leads after all links, and what is there."""
     try:
         with _reported(name):
-            return os.path.realpath(name), _status(name)
+            place = os.path.realpath(name)
+            with suppress(FileNotFoundError):
+                return place, os.stat(name)
+            return place, None
     except ValueError as error:  # a NUL character, or one without bytes
         raise OutputError(name, "cannot be written: this is not a valid file name.") from error
-
-
-def _status(name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name)
-    except FileNotFoundError:
-        return None
 
 
 def _is_same(place: str, there: os.stat_result) -> bool:
@@ -116,38 +122,13 @@ def _is_same(place: str, there: os.stat_result) -> bool:
 
 
 @contextmanager
-def _replacing(name: str, place: str, there: os.stat_result | None) -> Iterator[Target]:
-    """A temporary file beside the target, which replaces it at the end. Its name is short and unique."""
-    partial = os.path.join(os.path.dirname(place), f".cranfield-{os.urandom(8).hex()}.part")
-    try:
-        with _reported(name):
-            with open(partial, "x+b") as file:
-                if there is not None:
-                    _make_like(there, partial)
-                yield Target(file, name)
-            os.replace(partial, place)
-    except BaseException:  # also an interruption
-        with suppress(OSError):
-            os.remove(partial)
-        raise
-
-
-def _make_like(there: os.stat_result, path: str) -> None:
-    if hasattr(os, "chown"):
-        with suppress(OSError):
-            os.chown(path, there.st_uid, there.st_gid)
-    os.chmod(path, stat.S_IMODE(there.st_mode))
-
-
-@contextmanager
 def _reported(name: str, *, passing: type[OSError] | tuple[()] = ()) -> Iterator[None]:
     try:
         yield
     except passing:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(name, f"cannot be written: {reason[:1].lower()}{reason[1:]}.") from error
+        raise unwritable(name, error) from error
 
 
 def _copy(file: IO[bytes], target: IO[bytes]) -> None:
@@ -179,23 +160,20 @@ def _compressed(file: IO[bytes], extension: str) -> Any:
     return None
 
 
-try:
-    import fcntl
+def _lock(file: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
 
-    def _lock(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-except ImportError:  # Windows
-    import msvcrt
 
-    def _lock(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # which only Windows has
-
-
-_ELSEWHERE = "wait for it to end, or write to another place"
-
-
-def open_locked(path: Path, what: str, *, name: str = "", hint: str = _ELSEWHERE) -> int:
+def open_locked(
+    path: Path, what: str, *, name: str = "", hint: str = "wait for it to end, or write to another place"
+) -> int:
     """Open a file for reading and appending that no other process has opened like this, and make it if need be.
 
     what: is done to the file, or to what errors call `name`; another process that is doing it is an error.
@@ -229,6 +207,6 @@ def locked(path: Path, what: str, **words: str) -> Iterator[None]:
         os.close(file)
 
 
-def unwritable(path: Path, error: OSError) -> OutputError:
+def unwritable(path: str | Path, error: OSError) -> OutputError:
     reason = error.strerror or str(error)
     return OutputError(str(path), f"cannot be written: {reason[:1].lower()}{reason[1:]}.")

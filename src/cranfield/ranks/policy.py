@@ -55,10 +55,7 @@ class Setting(NamedTuple):
         if self.kind is float:
             if type(value) not in (int, float) or not 0 < value <= 1:
                 raise PolicyError(
-                    "is not a share.",
-                    parameter=name,
-                    value=value,
-                    hint=f"{given(name)} is a number above 0, up to 1",
+                    "is not a share.", parameter=name, value=value, hint=f"{given(name)} is a number above 0, up to 1"
                 )
             return
         allowed = tuple(self.choices) if self.choices else (True, False)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.errors import InputError, need
-from cranfield.io.near_files import near_file
+from cranfield.errors import InputError, near_file, need
 from cranfield.io.placed_rows import CORPUS
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.collection_files import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cranfield.evaluation.checking.problems import Problems
-from cranfield.io.numbers import number_text
+from cranfield.io.mappings import number_text
 from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.ranks.reading_judgments import duplicate_message
 from cranfield.words import count

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from cranfield.io.records import RecordFile
 
 FORMATS: dict[str, Format] = {
-    each.name: each
-    for each in (
+    format.name: format
+    for format in (
         *(Trec(), MsMarco(), Preferences(), Strata(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet()),
         StoreFormat(),
     )
@@ -50,10 +50,11 @@ def writable(roles: Iterable[Role] = ROLES) -> list[str]:
 
 
 def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
-    found = _recognised(stream, role, name)
-    if stream.view is not None and not isinstance(found, StoreFormat):
+    """The format of a stream; `name` overrides the guess."""
+    format = _recognised(stream, role, name)
+    if stream.view is not None and not isinstance(format, StoreFormat):
         raise not_a_store(stream.name, stream.view)
-    return found
+    return format
 
 
 def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
@@ -73,9 +74,7 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
     if name is not None:
         return FORMATS[name]
     by_name = by_extension(stream.name)
-    if (
-        by_name is not None and role in by_name.reads and not isinstance(by_name, WordFormat)
-    ):  # .run and .txt may be anything
+    if by_name and role in by_name.reads and not isinstance(by_name, WordFormat):  # .run and .txt may be anything
         return by_name
     return _by_content(stream, head, role)
 
@@ -102,15 +101,13 @@ def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
 
 def fitting_roles(stream: Stream, name: str | None = None) -> dict[Role, InputError | None]:
     """For judgments and for a run: why a file cannot be that, or None if it can."""
-    found: dict[Role, InputError | None] = {}
+    reasons: dict[Role, InputError | None] = dict.fromkeys(ROLES)
     for role in ROLES:
         try:
             recognise(stream, role, name).check_role(stream, role, named=name is not None)
         except InputError as error:
-            found[role] = error
-        else:
-            found[role] = None
-    return found
+            reasons[role] = error
+    return reasons
 
 
 def open_records(source: Any, role: Role, name: str | None = None) -> RecordFile:

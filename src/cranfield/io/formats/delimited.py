@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cranfield.errors import InputError
 from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
-from cranfield.io.formats.format import Plan
+from cranfield.io.formats.format import Plan, Writer
 from cranfield.io.formats.words import TextFormat, is_number, words
 from cranfield.io.shapes import Layout
 from cranfield.io.streams import Stream
@@ -25,28 +25,25 @@ class DelimitedFormat(TextFormat):
 
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
         line = first.decode(errors="replace")
-        found = self.header(line, role) or self.without_header(stream, line, role, named=named)
-        refuse_passages(found.names, role, stream.name)
-        return found
+        layout = self.header(line, role) or self.without_header(stream, line, role, named=named)
+        refuse_passages(layout.names, role, stream.name)
+        return layout
 
     def header(self, line: str, role: Role) -> Layout | None:
         """The layout that a first line names; columns may also be separated by white space."""
         for separator in (*self.separators, ""):
             names = split(line, separator)
-            found = find_columns(names, role)
-            if found:
+            if places := find_columns(names, role):
                 return Layout(
                     f"{(separator or ' ').join(names)}".replace("\t", " <tab> "),
-                    found.query,
-                    found.document,
-                    found.value,
+                    *places[:3],
                     least=len(names),
                     most=len(names),
                     separator=separator,
-                    value_name=found.value_name,
-                    ranks=found.ranks,
+                    value_name=places.value_name,
+                    ranks=places.ranks,
                     header=True,
-                    groups=found.groups,
+                    groups=places.groups,
                     names=tuple(names),
                 )
         return None
@@ -78,9 +75,10 @@ def split(line: str, separator: str) -> list[str]:
         return []
 
 
-class _DelimitedWriter:
+class _DelimitedWriter(Writer):
     def __init__(self, plan: Plan, file: Any, separator: str) -> None:
-        self._plan, self._file, self._separator = plan, file, separator
+        super().__init__(plan, file)
+        self._separator = separator
         self._rows([plan.format.columns(plan)])
 
     def write(self, records: Records) -> None:
@@ -93,6 +91,3 @@ class _DelimitedWriter:
         text = io.StringIO()
         csv.writer(text, delimiter=self._separator, lineterminator="\n").writerows(rows)
         self._file.write(text.getvalue().encode())
-
-    def close(self) -> None:
-        pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from cranfield.io.column_names import Role
 from cranfield.io.shapes import Grouped, Source
@@ -89,8 +89,14 @@ class Plan(NamedTuple):
         check_ids(groups, self.format, self.source, records.line)
 
 
-class Writer(Protocol):
-    def write(self, records: Records) -> None: ...
+class Writer:
+    """Writes rows to an open file, some at a time."""
+
+    def __init__(self, plan: Plan, file: Any) -> None:
+        self._plan, self._file = plan, file
+
+    def write(self, records: Records) -> None:
+        raise NotImplementedError
 
     def close(self) -> None:
         """Write what comes after the last row."""

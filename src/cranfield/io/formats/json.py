@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.io.column_names import Role, find_columns
-from cranfield.io.formats.format import Format, Plan
-from cranfield.io.mappings import from_rows, id_text, read_rows
+from cranfield.io.formats.format import Format, Plan, Writer
+from cranfield.io.mappings import from_rows, has_contexts, id_text, number_text, read_rows
 from cranfield.io.shapes import Rankings, Rows
 from cranfield.io.streams import LOOK, Stream
 
@@ -71,8 +71,6 @@ def first_marks(head: bytes) -> bytes:
 def is_row(head: bytes, role: Role) -> bool:
     """Whether the first line is a row; decided by its first member if it is too long to read here."""
     import json
-
-    from cranfield.io.mappings import has_contexts
 
     text = head.lstrip()
     line, end, _ = text.partition(b"\n")
@@ -137,17 +135,17 @@ def parse_json(text: bytes | bytearray, name: str, *, line: int | None = None, h
         raise InputError(name, f"this is not JSON ({error}).", line=line, hint=hint) from None
 
 
-class _JsonWriter:
-    def __init__(self, plan: Plan, file: Any) -> None:
-        self._plan, self._file = plan, file
-        self._before = b"{\n"
+class _JsonWriter(Writer):
+    _before = b"{\n"
 
     def write(self, records: Records) -> None:
-        from cranfield.io.numbers import number_text
-
         self._plan.check(records)
         if len(set(records.document)) < len(records.document):
-            raise _repeated(records, self._plan.source)
+            first: dict[str, int] = {}
+            at = next(at for at, document in enumerate(records.document) if first.setdefault(document, at) < at)
+            twice = f"document '{records.document[at]}' appears twice for query '{records.query[0]}'"
+            fact, hint = f"{twice}, which json cannot store.", "'cranfield check' lists all of them"
+            raise InputError(self._plan.source, fact, line=records.place(at), hint=hint)
         texts = list(map(number_text, records.value.tolist())) if self._plan.ranks else records.text
         members = zip(map(quoted, records.document), json_numbers(texts), strict=True)
         inner = ", ".join([f"{document}: {value}" for document, value in members])
@@ -158,16 +156,6 @@ class _JsonWriter:
         self._file.write(b"\n}\n" if self._before == b",\n" else b"{}\n")
 
 
-def _repeated(records: Records, source: str) -> InputError:
-    first: dict[str, int] = {}
-    at = next(at for at, document in enumerate(records.document) if first.setdefault(document, at) < at)
-    fact = f"document '{records.document[at]}' appears twice for query '{records.query[0]}', which json cannot store."
-    return InputError(source, fact, line=records.place(at), hint="'cranfield check' lists all of them")
-
-
-_NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
-
-
 def quoted(text: str) -> str:
     """Text as a JSON string, in which letters of all languages stay as they are."""
     from json.encoder import encode_basestring
@@ -176,6 +164,5 @@ def quoted(text: str) -> str:
 
 
 def json_numbers(texts: Sequence[str]) -> list[str]:
-    from cranfield.io.numbers import number_text
-
-    return [text if re.fullmatch(_NUMBER, text) else number_text(float(text)) for text in texts]
+    spelled = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+    return [text if re.fullmatch(spelled, text) else number_text(float(text)) for text in texts]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.io.column_names import Role, needed_columns, refuse_passages
-from cranfield.io.formats.format import Format, Plan
+from cranfield.io.formats.format import Format, Plan, Writer
 from cranfield.io.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
 from cranfield.io.mappings import from_rows, read_rows
 from cranfield.io.shapes import Rankings, Rows
@@ -77,16 +77,10 @@ def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
     return row
 
 
-class _JsonLinesWriter:
-    def __init__(self, plan: Plan, file: Any) -> None:
-        self._plan, self._file = plan, file
-
+class _JsonLinesWriter(Writer):
     def write(self, records: Records) -> None:
         self._plan.check(records, self._plan.groups_of(records))
         line = "{{" + ", ".join(f"{quoted(name)}: {{}}" for name in self._plan.format.columns(self._plan)) + "}}\n"
         *ids, texts = self._plan.cells(records)
         cells = [map(quoted, column) for column in ids]
         self._file.write("".join(map(line.format, *cells, json_numbers(texts))).encode())
-
-    def close(self) -> None:
-        pass

@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield.errors import CranfieldError, InputError, need
 from cranfield.io.column_names import Role, needed_columns
-from cranfield.io.formats.format import Format, Plan
+from cranfield.io.formats.format import Format, Plan, Writer
 from cranfield.io.shapes import Rows, Table
 from cranfield.io.streams import Stream
 
@@ -94,14 +94,14 @@ def _unreadable(stream: Stream, error: Exception) -> InputError:
     return InputError(stream.name, f"this Parquet file cannot be read ({error}).")
 
 
-class _ParquetWriter:
+class _ParquetWriter(Writer):
     def __init__(self, plan: Plan, file: Any) -> None:
-        self._plan = plan
+        super().__init__(plan, file)
         self._arrow = need("pyarrow", extra="frames", purpose="writing Parquet")
         parquet = need("pyarrow.parquet", extra="frames", purpose="writing Parquet")
         *ids, value = plan.format.columns(plan)
-        self._number = self._arrow.int64() if plan.whole else self._arrow.float64()
-        self._schema = self._arrow.schema([*((name, self._arrow.string()) for name in ids), (value, self._number)])
+        number = self._arrow.int64() if plan.whole else self._arrow.float64()
+        self._schema = self._arrow.schema([*((name, self._arrow.string()) for name in ids), (value, number)])
         self._writer = parquet.ParquetWriter(_CountingFile(file), self._schema)
 
     def write(self, records: Records) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from cranfield.io.column_names import Role
 from cranfield.io.formats.format import Plan
 from cranfield.io.formats.words import WordFormat
+from cranfield.io.mappings import number_text
 from cranfield.io.shapes import TREC_QRELS, TREC_RUN, Layout
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ class Trec(WordFormat):
         return f"{query} {group} {document} {grade}\n"
 
     def run_lines(self, query: str, records: Records, ranks: Sequence[str], plan: Plan) -> list[str]:
-        from cranfield.io.numbers import number_text
-
         names = [plan.name] * len(ranks) if plan.name or records.name is None else records.name
         scores = list(map(number_text, records.value.tolist())) if plan.ranks else records.text
         rows = zip(records.document, ranks, scores, names, strict=True)

@@ -26,8 +26,7 @@ class TextFormat(Format):
         raise NotImplementedError
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Text:
-        first = data_line(stream)
-        return Text(stream.name, stream, self.layout(stream, first, role, named=named))
+        return Text(stream.name, stream, self.layout(stream, data_line(stream), role, named=named))
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Text:
         return self.open(stream, "qrels", named=named)
@@ -53,8 +52,7 @@ class WordFormat(TextFormat):
         return self.by_width(words(first), role) is not None
 
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
-        found = None if named else self.by_width(words(first), role)
-        return found or self.layouts[role]
+        return (None if named else self.by_width(words(first), role)) or self.layouts[role]
 
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
         # A named format is trusted; the number of columns still distinguishes judgments from a run.
@@ -66,7 +64,7 @@ class WordFormat(TextFormat):
         return role == "run"
 
     def writer(self, plan: Plan, file: Any) -> Writer:
-        return _JudgmentLines(self, plan, file) if plan.role == "qrels" else _RunLines(self, plan, file)
+        return _LineWriter(self, plan, file)
 
     def judgment_line(self, query: str, group: str, document: str, grade: str) -> str:
         raise NotImplementedError
@@ -136,48 +134,37 @@ def _word_formats() -> list[WordFormat]:
     return [format for format in FORMATS.values() if isinstance(format, WordFormat)]
 
 
-class _Lines:
-    """Lines without a header; their first line must show the format."""
+class _LineWriter(Writer):
+    """Lines without a header, of which the first must show the format; those of a run are in rank order.
+
+    moved, renumbered: queries that had another order, or other ranks
+    """
 
     def __init__(self, format: WordFormat, plan: Plan, file: Any) -> None:
-        self._format, self._plan, self._file, self._started = format, plan, file, False
-
-    def _write(self, lines: list[str], records: Records) -> None:
-        data = "".join(lines).encode()
-        if not self._started and lines:
-            self._started = True
-            _check_first_line(lines[0].encode(), self._plan, self._format.layouts[self._plan.role], records.place(0))
-        self._file.write(data)
-
-    def close(self) -> None:
-        pass
-
-
-class _JudgmentLines(_Lines):
-    def write(self, records: Records) -> None:
-        groups = records.group or ["0"] * len(records.query)
-        self._plan.check(records, groups)
-        rows = zip(records.query, groups, records.document, records.text, strict=True)
-        self._write([self._format.judgment_line(*row) for row in rows], records)
-
-
-class _RunLines(_Lines):
-    """Lines of a run, in rank order; `moved` and `renumbered` count queries that had another."""
-
-    def __init__(self, format: WordFormat, plan: Plan, file: Any) -> None:
-        super().__init__(format, plan, file)
+        super().__init__(plan, file)
+        self._format, self._started = format, False
         self.moved = self.renumbered = 0
 
     def write(self, records: Records) -> None:
-        self._plan.check(records)
-        order = None if self._plan.ranked else rank_order(records)
-        if order is not None:
-            self.moved += 1
-            records = records.take(order)
-        ranks = [str(rank) for rank in range(1, len(records.query) + 1)]
-        if records.rank is not None and records.rank != ranks:
-            self.renumbered += 1
-        self._write(self._format.run_lines(records.query[0], records, ranks, self._plan), records)
+        plan = self._plan
+        if plan.role == "qrels":
+            groups = records.group or ["0"] * len(records.query)
+            plan.check(records, groups)
+            rows = zip(records.query, groups, records.document, records.text, strict=True)
+            lines = [self._format.judgment_line(*row) for row in rows]
+        else:
+            plan.check(records)
+            order = None if plan.ranked else rank_order(records)
+            if order is not None:
+                self.moved += 1
+                records = records.take(order)
+            ranks = [str(rank) for rank in range(1, len(records.query) + 1)]
+            self.renumbered += records.rank is not None and records.rank != ranks
+            lines = self._format.run_lines(records.query[0], records, ranks, plan)
+        if not self._started and lines:
+            self._started = True
+            _check_first_line(lines[0].encode(), plan, self._format.layouts[plan.role], records.place(0))
+        self._file.write("".join(lines).encode())
 
 
 def is_number(text: str | bytes) -> bool:
@@ -206,15 +193,12 @@ def _check_first_line(line: bytes, plan: Plan, meant: Layout, place: int | None)
     stream = Stream(io.BytesIO(line))
     try:
         format = recognise(stream, plan.role)
-        found = (
-            format.layout(stream, line.rstrip(b"\n"), plan.role, named=False)
-            if isinstance(format, TextFormat)
-            else None
-        )
+        if isinstance(format, TextFormat):
+            layout = format.layout(stream, line.rstrip(b"\n"), plan.role, named=False)
+            if layout.shape == meant.shape and not layout.header:
+                return
     except InputError:
-        found = None
-    if found is not None and found.shape == meant.shape and not found.header:
-        return
+        pass
     shown, name = short(line.decode().rstrip()), plan.format.name
     fact = f"the first line, {shown}, looks like another format, so {name} cannot store its ids."
     raise InputError(plan.source, fact, line=place, hint="write jsonl, json or parquet, or change the ids")

@@ -15,9 +15,8 @@ from typing import Any, Generic, TypeVar, cast
 
 import sqlalchemy as sa
 
-from cranfield.errors import CranfieldError, InputError, OutputError, either, need
+from cranfield.errors import CranfieldError, InputError, OutputError, either, near_file, need
 from cranfield.io.formats.store import HEAD
-from cranfield.io.near_files import near_file
 from cranfield.io.target import locked
 from cranfield.judging.store.schema import VERSION, create_tables, migrate, version_of
 

@@ -52,12 +52,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy, depth:
     if native is not None and isinstance(source.by_query, dict) and policy.same_id == "keep":
         threads = CORES if len(source.by_query) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
         retrieved, extra, columns, rankings = native.scan_dicts(
-            source.by_query,
-            judgments.number,
-            judgments.document_ids,
-            judgments.first,
-            in_order,
-            threads,
+            source.by_query, judgments.number, judgments.document_ids, judgments.first, in_order, threads
         )
         found.append(Places(*columns))
     else:

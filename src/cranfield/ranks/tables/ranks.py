@@ -366,9 +366,7 @@ class JudgedRanks:
             retrieved=self.retrieved[queries],
             missing=self.missing[queries],
             all_judged=JudgedGrades(
-                self.judged_grades[judged],
-                self.judged_first[start : stop + 1] - judged.start,
-                self.judged_row[judged],
+                self.judged_grades[judged], self.judged_first[start : stop + 1] - judged.start, self.judged_row[judged]
             ),
             lengths=self.lengths and self.lengths[queries],
             complete=self.complete,
@@ -382,12 +380,7 @@ class JudgedRanks:
         """
         at = np.flatnonzero(kept)  # five times as fast as the flags, for as many columns
         return replace(
-            self,
-            query=self.query[at],
-            rank=self.rank[at],
-            grade=self.grade[at],
-            tied=self.tied[at],
-            row=self.row[at],
+            self, query=self.query[at], rank=self.rank[at], grade=self.grade[at], tied=self.tied[at], row=self.row[at]
         )
 
     @classmethod
