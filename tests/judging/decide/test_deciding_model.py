@@ -22,7 +22,7 @@ from cranfield.judging.decide.grade_model import (
     solved,
     sums_of,
 )
-from cranfield.judging.pool.returned import all_returned_first
+from cranfield.judging.pool.order import all_returned_first
 from cranfield.measures import parse_measure
 from cranfield.measures.arithmetic import gains
 

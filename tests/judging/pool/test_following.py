@@ -7,10 +7,9 @@ import pytest
 from cranfield.judging.decide.decide import FollowedDecision
 from cranfield.judging.decide.decision import Decision
 from cranfield.judging.page.desk import Desk
-from cranfield.judging.pool import returned
-from cranfield.judging.pool.order import TURN, FollowPlan
+from cranfield.judging.pool import order as ordering
+from cranfield.judging.pool.order import TURN, FollowPlan, pool_of_runs
 from cranfield.judging.pool.orders import find_order
-from cranfield.judging.pool.returned import pool_of_runs
 from cranfield.ranks.run import open_run
 
 CHANCE = Random(3)
@@ -172,7 +171,7 @@ def test_the_page_hands_documents_out_in_the_order(store):
 @pytest.mark.parametrize("order", ["decide", "mtf"])
 def test_runs_are_opened_once_also_after_an_undo(store, order, monkeypatch):
     opened = []
-    monkeypatch.setattr(returned, "open_run", lambda run, format: opened.append(run) or open_run(run, format))
+    monkeypatch.setattr(ordering, "open_run", lambda run, format: opened.append(run) or open_run(run, format))
     following = find_order(order).follow(store, {"bad": BAD, "good": GOOD}, FollowPlan())
     judge(store, following.next("ann", 4))
     store.undo("ann")

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.judging.pool.returned import ReturnedByRuns
+from cranfield.judging.pool.order import ReturnedByRuns
 from cranfield.measures.registry import Measure
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.first_documents import Grades

@@ -25,8 +25,7 @@ from cranfield.judging.decide.looks import (
     reason_of,
     state_of_all,
 )
-from cranfield.judging.pool.order import USUAL_DEPTH
-from cranfield.judging.pool.returned import ReturnedByRuns, all_returned_first, returned_first
+from cranfield.judging.pool.order import USUAL_DEPTH, ReturnedByRuns, all_returned_first, returned_first
 from cranfield.judging.store.scale import DEFAULT_SCALE
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of

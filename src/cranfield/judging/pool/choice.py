@@ -97,6 +97,7 @@ def choose(
     beyond = len(unjudged) - len(waiting)
     sampled = [document for document in below if document in sample and document not in judged]
     not_drawn = [document for document in below if document not in sample and document not in judged]
+    both = judged & known.keys()
     to_rank = f"sample down to rank {plan.sample_depth} of"
     return PoolOfQuery(
         waiting={
@@ -106,11 +107,7 @@ def choose(
         not_drawn={document: _why(f"not drawn: {to_rank}", returned[document], plan.deepest) for document in not_drawn},
         strata={
             **{document: _first_stratum(known.get(document, ""), plan) for document in waiting},
-            **{
-                document: _first_stratum(known[document], plan)
-                for document in first
-                if document in judged & known.keys()
-            },
+            **{document: _first_stratum(known[document], plan) for document in first if document in both},
             **dict.fromkeys((*sampled, *not_drawn), _sampled_stratum(known, plan)),
             **{document: known[document] for document in (*sampled, *not_drawn) if document in known},
         },
