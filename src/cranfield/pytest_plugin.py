@@ -98,13 +98,12 @@ class SearchQuality:
             evaluation.save(saved)
             keep(project, self._name, saved, path)
             return self
-        beside = beside_accepted(project, self._judgments, evaluation, self.recorded, evaluation.measures)
+        beside = beside_accepted(project, self._judgments, evaluation, self.recorded)
         if beside is None:
             where = project.accepted_path(f"{self._name}{VALUES}")
             pytest.fail(f"nothing is accepted for '{self._name}' yet: {where} does not exist.\n{_HOW}", pytrace=False)
-        found = beside.gate(project)
-        if not found.passed:
-            failed = [check.message for check in found.checks if not check.passed]
+        failed = [check.message for check in beside.failed_checks]
+        if failed:
             pytest.fail("\n".join([f"{self._name} is worse than accepted", *failed, *beside.notes]), pytrace=False)
         return self
 

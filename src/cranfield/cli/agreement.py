@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import options
 from cranfield.cli.input_options import AssessorOptions, RunFormatOptions
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, option
@@ -13,8 +13,6 @@ from cranfield.judging.store import BY_PEOPLE
 
 
 class AgreementOptions(AssessorOptions, options.JsonOptions, section="Output"):
-    """Whose judgments are compared, and what is shown of it."""
-
     disagreements: int = option(
         "--disagreements",
         type=click.IntRange(0),
@@ -33,20 +31,9 @@ class AgreementOptions(AssessorOptions, options.JsonOptions, section="Output"):
     seed: int = options.SEED
 
 
-@options.command(
-    "agreement",
-    store=argument(),
-    runs=argument(nargs=-1, metavar="[RUN]..."),
-    measures=MeasureOptions,
-    shown=AgreementOptions,
-    reading=RunFormatOptions,
-)
+@options.command("agreement", store=argument(), runs=options.ANY_RUNS)
 def command(
-    store: str,
-    runs: tuple[str, ...],
-    measures: MeasureOptions,
-    shown: AgreementOptions,
-    reading: RunFormatOptions,
+    store: str, runs: tuple[str, ...], measures: MeasureOptions, shown: AgreementOptions, reading: RunFormatOptions
 ) -> None:
     """Show how well the assessors of STORE agree on the documents that several of them judged.
 
@@ -76,5 +63,4 @@ def command(
         seed=shown.seed,
         format=reading.format,
     )
-    data, width, paint = shown.form == "json", output.width(shown.file), output.paint(shown.file)
-    output.write([agreed.to_json() if data else agreement_text(agreed, width, paint)], shown.file, data=data)
+    shown.write(agreed.to_json, lambda width, paint: agreement_text(agreed, width, paint))

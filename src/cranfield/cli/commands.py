@@ -48,29 +48,24 @@ GROUPS = {
         "completion": ("Print the completion script of a shell.", "files.completion"),
     },
 }
-COMMANDS = {name: summary for group in GROUPS.values() for name, (summary, _) in group.items()}
-HOMES = {name: home for group in GROUPS.values() for name, (_, home) in group.items()}
+COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
 
 
 class Commands(click.Group):
-    """The commands by name."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of `--help`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = HOMES[cmd_name].partition(".")
+        _, home = COMMANDS[cmd_name]
+        module, _, name = home.partition(".")
         command: click.Command = getattr(import_module(f"cranfield.cli.{module}"), name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or suggest a similar one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = nearest(args[0], COMMANDS)
             hint = f"did you mean {near}?" if near else "'cranfield --help' lists the commands"
@@ -91,12 +86,10 @@ class Commands(click.Group):
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands, then the options of all of them."""
         self.format_commands(ctx, formatter)
         click.Command.format_options(self, ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands in groups, without importing them."""
         width = max(map(len, COMMANDS))
         for group, named in GROUPS.items():
             with formatter.section(group):

@@ -7,24 +7,15 @@ from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, query_t
 from cranfield.cli.measure_options import ImportOptions, MeasureOptions
 from cranfield.cli.options import argument, option
 from cranfield.cli.run_files import only
+from cranfield.show.layout import Paint
 
 
 class ExplanationOptions(options.JsonOptions):
-    """What is shown of a query, and how."""
-
     k: int = options.depth(10)
     collection: str | None = options.collection()
 
 
-@options.command(
-    "explain",
-    judgments=JudgmentOptions,
-    run=argument(),
-    query=argument(),
-    measures=MeasureOptions,
-    shown=ExplanationOptions,
-    reading=reading_options(id_check=False),
-)
+@options.command("explain", run=argument(), query=argument(), reading=reading_options(id_check=False))
 def command(
     judgments: JudgmentOptions,
     run: str,
@@ -45,25 +36,22 @@ def command(
     from cranfield.show.explanation_text import explanation_json, explanation_text
 
     measures.import_measures()
-    qrels, file = judgments.source, shown.file
+    qrels = judgments.source
     chosen = map(measures.with_all, without_cutoff(measures.measures or USUAL))
     explained: Explanation = explain(qrels, only(run), query, chosen, shown.k, **reading.arguments())
-    data = shown.form == "json"
-    text = explanation_json(explained) if data else ""
-    if not data:
-        asked = query_texts(qrels, shown.collection).get(query, "")
-        text = explanation_text(explained, output.width(file), output.paint(file), asked)
-    output.write([text], file, data=data)
+
+    def text(width: int, paint: Paint) -> str:
+        return explanation_text(explained, width, paint, query_texts(qrels, shown.collection).get(query, ""))
+
+    shown.write(lambda: explanation_json(explained), text)
 
 
 class CatalogueOptions(ImportOptions, section="Output"):
-    """How measures are listed."""
-
     bibtex: bool = option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
     file: str | None = options.written()
 
 
-@options.command("measures", names=argument(nargs=-1, metavar="[NAME]..."), shown=CatalogueOptions)
+@options.command("measures", names=argument(nargs=-1, metavar="[NAME]..."))
 def measures(names: tuple[str, ...], shown: CatalogueOptions) -> None:
     """List all measures, or describe those named in full.
 

@@ -20,18 +20,11 @@ from cranfield.words import joined
 
 
 class CheckOptions(options.JsonOptions):
-    """What is an error, and how it is shown."""
-
     strict: bool = option("--strict", is_flag=True, help="Fail on warnings, too.")
 
 
-@options.command(
-    "check",
-    judgments=JudgmentOptions,
-    runs=options.RUNS,
-    shown=CheckOptions,
-    reading=reading_options(settings=("negative", "complete"), id_check=False),  # which documents count as judged
-)
+# The two settings say which documents count as judged.
+@options.command("check", runs=options.RUNS, reading=reading_options(settings=("negative", "complete"), id_check=False))
 def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions, reading: ReadingOptions) -> int:
     """Find all errors in the judgments in QRELS and in RUNs.
 
@@ -47,14 +40,11 @@ def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions
 
     with shown_progress("checking"):
         report = check_files(judgments.source, expanded(runs), **reading.arguments())
-    data, width, paint = shown.form == "json", output.width(shown.file), output.paint(shown.file)
-    output.write([check_json(report) if data else check_text(report, width, paint)], shown.file, data=data)
+    shown.write(lambda: check_json(report), lambda width, paint: check_text(report, width, paint))
     return 2 if report.unreadable else 0 if report.passes(strict=shown.strict) else 1
 
 
 class ConversionOptions(options.OptionGroup, section="Output"):
-    """What is converted, from which format into which."""
-
     target_format: str | None = option(
         "--to", choices=writable(), metavar="FORMAT", help="The format of OUT [from its extension]."
     )
@@ -63,8 +53,6 @@ class ConversionOptions(options.OptionGroup, section="Output"):
 
 
 class SourceOptions(options.OptionGroup, section="Input"):
-    """What is converted."""
-
     format: str | None = option(
         "--from", choices=readable(), metavar="FORMAT", help="The format of IN, if it cannot be detected."
     )
@@ -73,14 +61,7 @@ class SourceOptions(options.OptionGroup, section="Input"):
     )
 
 
-@options.command(
-    "convert",
-    source=argument(metavar="IN"),
-    target=argument(metavar="OUT"),
-    given=SourceOptions,
-    wanted=ConversionOptions,
-    chosen=ViewOptions,
-)
+@options.command("convert", source=argument(metavar="IN"), target=argument(metavar="OUT"))
 def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOptions, chosen: ViewOptions) -> None:
     """Write the judgments or the run in IN to OUT, in another format.
 
@@ -96,7 +77,11 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
       cranfield convert builtin - --to beir
       cranfield convert builtin judgments.db --assessor trec
     """
-    source = _one_file(source)
+    if not names_store(source) and not os.path.isdir(source):  # then it may be a pattern
+        files = expanded([source])
+        if len(files) > 1:
+            raise InputError(source, f"this pattern matches {len(files)} files.", hint="convert one file at a time")
+        source = files[0]
     if wanted.target_format is None and names_store(target):
         several = len(chosen.assessors) > 1 or len(chosen.kinds) > 1
         if given.role == "run" or wanted.name or chosen.merge or chosen.pooled or several:
@@ -121,14 +106,6 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
 
 
 options.fill_help(convert, COMPRESSED=joined(COMPRESSED, "or"))
-
-
-def _one_file(source: str) -> str:
-    """The file for a pattern; any other name stays as it is."""
-    files = [source] if names_store(source) or os.path.isdir(source) else expanded([source])
-    if len(files) > 1:
-        raise InputError(source, f"this pattern matches {len(files)} files.", hint="convert one file at a time")
-    return files[0]
 
 
 def _into_store(source: str, target: str, assessor: str | None, kind: str | None, format: str | None) -> None:

@@ -23,8 +23,6 @@ BESIDE = ".chunks.jsonl"  # after the name of a run
 
 
 class RunFormatOptions(OptionGroup, section="Input"):
-    """The format of runs."""
-
     format: str | None = option(
         "--run-format",
         metavar="FORMAT",
@@ -34,8 +32,6 @@ class RunFormatOptions(OptionGroup, section="Input"):
 
 
 class FormatOptions(RunFormatOptions):
-    """The formats of runs and judgments."""
-
     qrels_format: str | None = option(
         "--qrels-format",
         metavar="FORMAT",
@@ -51,20 +47,16 @@ class ReadingOptions(FormatOptions):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the policy that were given."""
         return {name: value for name, value in vars(self).items() if name in settings_of() and value is not None}
 
     def arguments(self) -> dict[str, Any]:
         """The options given, as arguments of functions that read judgments and runs."""
-        policy = Policy(**self.settings) if self.settings else None
-        given: dict[str, Any] = {"policy": policy, "format": self.format, "qrels_format": self.qrels_format}
-        given["check_ids"] = self.check_ids
+        given = {"policy": Policy(**self.settings) if self.settings else None}
+        given |= {name: getattr(self, name) for name in ("format", "qrels_format", "check_ids")}
         return {name: value for name, value in given.items() if value is not None}
 
 
 class IdCheckOptions(OptionGroup, section="Input"):
-    """Whether a run must have ids in common with the judgments."""
-
     check_ids: bool = option(
         "--no-id-check",
         is_flag=True,
@@ -99,8 +91,6 @@ def reading_options(*, settings: Collection[str] | None = None, id_check: bool =
 
 
 class AssessorOptions(OptionGroup, section="Judgments in a store"):
-    """Whose judgments of a store are used."""
-
     assessors: tuple[str, ...] = option(
         "--assessor", multiple=True, metavar="NAME", help="An assessor; may be repeated."
     )
@@ -114,8 +104,6 @@ class AssessorOptions(OptionGroup, section="Judgments in a store"):
 
 
 class ViewOptions(AssessorOptions):
-    """Which judgments of a store: whose they are, and how several of one document are merged."""
-
     merge: str | None = option(
         "--merge",
         choices=RULES,
@@ -135,8 +123,6 @@ class ViewOptions(AssessorOptions):
 
 
 class JudgmentOptions(ViewOptions):
-    """The argument QRELS, and which judgments of it."""
-
     qrels: str | None = argument()
 
     @property
@@ -174,7 +160,7 @@ class DocumentOptions(OptionGroup, section="Documents"):
             return qrels, list(runs)
         if qrels is None:
             raise click.UsageError("--chunks needs judgments and runs.")
-        from cranfield.io.stored_texts import read_texts
+        from cranfield.io.placed_rows import read_texts
         from cranfield.ranks.chunk_runs import ChunkRun
         from cranfield.ranks.chunks import Chunks
         from cranfield.ranks.passages import PassageJudgments
@@ -189,22 +175,18 @@ class DocumentOptions(OptionGroup, section="Documents"):
         return PassageJudgments.read(qrels, texts), measured
 
     def _files(self, paths: Sequence[str]) -> list[str]:
-        """The chunk file of each run, as given with --chunks."""
-        if len(self.chunks) == 1:
-            return [*self.chunks] * len(paths)
-        if len(self.chunks) != len(paths):
-            raise click.UsageError(
-                f"{len(self.chunks)} files of chunks for {len(paths)} runs: give --chunks once for all runs, "
-                f"or once for each run, in this order: {', '.join(paths)}."
-            )
-        return [*self.chunks]
+        if len(self.chunks) in (1, len(paths)):
+            return [*self.chunks] * (len(paths) // len(self.chunks))
+        raise click.UsageError(
+            f"{len(self.chunks)} files of chunks for {len(paths)} runs: give --chunks once for all runs, "
+            f"or once for each run, in this order: {', '.join(paths)}."
+        )
 
 
 def _are_passages(qrels: Any) -> bool:
-    """Whether this is a file of judged passages, by its columns."""
     if not isinstance(qrels, Stream) or qrels.address is None or not os.path.isfile(qrels.address):
         return False
-    from cranfield.io.first_lines import names_passages
+    from cranfield.io.placed_rows import names_passages
 
     return names_passages(qrels)
 
@@ -252,7 +234,6 @@ class ChosenEngine:
         self.name, self.settings = name, settings or {}
 
     def opened(self, runs: Sequence[str], format: str | None) -> list[Any]:
-        """A lazy frame of the Parquet files for each name, pattern or folder."""
         if self.name is None:
             return []
         from cranfield.engines.sources import open_lazily
@@ -267,19 +248,16 @@ class EngineCommand(Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Check whether an option may belong to an engine, or asks for help."""
         own = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
         options = (word.partition("=")[0] for word in args if word.startswith("-") and word != "-")
         ctx.meta[_ASKED] = ctx.resilient_parsing or not own.issuperset(options)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The command's own options, then those of the engines, then --help."""
         own = super().get_params(ctx)
         return [*self.params, *_engine_options(), *own[len(self.params) :]] if ctx.meta.get(_ASKED, True) else own
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Pass the settings of the chosen engine; settings of another one are an error."""
         if not ctx.meta[_ASKED]:
             ctx.params["engine"] = ChosenEngine()
             return super().invoke(ctx)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,10 +17,6 @@ from cranfield.cli.run_files import expanded
 from cranfield.judging.pool import DECIDE, ORDERS, FollowPlan, Order
 from cranfield.words import count
 
-if TYPE_CHECKING:
-    from cranfield.judging.pool import Followed
-    from cranfield.judging.store import Store
-
 
 class GradeOption(click.ParamType[tuple[float, str, str]]):
     """A grade with its name and what it means: 2=Relevant: part of the answer."""
@@ -28,7 +24,6 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
     name = "grade"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
-        """The grade, its name and its meaning."""
         grade, _, description = str(value).partition("=")
         name, _, meaning = description.partition(":")
         try:
@@ -38,14 +33,10 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 
 
 class JudgedRunOptions(RunFormatOptions):
-    """The project, and the format of runs."""
-
     config: Path = options.config("cranfield.toml")
 
 
 class DecisionOptions(JudgedRunOptions, section="Comparison"):
-    """Which runs the judgments are to tell apart."""
-
     decide: bool = option(
         "--decide",
         is_flag=True,
@@ -70,8 +61,6 @@ class DecisionOptions(JudgedRunOptions, section="Comparison"):
 
 
 class JudgingPageOptions(options.OptionGroup, section="Page"):
-    """The page, who judges on it, and where it is."""
-
     assessor: str | None = option(
         "--me", metavar="NAME", help="Your name, under which grades are saved [your user name]."
     )
@@ -100,15 +89,7 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
     no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
 
 
-@options.command(
-    "judge",
-    store=argument(required=False),
-    runs=argument(nargs=-1, metavar="[RUN]..."),
-    decision=DecisionOptions,
-    measures=MeasureOptions,
-    page=JudgingPageOptions,
-    model=ModelOptions,
-)
+@options.command("judge", store=argument(required=False), runs=options.ANY_RUNS)
 def command(
     store: str | None,
     runs: tuple[str, ...],
@@ -153,17 +134,14 @@ def command(
     if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
     if model.model_assessors and chosen not in (None, DECIDE):
-        raise click.UsageError(
-            f"--order {decision.order} is for people; "
-            "a model judges everything that waits, or with --decide only what matters."
-        )
+        rest = "a model judges everything that waits, or with --decide only what matters."
+        raise click.UsageError(f"--order {decision.order} is for people; {rest}")
     if model.model_assessors and page.assessor is not None:
         raise click.UsageError("--me names a person and --assessor a model: give only one of them.")
     shared = is_shared(page.host, page.names)
     if shared and page.assessor is not None:
-        raise click.UsageError(
-            "--me gives one name, but others can open this page: everyone enters their own name there."
-        )
+        fact = "--me gives one name, but others can open this page: everyone enters their own name there."
+        raise click.UsageError(fact)
     measures.import_measures()  # a project may measure by them, too
     measures = measures.replaced(imports=())
     where = store if store is not None else _pooled(decision.config)
@@ -175,12 +153,15 @@ def command(
             if chosen is None:
                 judge_with_model(opened, name, model, decision.config)
             else:
-                asked = _plan(DECIDE, measures, plan)
-                begin = DECIDE.beginning(opened, named_runs(expanded(runs)), asked)
+                begin = DECIDE.beginning(opened, named_runs(expanded(runs)), _plan(DECIDE, measures, plan))
                 decide_with_model(opened, name, model, decision.config, begin)
         if model.model_assessors:
             return
-        followed = _followed(opened, chosen, runs, measures, plan) if chosen is not None else None
+        followed = None
+        if chosen is not None:  # the documents wait in the store, all at once or as they are chosen
+            files = expanded(runs)
+            followed = chosen.follow(opened, named_runs(files), _plan(chosen, measures, plan))
+            followed.wait(f"order {chosen.name}: {', '.join(files[:3])}{', …' if len(files) > 3 else ''}")
 
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")
@@ -207,19 +188,6 @@ def command(
     output.say(f"\n{opened.name}: {done.documents - done.left:,} of {documents} judged, {done.left:,} left")
 
 
-def _followed(
-    store: Store, order: Order, runs: tuple[str, ...], measures: MeasureOptions, plan: FollowPlan
-) -> Followed:
-    """The order of documents. They wait in the store, all at once or as they are chosen."""
-    from cranfield.evaluation.naming import named_runs
-
-    files = expanded(runs)
-    followed = order.follow(store, named_runs(files), _plan(order, measures, plan))
-    listed = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
-    followed.wait(f"order {order.name}: {listed}")
-    return followed
-
-
 def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPlan:
     """The plan with the measure that decides, if the order compares runs."""
     if not order.measure and (plan.all_pairs or not measures.usual):
@@ -232,7 +200,7 @@ def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPla
 
 def _pooled(config: Path) -> str:
     """Pool what is to be judged in a project; returns the name of its store."""
-    from cranfield.cli.pool_sources import pool_project
+    from cranfield.cli.pool import pool_project
     from cranfield.errors import InputError
     from cranfield.io.formats.store import STORE
     from cranfield.systems.project import read_project

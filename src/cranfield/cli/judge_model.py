@@ -33,19 +33,16 @@ class SettingOption(click.ParamType[tuple[str, Any]]):
     name = "setting"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """The name and the value; a value that is not TOML is text."""
         name, equals, setting = str(value).partition("=")
         if not equals or not name.strip():
             self.fail(f"'{value}' is not a setting, such as 'temperature=0.5'.", param, ctx)
         try:
             return name.strip(), tomllib.loads(f"value = {setting}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
+        except (tomllib.TOMLDecodeError, KeyError):  # then it is text
             return name.strip(), setting
 
 
 class ModelOptions(OptionGroup, section="Model"):
-    """Which model judges, how it is asked, and how much."""
-
     model_assessors: tuple[str, ...] = option(
         "--assessor",
         multiple=True,
@@ -88,22 +85,15 @@ class ModelOptions(OptionGroup, section="Model"):
 
     @property
     def named(self) -> list[str]:
-        """OptionGroup that were given although they only make sense with --assessor."""
-        given = {
-            "--set": self.settings,
-            "--limit": self.limit,
-            "--budget": self.budget,
-            "--check-order": self.check_order,
-        }
-        given |= {"--again": self.again, "--dry-run": self.dry_run, "--show-missing": self.show_missing}
-        return [name for name, value in given.items() if value]
+        """The options that were given although they only make sense with --assessor."""
+        fields = ("settings", "limit", "budget", "check_order", "again", "dry_run", "show_missing")
+        return [self.declared[name][0].names[0] for name in fields if getattr(self, name)]
 
 
 def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:
-    """Ask a model about the waiting documents, and print the result."""
     from cranfield.show.judging_text import estimate_lines, missing_lines, report_lines
 
-    assessor = chosen_assessor(name, options, config)
+    assessor = _chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
         estimate = asking.plan(options.canaries, options.check_order)
         for line in estimate_lines(assessor.name, estimate, asking.budget, asking.spent, counted=assessor.call is None):
@@ -131,7 +121,7 @@ def decide_with_model(
 
     if options.check_order or options.show_missing:
         raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")
-    assessor = chosen_assessor(name, options, config)
+    assessor = _chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
         if options.dry_run:
             look, most = most_to_ask(store, asking, make, options.canaries)
@@ -161,8 +151,7 @@ def _asking(store: Store, assessor: ModelAssessor, options: ModelOptions) -> Ask
     return Asking(store, assessor, jobs=options.jobs, limit=options.limit, budget=options.budget, again=options.again)
 
 
-def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAssessor:
-    """The model that the command line names, or describes."""
+def _chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAssessor:
     from cranfield.io.settings import read_toml
     from cranfield.judging.models import ModelAssessor
     from cranfield.systems.python import load_object
@@ -179,11 +168,8 @@ def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAsse
     elif ":" in name and "url" not in settings:
         settings = {"object": name, **settings}
     elif not settings:
-        known = (
-            f"{config} describes {', '.join(described)}"
-            if described
-            else "cranfield.toml describes one in [assessors.NAME]"
-        )
+        usual = "cranfield.toml describes one in [assessors.NAME]"
+        known = f"{config} describes {', '.join(described)}" if described else usual
         hint = f"{known}; or --set url=… --set model=…, or package.module:name"
         raise InputError(str(config), f"there is no assessor '{name}'.", hint=hint)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cranfield.cli import output
@@ -52,18 +53,16 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     documents = f"{count(most, 'document')} in the first {FIRST} of {queries} {'is' if most == 1 else 'are'} unjudged"
     output.say("")
     sentence = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
-    command = list(map(shlex.quote, words))
     stands = "; ".join(f"{word} is {meaning}" for word, meaning in STAND_FOR.items() if word in words)
     for line in [
         *wrapped(sentence, width=output.width()),
-        *_folded(command, output.width()),
+        *_folded(words),
         *wrapped(stands, "  where ", width=output.width()) * bool(stands),
     ]:
         output.remark(line)
 
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
-    """Print the commands that settle a difference by judging, if they are known."""
     from cranfield.systems.settling_commands import ADVICE, settling_commands
 
     if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples need no judging
@@ -71,17 +70,16 @@ def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
     commands = settling_commands(qrels, runs, measure)
     if commands:
         output.say("")
-        advice = wrapped(f"{ADVICE}:", width=output.width())
-        folded = (_folded(list(map(shlex.quote, words)), output.width()) for words in commands)
-        for line in [*advice, *(line for lines in folded for line in lines)]:
+        for line in (*wrapped(f"{ADVICE}:", width=output.width()), *chain.from_iterable(map(_folded, commands))):
             output.remark(line)
 
 
-def _folded(words: Sequence[str], width: int) -> Iterator[str]:
+def _folded(words: Sequence[str]) -> Iterator[str]:
     """A command on lines that a shell takes as one."""
-    line = f"  {words[0]}"
-    for word in words[1:]:
-        if len(line) + len(word) + 3 > width:
+    first, *others = map(shlex.quote, words)
+    line = f"  {first}"
+    for word in others:
+        if len(line) + len(word) + 3 > output.width():
             yield f"{line} \\"
             line = "   "
         line += f" {word}"

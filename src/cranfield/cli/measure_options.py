@@ -17,8 +17,6 @@ IMPORTS = file("--import", multiple=True, help="A Python file that registers mea
 
 
 class ImportOptions(OptionGroup, section="Measures"):
-    """Users' own measures."""
-
     imports: Sequence[str] = IMPORTS
 
     def import_measures(self) -> None:
@@ -28,8 +26,6 @@ class ImportOptions(OptionGroup, section="Measures"):
 
 
 class MeasureOptions(ImportOptions):
-    """The measures given, and the parameters set for all of them."""
-
     measures: Sequence[str] = option(
         "-m", "--measure", multiple=True, metavar="MEASURE", help="A measure such as nDCG@10; may be repeated."
     )
@@ -41,7 +37,6 @@ class MeasureOptions(ImportOptions):
 
     @property
     def usual(self) -> bool:
-        """Whether no option about measures was given."""
         return not self.measures and self.rel is None and not self.judged_only
 
     def chosen(self, default: Sequence[str]) -> tuple[Measure, ...]:
@@ -54,14 +49,8 @@ class MeasureOptions(ImportOptions):
     def with_all(self, measure: Measure) -> Measure:
         """A measure with the parameters set for all measures, where it has them and does not set them itself."""
         wanted = {"rel": self.rel, "judged_only": self.judged_only or None}
-        own = dict(measure.parameters)
-        return measure.replace(
-            **{
-                name: value
-                for name, value in wanted.items()
-                if value is not None and name in measure.definition.kinds and name not in own
-            }
-        )
+        free = measure.definition.kinds.keys() - dict(measure.parameters).keys()
+        return measure.replace(**{name: value for name, value in wanted.items() if value is not None and name in free})
 
 
 def _run_file(path: str) -> None:

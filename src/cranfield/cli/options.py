@@ -10,16 +10,19 @@ def command(sizes: Sizes) -> None: ...
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import click
 
+from cranfield.cli import output
 from cranfield.errors import CranfieldError, OptionNames, in_words
 from cranfield.words import joined
 
 if TYPE_CHECKING:
     from cranfield.comparison.significance import Test
+    from cranfield.show.layout import Paint
 
 HELP = "Help"
 # The sections of a command's help, in this order.
@@ -37,7 +40,6 @@ class Declared(NamedTuple):
     attributes: dict[str, Any]
 
     def made(self, field: str, section: str) -> click.Parameter:
-        """The parameter of one command."""
         if self.names:
             return Option([*self.names, field], section=section, **self.attributes)
         return click.Argument([field], **self.attributes)
@@ -45,9 +47,8 @@ class Declared(NamedTuple):
     @property
     def default(self) -> Any:
         given = self.attributes.get
-        return given(
-            "default", () if given("multiple") or given("nargs") == -1 else False if given("is_flag") else None
-        )
+        several = given("multiple") or given("nargs") == -1
+        return given("default", () if several else False if given("is_flag") else None)
 
 
 def option(*names: str, **attributes: Any) -> Any:
@@ -101,7 +102,6 @@ class OptionGroup:
         self.__dict__.update({name: declared.default for name, (declared, _) in self.declared.items()} | values)
 
     def replaced(self, **values: Any) -> Self:
-        """The same group with other values."""
         return type(self)(**{**self.__dict__, **values})
 
 
@@ -119,7 +119,6 @@ class Command(click.Command):
             raise CranfieldError(fact, hint=hint) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """All sections have columns of the same width."""
         sections = in_sections(self, ctx)
         names = [record[0] for section in sections.values() for record in section]
         width = max((len(name) for name in names if len(name) <= WIDEST), default=WIDEST)
@@ -138,7 +137,6 @@ class CalledOptions(OptionNames):
         self._options = {option.parameter: option for option in own}
 
     def name(self, parameter: str, values: Sequence[Any]) -> str:
-        """The option for a parameter, with one of these values, or a list of them."""
         option = self._options.get(parameter)
         if option is None:
             return ""
@@ -189,19 +187,24 @@ def write_row(formatter: click.HelpFormatter, name: str, text: str, width: int) 
 def command(
     name: str, *, cls: type[Command] = Command, **parameters: type[OptionGroup] | Declared
 ) -> Callable[..., click.Command]:
-    """A command with these parameters: an argument, or a group of options, of which it gets an object."""
-    groups = {parameter: group for parameter, group in parameters.items() if isinstance(group, type)}
+    """A command, from a function that gets an object of each group of options that its parameters name.
+
+    parameters: arguments, and groups that are made for this command
+    """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
+        known = {**inspect.get_annotations(function, eval_str=True), **parameters}
+        groups = {parameter: kind for parameter, kind in known.items() if hasattr(kind, "declared")}
+
         def called(**values: Any) -> Any:
             for parameter, group in groups.items():
                 values[parameter] = group(**{field: values.pop(field) for field in group.declared})
             return function(**values)
 
         made: list[click.Parameter] = []
-        for parameter, declared in parameters.items():
-            fields = {parameter: (declared, "")} if isinstance(declared, Declared) else declared.declared
-            made += [declared.made(field, section) for field, (declared, section) in fields.items()]
+        for parameter, kind in known.items():
+            fields = groups[parameter].declared if parameter in groups else {parameter: (kind, "")}
+            made += [it.made(field, section) for field, (it, section) in fields.items() if isinstance(it, Declared)]
         return cls(name, callback=functools.update_wrapper(called, function), params=made, help=function.__doc__)
 
     return decorate
@@ -219,7 +222,6 @@ class FileName(click.ParamType[str]):
     name = "file"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse an empty name."""
         return value or self.fail("a file name is needed", param, ctx)
 
 
@@ -227,11 +229,11 @@ FILE = FileName()
 
 
 def file(*names: str, help: str, **attributes: Any) -> Any:
-    """An option that takes the name of a file."""
     return option(*names, type=FILE, metavar="FILE", help=help, **attributes)
 
 
 RUNS = argument(nargs=-1, required=True, metavar="RUN...")
+ANY_RUNS = argument(nargs=-1, metavar="[RUN]...")
 BASELINE = option("-b", "--baseline", metavar="RUN", help="Compare the other runs with this one.")
 BOUNDS = option(
     "--bounds", is_flag=True, help="Show how low and how high each value could be, given the unjudged documents."
@@ -242,7 +244,6 @@ SEED = option("--seed", type=int, default=0, metavar="N", help="The seed of the 
 
 
 def depth(default: int) -> Any:
-    """How deep into rankings a command goes."""
     help_text = f"How many documents of a ranking [{default}]."
     return option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
 
@@ -255,13 +256,11 @@ def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Any:
 
 
 def worst(default: int) -> Any:
-    """How many of the worst queries a command shows."""
     help_text = f"Show the N worst queries, and why they fail [{default}]."
     return option("--worst", type=click.IntRange(0), default=default, metavar="N", help=help_text)
 
 
 def config(default: str | None) -> Any:
-    """The file of settings, and its default place."""
     from pathlib import Path
 
     help_text = f"A TOML file of settings [{default or 'none'}]."
@@ -282,15 +281,11 @@ PRINTED = {
 
 
 def written(*, required: bool = False) -> Any:
-    """The file to write; optional for commands that print by default."""
-    return file(
-        "-o", "--output", required=required, help=f"The file to write{'' if required else ' [standard output]'}."
-    )
+    told = f"The file to write{'' if required else ' [standard output]'}."
+    return file("-o", "--output", required=required, help=told)
 
 
 class PrintOptions(OptionGroup, section="Output"):
-    """How to print a result, besides text for people, and where to."""
-
     form: str
     file: str | None
 
@@ -304,21 +299,22 @@ class PrintOptions(OptionGroup, section="Output"):
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
-        if self.form is None:
-            declared, _ = self.declared["form"]
-            self.form = _form_of(self.file, list(declared.attributes["type"].choices))
+        if self.form is None:  # then the extension of the file says it
+            ending = (self.file or "").lower()
+            self.form = next((form for form, extension in PRINTED.items() if ending.endswith(extension)), "text")
+            known = list(self.declared["form"][0].attributes["type"].choices)
+            if self.form not in known:
+                fact = f"-o {self.file}: this command cannot write {self.form}, only {joined(known, 'or')}."
+                raise click.UsageError(fact)
 
 
 class JsonOptions(PrintOptions, formats=("json",)):
     """For commands that print text or JSON."""
 
-
-def _form_of(file: str | None, known: list[str]) -> str:
-    """The format that the extension of a file stands for; text, if it stands for none."""
-    form = next((name for name, extension in PRINTED.items() if (file or "").lower().endswith(extension)), "text")
-    if form not in known:
-        raise click.UsageError(f"-o {file}: this command cannot write {form}, only {joined(known, 'or')}.")
-    return form
+    def write(self, json: Callable[[], str], text: Callable[[int, Paint], str]) -> None:
+        data = self.form == "json"
+        printed = json() if data else text(output.width(self.file), output.paint(self.file))
+        output.write([printed], self.file, data=data)
 
 
 class TestOptions(OptionGroup, section="Comparison"):
@@ -349,13 +345,11 @@ class TestOptions(OptionGroup, section="Comparison"):
             cls.test = option("--test", type=click.Choice(list(tests)), default=default("t"), metavar="TEST", help=told)
             told = f"Correct p-values for several tests [{usual}]."
             cls.correction = option("--correction", choices=corrections, metavar="NAME", help=told)
-            cls.alpha = option(
-                "--alpha", type=float, default=default(0.05), metavar="P", help="The level of significance [0.05]."
-            )
+            told = "The level of significance [0.05]."
+            cls.alpha = option("--alpha", type=float, default=default(0.05), metavar="P", help=told)
         if tests and draws:
             told = "How many random draws a test makes [10000]."
             cls.permutations = option("--permutations", type=int, default=default(10_000), metavar="N", help=told)
-            cls.seed = option(
-                "--seed", type=int, default=default(0), metavar="N", help="The seed of the random draws [0]."
-            )
+            told = "The seed of the random draws [0]."
+            cls.seed = option("--seed", type=int, default=default(0), metavar="N", help=told)
         super().__init_subclass__(**others)

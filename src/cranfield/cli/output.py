@@ -36,12 +36,9 @@ def width(file: str | None = None) -> int:
 
 def _terminal_width() -> int:
     """The columns from COLUMNS or the terminal; 0 if there is none. shutil does the same, but is slow to import."""
-    try:
-        chosen = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        chosen = 0
-    if chosen > 0:
-        return chosen
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen):
+        return int(chosen)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
     except (ValueError, OSError):
@@ -49,7 +46,6 @@ def _terminal_width() -> int:
 
 
 def paint(file: str | None = None, *, err: bool = False) -> Paint:
-    """The colours of printed text; a file has none."""
     return Paint(on=not _named(file) and _coloured(sys.stderr if err else sys.stdout))
 
 
@@ -67,7 +63,6 @@ def interrupted_by(clear: Callable[[], None]) -> Iterator[None]:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print one or more lines for people."""
     stream = sys.stderr if err else sys.stdout
     for clear in _before:
         clear()
@@ -99,16 +94,13 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
         lines = (visible(line, keep="\n") for line in lines)
     else:
         lines = (_shown(line, sys.stdout) for line in lines)
+    ended = (f"{line}\n" for line in lines)
     if file is None or file == "-":
-        for line in lines:
-            if data:
-                sys.stdout.buffer.write(f"{line}\n".encode())
-            else:
-                sys.stdout.write(line + "\n")
+        sys.stdout.buffer.writelines(map(str.encode, ended)) if data else sys.stdout.writelines(ended)
         return
     from cranfield.io.target import write_text
 
-    write_text(file, (line + "\n" for line in lines), force=True)
+    write_text(file, ended, force=True)
 
 
 def _shown(text: str, stream: TextIO) -> str:
@@ -132,7 +124,6 @@ def _coloured(stream: TextIO) -> bool:
 
 
 def _named(file: str | None) -> bool:
-    """Whether something goes to a file, not to standard output."""
     return file is not None and file != "-"
 
 
@@ -142,7 +133,6 @@ def _encodable(text: str) -> str:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise an error if the file to write already exists."""
     if os.path.lexists(path):
         raise OutputError(str(path), "this file already exists and was not changed.", hint="move it away first")
 

@@ -18,8 +18,6 @@ from cranfield.words import joined
 
 
 class ChartOptions(options.OptionGroup, section="Chart"):
-    """Which chart, and what it looks like."""
-
     kind: str = argument(type=click.Choice(list(CHARTS)))
     file: str = options.written(required=True)
     columns: int | None = option(
@@ -40,20 +38,10 @@ class ChartOptions(options.OptionGroup, section="Chart"):
 
 
 class PlotJudgmentOptions(JudgmentOptions):
-    """Judgments, which charts of measures alone do not need."""
-
-    qrels: str | None = argument(required=False)
+    qrels: str | None = argument(required=False)  # charts of measures alone need none
 
 
-@options.command(
-    "plot",
-    chart=ChartOptions,
-    judgments=PlotJudgmentOptions,
-    runs=argument(nargs=-1, metavar="[RUN...]"),
-    measures=MeasureOptions,
-    documents=DocumentOptions,
-    reading=reading_options(),
-)
+@options.command("plot", runs=argument(nargs=-1, metavar="[RUN...]"), reading=reading_options())
 def command(
     chart: ChartOptions,
     judgments: PlotJudgmentOptions,
@@ -97,8 +85,6 @@ def command(
 
 
 _WIDEST = max(map(len, CHARTS))
-options.fill_help(
-    command,
-    CHARTS="\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items()),
-    PICTURES=joined((f".{name}" for name in FORMATS), "or"),
-)
+_CHARTS = (f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items())
+_PICTURES = joined((f".{name}" for name in FORMATS), "or")
+options.fill_help(command, CHARTS="\n    ".join(_CHARTS), PICTURES=_PICTURES)

@@ -1,10 +1,10 @@
-"""`cranfield pool`: collect documents for judging."""
+"""`cranfield pool`: collect documents for judging, from runs, live systems, or all systems of a project."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,24 @@ import click
 from cranfield.cli import options, output, system_options
 from cranfield.cli.input_options import FormatOptions
 from cranfield.cli.options import argument, option
-from cranfield.cli.pool_sources import asked, documents_of, failures, named
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.io.source import run_name
 from cranfield.io.streams import stream_name
 from cranfield.judging.pool import ORDERS
 from cranfield.judging.pool.choice import PoolPlan
+from cranfield.show.layout import wrapped
 from cranfield.systems.opening import short_names
+from cranfield.words import count
 
 if TYPE_CHECKING:
+    from cranfield.judging.pool import Pooled
+    from cranfield.systems.asking import FirstAnswers
     from cranfield.systems.collection import Collection
+    from cranfield.systems.project import Project
+
+DEPTH = 10
+EARLIER = "collection"  # the assessor of the judgments that a collection came with
 
 
 class ShareOfAll(click.ParamType[float]):
@@ -32,7 +39,6 @@ class ShareOfAll(click.ParamType[float]):
     name = "share"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """A number from 0 to 1."""
         text = str(value).strip()
         try:
             number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -42,9 +48,7 @@ class ShareOfAll(click.ParamType[float]):
 
 
 class PoolOptions(options.OptionGroup, section="Pool"):
-    """Which documents are pooled."""
-
-    depth: int = system_options.depth(10, "10")
+    depth: int = system_options.depth(DEPTH, str(DEPTH))
     query_ids: tuple[str, ...] = system_options.QUERY_IDS
     limit: int | None = option(
         "--limit",
@@ -76,44 +80,28 @@ class PoolOptions(options.OptionGroup, section="Pool"):
     seed: int = options.SEED
 
     def arguments(self) -> dict[str, Any]:
-        """The settings of a pool, by the names that `pool` gives them."""
         wanted = ("sample_below", "sample_depth", "limit", "order", "overlap", "seed")
         return {name: getattr(self, name) for name in wanted} | {"sample": self.sample or 0}
 
 
 class AskedOptions(system_options.AskingOptions, section="System"):
-    """The live systems to pool from."""
-
     systems: tuple[str, ...] = option(
         "--system", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated."
     )
 
 
 class PoolInputOptions(FormatOptions):
-    """Judgments that are there already."""
-
     qrels: str | None = option(
         "--qrels", metavar="QRELS", help="Judgments to import into the store first: a file or a collection."
     )
 
 
 class SheetOptions(options.OptionGroup, section="Output"):
-    """The sheet to fill in."""
-
     sheet: str | None = options.file("--sheet", help="Also write the waiting documents as a CSV sheet to fill in.")
     force: bool = options.FORCE
 
 
-@options.command(
-    "pool",
-    store=argument(),
-    queries=argument(required=False),
-    runs=argument(nargs=-1, metavar="[RUN]..."),
-    pooling=PoolOptions,
-    asking=AskedOptions,
-    reading=PoolInputOptions,
-    written=SheetOptions,
-)
+@options.command("pool", store=argument(), queries=argument(required=False), runs=options.ANY_RUNS)
 def command(
     store: str,
     queries: str | None,
@@ -152,9 +140,8 @@ def command(
     """
     sheet = written.sheet
     if queries is None and sheet is None:
-        raise click.UsageError(
-            "Missing argument 'QUERIES'; without it, --sheet writes the documents that already wait."
-        )
+        fact = "Missing argument 'QUERIES'; without it, --sheet writes the documents that already wait."
+        raise click.UsageError(fact)
     if queries is not None and not (runs or asking.systems):
         raise click.UsageError("there is nothing to pool; give a RUN or a --system.")
     if reading.qrels_format is not None and reading.qrels is None:
@@ -163,35 +150,32 @@ def command(
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
     if queries is not None:
-        from cranfield.judging.pool import pool
-        from cranfield.judging.pool.returned import chosen_queries
-        from cranfield.show.judging_text import pool_lines
+        from cranfield.evaluation.naming import named_runs, numbered
+        from cranfield.judging.pool.order import chosen_queries
 
         described, collection = _opened(queries, asking.corpus)
         wanted = chosen_queries(pooling.query_ids or list(described), list(described), queries)
         texts = {query: described[query]["text"] for query in wanted}
         deepest = max(pooling.depth, pooling.sample_depth if pooling.sample_below else 1)
         how: dict[str, Any] = {"timeout": asking.timeout, "collapse": asking.collapse, "jobs": asking.jobs}
-        answers = [asked(system, collection, texts, deepest, **how) for system in asking.systems]
+        answers = [_asked(system, collection, texts, deepest, **how) for system in asking.systems]
         if reading.qrels is not None:
             say(_import_judgments(reading.qrels, store, reading.qrels_format))
-        pooled = pool(
-            store,
-            described,
-            named(expanded(runs), answers),
-            pooling.depth,
-            documents=documents_of(answers, collection),
-            query_ids=wanted,
-            format=reading.format,
-            **pooling.arguments(),
-        )
-        for line in (*pool_lines(pooled, output.width()), *failures(answers)):
-            say(line)
+        named = named_runs(expanded(runs))
+        for answer in answers:
+            named[numbered(answer.system, named)] = answer.rankings
+        chosen: dict[str, Any] = {"query_ids": wanted, "format": reading.format, **pooling.arguments()}
+        pooled = _pooled(store, described, named, answers, collection, say, depth=pooling.depth, **chosen)
         if not os.path.isfile(queries) and collection and collection.qrels is not None and not pooled.judged:
             say(f"  the judgments of {queries} are not in it; --qrels {queries} imports them")
         failed = any(answer.failed for answer in answers)
     if sheet is not None:
-        for line in _save_sheet(store, sheet, written.force):
+        from cranfield.judging.store import open_store, save_sheet
+        from cranfield.show.judging_text import sheet_lines
+
+        with open_store(store, read_only=True) as opened:
+            saved = save_sheet(opened, sheet, force=written.force)
+        for line in sheet_lines(saved, opened.name, output.width()):
             say(line)
     judge = shlex.join(["cranfield", "judge", stream_name(store)])
     say(f"Next: {output.paint(err=sheet == '-').hint(judge)}")
@@ -212,9 +196,12 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
     if os.path.isfile(queries):
         return {query: text._asdict() for query, text in read_query_texts(queries).items()}, collection
     asked = open_collection(queries)
-    narratives = asked.narratives
-    described = {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in asked.queries.items()}
-    return described, collection or asked
+    return _described(asked), collection or asked
+
+
+def _described(collection: Collection) -> dict[str, dict[str, str]]:
+    queries, narratives = collection.queries, collection.narratives
+    return {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in queries.items()}
 
 
 def _import_judgments(qrels: str, store: str, format: str | None) -> str:
@@ -230,10 +217,100 @@ def _import_judgments(qrels: str, store: str, format: str | None) -> str:
     return str(import_file(held, store, run_name(qrels), format=format))
 
 
-def _save_sheet(store: str, sheet: str, force: bool) -> Iterator[str]:
-    from cranfield.judging.store import open_store, save_sheet
-    from cranfield.show.judging_text import sheet_lines
+def _asked(
+    system: Any,
+    collection: Collection | None,
+    queries: Mapping[str, str],
+    k: int,
+    *,
+    timeout: float | None,
+    collapse: Any,
+    name: str = "",
+    **asking: Any,
+) -> FirstAnswers:
+    from cranfield.cli.progress import shown_asking
+    from cranfield.systems.asking import first_answers
+    from cranfield.systems.collapse import collapse_by
+    from cranfield.systems.opening import open_system
 
-    with open_store(store, read_only=True) as opened:
-        written = save_sheet(opened, sheet, force=force)
-    return sheet_lines(written, opened.name, output.width())
+    opened = open_system(system, collection, name=name, timeout=timeout)
+    to_document = collapse_by(collapse) if collapse else None
+    try:
+        with shown_asking(opened.name) as progress:
+            return first_answers(opened, queries, k, progress, to_document=to_document, **asking)
+    finally:
+        opened.close()
+
+
+def _pooled(
+    store: str,
+    described: Mapping[str, Any],
+    runs: Mapping[str, Any],
+    answers: Sequence[FirstAnswers],
+    collection: Collection | None,
+    say: Callable[[str], None],
+    **options: Any,
+) -> Pooled:
+    """Pool documents with their texts, and say what was pooled and which queries failed."""
+    from cranfield.judging.pool import pool
+    from cranfield.show.judging_text import pool_lines
+
+    def documents() -> Iterator[Any]:
+        for answer in answers:
+            yield from answer.texts.items()
+        if collection is not None:  # last, so that its texts take precedence
+            yield from collection.documents()
+
+    pooled = pool(store, described, runs, documents=documents(), **options)
+    lines = list(pool_lines(pooled, output.width()))
+    for answer in answers:
+        if answer.failed:
+            query, error = next(iter(answer.failed.items()))
+            failed = count(len(answer.failed), "query failed", "queries failed")
+            lines += wrapped(f"{answer.system}: {failed}; {query}: {error}", "  ", width=output.width())
+    for line in lines:
+        say(line)
+    return pooled
+
+
+def pool_project(project: Project) -> str:
+    """Pool the first documents of all systems; returns the name of the store.
+
+    Runs recorded by the last test are used if the collection has the texts; other queries are asked now.
+    """
+    from cranfield.judging.store import import_file, open_store
+
+    collection = project.open_collection()
+    store = project.judged_in
+    if project.store is None and collection.qrels is not None:
+        output.say(str(import_file(collection.qrels, store, EARLIER)))
+    runs: dict[str, Any] = {}
+    answers: list[FirstAnswers] = []
+    for name, settings in project.systems.items():
+        runs[name] = _recorded(project, collection, name)
+        missing = {query: text for query, text in collection.queries.items() if query not in runs[name]}
+        if missing:
+            how: dict[str, Any] = {
+                "timeout": None if "timeout" in settings else project.timeout,
+                "collapse": project.collapse,
+            }
+            answers.append(_asked(dict(settings), collection, missing, DEPTH, name=name, **how, **project.asking))
+            runs[name] |= answers[-1].rankings
+    _pooled(store, _described(collection), runs, answers, collection, output.say, depth=DEPTH)
+    if project.scale is not None:
+        with open_store(store) as opened:
+            opened.set_scale(project.scale)
+    return store
+
+
+def _recorded(project: Project, collection: Collection, name: str) -> dict[str, Any]:
+    """The first documents of a system by query, of those that the last test recorded."""
+    from cranfield.io.source import open_source
+    from cranfield.ranks.first_documents import first_documents
+    from cranfield.ranks.policy import Policy
+
+    recorded = project.recorded_run(name)
+    if collection.corpus is None or not os.path.isfile(recorded):
+        return {}
+    wanted: dict[str, dict[str, float]] = {query: {} for query in collection.queries}
+    return dict(first_documents(open_source(recorded, "run"), wanted, DEPTH, Policy()))

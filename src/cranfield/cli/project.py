@@ -8,14 +8,12 @@ from pathlib import Path
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
 from cranfield.cli.options import argument
+from cranfield.io.placed_rows import CORPUS
 from cranfield.io.settings import SETTINGS_FILE
-from cranfield.io.stored_texts import CORPUS
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 
 
 class ConfigOptions(options.OptionGroup, section="Input"):
-    """The project."""
-
     config: Path = options.config(SETTINGS_FILE)
 
 
@@ -24,8 +22,6 @@ class ProjectOptions(ImportOptions, ConfigOptions):
 
 
 class ResultOptions(options.OptionGroup, section="Output"):
-    """What is shown of a test."""
-
     worst: int = options.worst(3)
     report: str | None = options.file(
         "--report",
@@ -98,7 +94,7 @@ def _nearest_collection() -> str:
 options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=CORPUS, QRELS_FILES=USUAL_QRELS)
 
 
-@options.command("test", systems=SYSTEMS, project=ProjectOptions, shown=ResultOptions)
+@options.command("test", systems=SYSTEMS)
 def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions) -> int:
     """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.
 
@@ -131,7 +127,7 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
     return 0 if tested.passed else 1
 
 
-@options.command("accept", systems=SYSTEMS, project=ProjectOptions)
+@options.command("accept", systems=SYSTEMS)
 def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
     """Accept the result of the last 'cranfield test', for all systems or some; later tests are compared with it.
 
@@ -152,7 +148,7 @@ def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
 def demo() -> None:
     """Ask two live search engines sixty queries, measure them, and compare them."""
     from cranfield.show.systems_text import demonstration_lines
-    from cranfield.systems.demonstration import demonstrate
+    from cranfield.systems.testing import demonstrate
 
     for line in demonstration_lines(demonstrate(), output.width(), output.paint()):
         output.say(line)

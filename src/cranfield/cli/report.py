@@ -20,14 +20,10 @@ from cranfield.show.layout import wrapped
 class ReportTestOptions(
     options.TestOptions, tests=TESTS, corrections=CORRECTIONS, usual="max-t, or bonferroni", draws=False
 ):
-    """Which runs are compared, and how."""
-
     baseline: str | None = options.BASELINE
 
 
 class ReportPageOptions(options.OptionGroup, section="Page"):
-    """What the page shows."""
-
     file: str = options.written(required=True)
     title: str | None = option(
         "--title", metavar="TEXT", help="The title of the page [the runs that are compared, and the measure]."
@@ -51,21 +47,11 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
     )
 
     def arguments(self) -> dict[str, Any]:
-        """The settings of the page, by the names that the report gives them."""
         wanted = ("title", "collection", "segments", "bounds", "queries", "k", "removal")
         return {name: getattr(self, name) for name in wanted} | {"charts": not self.no_charts}
 
 
-@options.command(
-    "report",
-    judgments=JudgmentOptions,
-    runs=options.RUNS,
-    measures=MeasureOptions,
-    comparison=ReportTestOptions,
-    page=ReportPageOptions,
-    documents=DocumentOptions,
-    reading=reading_options(),
-)
+@options.command("report", runs=options.RUNS, reading=reading_options())
 def command(
     judgments: JudgmentOptions,
     runs: tuple[str, ...],

@@ -13,8 +13,6 @@ from cranfield.words import joined
 
 
 class RunOptions(AskingOptions, section="System"):
-    """How a system is asked all queries."""
-
     k: int = options.depth(100)
     retries: int = option(
         "--retries", type=click.IntRange(0), default=3, metavar="N", help="How often to try a failed query again [3]."
@@ -29,14 +27,12 @@ class RunOptions(AskingOptions, section="System"):
 
 
 class WrittenOptions(options.OptionGroup, section="Output"):
-    """The run to write."""
-
     file: str = options.written(required=True)
     resume: bool = option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
     force: bool = options.FORCE
 
 
-@options.command("run", system=argument(), queries=argument(), asking=RunOptions, written=WrittenOptions)
+@options.command("run", system=argument(), queries=argument())
 def command(system: str, queries: str, asking: RunOptions, written: WrittenOptions) -> None:
     """Ask SYSTEM all QUERIES and write its answers as a run, in the format of its name: EXTENSIONS; otherwise trec.
 

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 def expanded(runs: Sequence[str]) -> list[str]:
     """Files for names, patterns and folders, each in the order of the names."""
-    found: list[str] = []
+    files: list[str] = []
     for run in runs:
         if os.path.isdir(run):
             inside = sorted(entry.path for entry in os.scandir(run) if entry.is_file() and entry.name[0] != ".")
             if not inside:
                 raise InputError(run, "there is no file in this folder.")
-            found += inside
+            files += inside
         elif any(sign in run for sign in "*?[") and not os.path.exists(run):
             import glob
 
             matching = sorted(glob.glob(run, recursive=True))
             if not matching:
                 raise InputError(run, "no file matches this pattern.")
-            found += [path for path in matching if os.path.isfile(path)]
+            files += filter(os.path.isfile, matching)
         else:
-            found.append(run)
-    return found
+            files.append(run)
+    return files
 
 
 def scan_plain_files(arguments: Sequence[str]) -> None:
@@ -67,10 +67,10 @@ def opened(paths: Sequence[str], *, hashed: bool = True) -> list[Stream | Evalua
 
 def only(run: str) -> str:
     """The file for a name, or for a pattern or folder of one file."""
-    found = expanded([run])
-    if len(found) > 1:
-        raise InputError(run, f"these are {len(found)} files, but only one run is needed.")
-    return found[0]
+    files = expanded([run])
+    if len(files) > 1:
+        raise InputError(run, f"these are {len(files)} files, but only one run is needed.")
+    return files[0]
 
 
 def with_baseline(runs: list[str], baseline: str) -> tuple[list[str], int]:
@@ -90,7 +90,7 @@ def with_baseline(runs: list[str], baseline: str) -> tuple[list[str], int]:
 
 def tag(run: Any) -> str:
     """The tag on the lines of a TREC run."""
-    from cranfield.io.line_layout import TREC_RUN
+    from cranfield.io.shapes import TREC_RUN
     from cranfield.io.text import last_fields
 
     run = getattr(run, "run", run)  # of a run with its chunks

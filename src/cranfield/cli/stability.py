@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import options
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import option
@@ -13,8 +13,6 @@ from cranfield.cli.run_files import expanded
 
 
 class RemovalOptions(options.OptionGroup, section="Comparison"):
-    """Which judgments are removed."""
-
     fractions: tuple[float, ...] = option(
         "--remove", type=float, multiple=True, metavar="SHARE", help="A share of the judgments; may be repeated."
     )
@@ -40,15 +38,7 @@ class RemovalOptions(options.OptionGroup, section="Comparison"):
     )
 
 
-@options.command(
-    "stability",
-    judgments=JudgmentOptions,
-    runs=options.RUNS,
-    measures=MeasureOptions,
-    removal=RemovalOptions,
-    shown=options.JsonOptions,
-    reading=reading_options(),
-)
+@options.command("stability", runs=options.RUNS, reading=reading_options())
 def command(
     judgments: JudgmentOptions,
     runs: tuple[str, ...],
@@ -68,27 +58,25 @@ def command(
         -m nDCG@10 -m Bpref
       cranfield stability builtin builtin:plain builtin:tuned --leave-out
     """
-    from cranfield.comparison import reusability, stability
-    from cranfield.comparison.reuse import USUAL_MEASURES
-    from cranfield.comparison.thinning import FRACTIONS
-    from cranfield.comparison.thinning import USUAL_MEASURES as USUAL
+    from cranfield.comparison.reusability import USUAL_MEASURES, reusability
+    from cranfield.comparison.stability import FRACTIONS, stability
+    from cranfield.comparison.stability import USUAL_MEASURES as USUAL
     from cranfield.show.stability_text import reusability_text, stability_text
 
-    qrels, width, paint = judgments.source, output.width(shown.file), output.paint(shown.file)
-    data, settings = shown.form == "json", reading.arguments()
+    qrels, settings = judgments.source, reading.arguments()
     if removal.leave_out:
         random = ("fractions", "design", "repeats", "seed")
         _refuse("{} is for random shares and cannot be used with --leave-out.", *random)
         settings |= {"groups": removal.groups, "pool_depth": removal.pool_depth}
         with shown_progress("leaving runs out"):
             lost = reusability(qrels, expanded(runs), measures.chosen(USUAL_MEASURES), **settings)
-        output.write([lost.to_json() if data else reusability_text(lost, width, paint)], shown.file, data=data)
+        shown.write(lost.to_json, lambda width, paint: reusability_text(lost, width, paint))
         return
     _refuse("{} needs --leave-out.", "groups", "pool_depth")
     settings |= {"design": removal.design, "repeats": removal.repeats, "seed": removal.seed}
     with shown_progress("removing judgments"):
         changed = stability(qrels, expanded(runs), measures.chosen(USUAL), removal.fractions or FRACTIONS, **settings)
-    output.write([changed.to_json() if data else stability_text(changed, width, paint)], shown.file, data=data)
+    shown.write(changed.to_json, lambda width, paint: stability_text(changed, width, paint))
 
 
 def _refuse(fact: str, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""OptionGroup about live systems, and about which documents are judged in which order."""
+"""Options about live systems, and about which documents are judged in which order."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ QUERY_IDS = option("--query", multiple=True, metavar="ID", help="Only this query
 
 
 def jobs(default: int) -> Any:
-    """How many requests are under way at a time."""
     help_text = f"How many requests run at a time [{default}]."
     return option("--jobs", type=click.IntRange(1, 256), default=default, metavar="N", help=help_text)
 
 
 class AskingOptions(OptionGroup, section="System"):
-    """How a live system is asked."""
-
     jobs: int = jobs(1)
     timeout: float | None = option(
         "--timeout", type=click.FloatRange(0.001), metavar="SECONDS", help="Seconds to wait for a server's answer."
@@ -43,7 +40,6 @@ class AskingOptions(OptionGroup, section="System"):
 
 
 def order() -> Any:
-    """Which documents are judged first."""
     from cranfield.judging.pool import ORDERS
 
     help_text = f"The order in which documents are judged: {joined(ORDERS, 'or')} [at random]."
@@ -51,5 +47,4 @@ def order() -> Any:
 
 
 def depth(default: int | None, shown: str) -> Any:
-    """How deep runs are read."""
     return option("--depth", type=int, default=default, metavar="N", help=f"The deepest rank read [{shown}].")

@@ -66,14 +66,11 @@ class End(Exception):
     """The end of the program: an exit code and a text for standard output or, after a failure, standard error."""
 
     def __init__(self, code: int, text: str = "") -> None:
-        self.code = code
-        self.text = text
+        self.code, self.text = code, text
 
 
 @dataclass
 class TrecEvalOptions:
-    """The command line."""
-
     files: Sequence[str] = ()
     measures: list[str] = field(default_factory=list)
     per_query: bool = False
@@ -92,7 +89,6 @@ class TrecEvalOptions:
 
 
 def main() -> None:
-    """Run the program `cranfield-trec_eval`."""
     from cranfield.cli import process
 
     process.start()
@@ -132,36 +128,27 @@ def _parse(arguments: Sequence[str], options: TrecEvalOptions) -> None:
         _set(options, LONG.get(name[2:], LONG.get(f"{name[2:]}=", name)), value)
 
 
+# The fields that options without a value switch, and those that take a text or a number as it is.
+FLAGS = {"-h": ("help", True), "-q": ("per_query", True), "-n": ("summary", False), "-c": ("complete", True)}
+FLAGS |= {"-J": ("judged_only", True)}
+TEXTS = {"-R": "qrels_format", "-T": "run_format", "-Z": "zscores"}
+NUMBERS = {"-l": "rel", "-M": "depth", "-N": "documents"}
+
+
 def _set(options: TrecEvalOptions, name: str, value: str) -> None:
+    if name in FLAGS:
+        setattr(options, *FLAGS[name])
+    elif name in TEXTS:
+        setattr(options, TEXTS[name], value)
+    elif name in NUMBERS:
+        setattr(options, NUMBERS[name], _number(name, value))
     match name:
-        case "-h":
-            options.help = True
         case "-v":
             output.say(f"trec_eval version {options.version}.0 (cranfield {__version__})", err=True)
             raise End(0)
-        case "-q":
-            options.per_query = True
-        case "-n":
-            options.summary = False
-        case "-c":
-            options.complete = True
-        case "-J":
-            options.judged_only = True
         case "-m":
             _check_measure(value)
             options.measures.append(value)
-        case "-l":
-            options.rel = _number(name, value)
-        case "-M":
-            options.depth = _number(name, value)
-        case "-N":
-            options.documents = _number(name, value) or None
-        case "-R":
-            options.qrels_format = value
-        case "-T":
-            options.run_format = value
-        case "-Z":
-            options.zscores = value
         case "-D":
             options.only = value.partition(".")[2] or None
         case "--as":
@@ -219,7 +206,7 @@ def _evaluate(options: TrecEvalOptions) -> None:
     except InputError as error:
         raise End(255, str(error)) from None
     names = requested(options.measures or ["official"])
-    wanted = lines(names, rel=options.rel, documents=options.documents, rule="trec9" if old else "trec10")
+    wanted = lines(names, rel=options.rel, documents=options.documents or None, rule="trec9" if old else "trec10")
     places, lacking = select(judged, complete=options.complete, skip=old, only=options.only)
     if lacking is None and not len(places):
         raise End(7, "no query is both judged and in the run.")

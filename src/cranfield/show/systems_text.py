@@ -8,7 +8,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
 from cranfield.systems.answers import ID_NAMES
-from cranfield.systems.misses import Miss, Place
+from cranfield.systems.misses import Miss
 from cranfield.systems.recording import Recorded
 from cranfield.systems.testing import Demonstration, ProjectTest, Tested, without_words
 from cranfield.words import count, cut, visible
@@ -18,20 +18,16 @@ _SHOWN = 5
 
 def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
     yield f"{recorded.path}: {recorded.answered} of {recorded.queries} queries answered by {recorded.system}"
-    notes = []
-    if recorded.short:
-        notes.append(f"{recorded.short} with fewer than {recorded.k} documents")
-    if recorded.retried:
-        notes.append(f"{count(recorded.retried, 'attempt')} repeated")
-    if notes:
-        yield f"  {', '.join(notes)}"
+    short = [f"{recorded.short} with fewer than {recorded.k} documents"] if recorded.short else []
+    repeated = [f"{count(recorded.retried, 'attempt')} repeated"] if recorded.retried else []
+    if short or repeated:
+        yield f"  {', '.join([*short, *repeated])}"
     if recorded.latency:
         points = "  ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95", "p99", "max"))
         yield from map(paint.dim, wrapped(points, "  latency  ", width=width))
     if recorded.unknown:
-        listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
-        note = f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
-        first, *rest = _wrapped(note, width, "  warning: ")
+        more = ", …" if recorded.unknown > len(recorded.unknown_ids) else ""
+        first, *rest = _wrapped(f"{_not_in_corpus(recorded)}{more}", width, "  warning: ")
         yield from (first.replace("warning:", paint.close("warning:"), 1), *rest)
     yield from order_lines(recorded, width)
     yield from failure_lines(recorded, width, paint)
@@ -39,36 +35,31 @@ def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAIN
 
 def order_lines(recorded: Recorded, width: int = WIDTH) -> Iterator[str]:
     """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
-    for note in (*_empty(recorded), *_chunks(recorded), *_scores(recorded)):
+    for note in _notes(recorded):
         yield from _wrapped(note, width)
 
 
-def _empty(recorded: Recorded) -> Iterator[str]:
+def _notes(recorded: Recorded) -> Iterator[str]:
     if recorded.empty:
         listed = ", ".join(recorded.empty[:_SHOWN]) + (", …" if len(recorded.empty) > _SHOWN else "")
         queries = count(len(recorded.empty), "query", "queries")
         yield f"{queries} returned no documents and {'counts' if len(recorded.empty) == 1 else 'count'} 0: {listed}"
-
-
-def _chunks(recorded: Recorded) -> Iterator[str]:
-    """Where ids were found, where that had to be guessed or is not plain, and what became of chunks."""
     guessed = [place for place in recorded.id_places if place not in ID_NAMES]
     if guessed:
         yield f"the id of a document is its {', '.join(guessed)}"
-    if recorded.rolled_up:
-        yield f"{count(recorded.rolled_up, 'query', 'queries')}: chunks of one document count once, at the best rank"
-    if recorded.short_of_chunks:
-        queries = count(recorded.short_of_chunks, "query", "queries")
-        yield f"{queries}: the system returned too few chunks for {recorded.k} documents"
+    for number, text in (
+        (recorded.rolled_up, ": chunks of one document count once, at the best rank"),
+        (recorded.short_of_chunks, f": the system returned too few chunks for {recorded.k} documents"),
+        (recorded.parted, " had tied scores, lowered slightly to keep the returned order"),
+        (recorded.replaced, " had scores that contradict the order returned, replaced by falling ones"),
+    ):
+        if number:
+            yield f"{count(number, 'query', 'queries')}{text}"
 
 
-def _scores(recorded: Recorded) -> Iterator[str]:
-    if recorded.parted:
-        queries = count(recorded.parted, "query", "queries")
-        yield f"{queries} had tied scores, lowered slightly to keep the returned order"
-    if recorded.replaced:
-        what = "had scores that contradict the order returned, replaced by"
-        yield f"{count(recorded.replaced, 'query', 'queries')} {what} falling ones"
+def _not_in_corpus(recorded: Recorded) -> str:
+    listed = ", ".join(recorded.unknown_ids)
+    return f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
 
 
 def failure_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
@@ -92,11 +83,6 @@ def _wrapped(text: str, width: int, head: str = "  ") -> list[str]:
 
 
 def milliseconds(seconds: float) -> str:
-    """A time of a query.
-
-    >>> milliseconds(0.0123), milliseconds(2.5)
-    ('12.3 ms', '2500 ms')
-    """
     return f"{1000 * seconds:.1f} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"
 
 
@@ -157,22 +143,15 @@ def _verdict(tested: Tested) -> str:
     answered = f"{recorded.answered} of {recorded.queries} queries answered"
     if not recorded.complete:
         return f"FAILED, {answered}; the values are over these queries only"
-    if not tested.passed:
-        return f"FAILED, {answered}"
-    if tested.gate is None:
-        return f"passed, {answered}; nothing is accepted yet ('cranfield accept')"
-    return f"passed, {answered}"
+    unaccepted = tested.passed and tested.gate is None
+    note = "; nothing is accepted yet ('cranfield accept')" if unaccepted else ""
+    return f"{'passed' if tested.passed else 'FAILED'}, {answered}{note}"
 
 
 def _warnings(tested: Tested, width: int) -> Iterator[str]:
     recorded, evaluation = tested.recorded, tested.evaluation
     if recorded.unknown:
-        listed = ", ".join(recorded.unknown_ids)
-        yield from wrapped(
-            f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}",
-            "  warning ",
-            width=width,
-        )
+        yield from wrapped(_not_in_corpus(recorded), "  warning ", width=width)
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
@@ -197,23 +176,14 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
 def miss_lines(miss: Miss, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
     yield ""
     yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", width)
-    yield from map(
-        paint.dim, wrapped("; ".join(filter(None, (miss.facts.reason, miss.why))), "          ", width=width)
-    )
+    reasons = "; ".join(filter(None, (miss.facts.reason, miss.why)))
+    yield from map(paint.dim, wrapped(reasons, " " * 10, width=width))
     for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
-            yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", width)
-
-
-def _where(place: Place, title: str) -> str:
-    grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
-    if title == "returned":
-        return f"{place.rank:>4}. {grade:<11}"
-    return f"{'none' if place.rank is None else f'{place.rank:>4}.':<5} {grade:<11}"
-
-
-def _named(place: Place) -> str:
-    return f"{place.doc_id}  {place.title}" if place.title else place.doc_id
+            grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
+            rank = "none " if place.rank is None else f"{place.rank:>4}."
+            name = f"{place.doc_id}  {place.title}" if place.title else place.doc_id
+            yield cut(f"    {title if at == 0 else '':<9} {rank} {grade:<11}  {name}", width)
 
 
 def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
@@ -236,7 +206,7 @@ def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint =
     yield from wrapped(asked, width=width)
     yield ""
     measures = list(evaluations[0])
-    rows = [["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)]
+    rows = [["run", *measures], *([result.run, *map(result.shown, measures)] for result in evaluations)]
     yield from fitted(rows, width, paint.strong)
     yield ""
     yield from _comparison_lines(found, width, paint)
@@ -266,9 +236,8 @@ def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterato
         width=width,
     )
     for change in difference.changed[:2]:
-        text = found.collection.queries[change.query_id]
         number = f"{change.difference:+.4f}"
-        shown = cut(f"{change.query_id}: {text}", width - len(number) - 4)
+        shown = cut(f"{change.query_id}: {found.collection.queries[change.query_id]}", width - len(number) - 4)
         yield f"  {paint.signed(change.difference, number)}  {shown}"
 
 

@@ -40,20 +40,10 @@ _ELSEWHERE = (
 PLACES = (*ID_NAMES, "metadata.source", "ref_doc_id", "node_id")  # in short, for messages
 
 
-def usual_place(result: Any) -> str:
-    """The first of the usual places at which a result has an id; nothing where it has none.
-
-    >>> usual_place({"id": "0d35", "metadata": {"source": "cats.md"}})
-    'metadata.source'
-    """
-    places = _ELSEWHERE if look_up(result, "node") is MISSING else _IN_A_NODE
-    return next((place for place in places if look_up(result, place) not in (MISSING, None)), "")
-
-
-def look_up(thing: Any, path: str) -> Any:
+def look_up(thing: Any, path: str, otherwise: Any = None) -> Any:
     """Follow a path such as "hits.hits" or "document.ids[0]" through mappings, lists and attributes."""
     if type(thing) is dict and "." not in path and "[" not in path:
-        return thing.get(path, MISSING)
+        return thing.get(path, otherwise)
     for step in path.replace("[", ".[").split("."):
         if not step:
             continue
@@ -61,18 +51,14 @@ def look_up(thing: Any, path: str) -> Any:
             try:
                 thing = thing[int(step[1:-1])]
             except (ValueError, TypeError, LookupError):
-                return MISSING
+                return otherwise
         elif isinstance(thing, Mapping):
             thing = thing.get(step, MISSING)
         else:
             thing = getattr(thing, step, MISSING)
         if thing is MISSING:
-            return MISSING
+            return otherwise
     return thing
-
-
-def is_missing(thing: Any) -> bool:
-    return thing is MISSING
 
 
 Ranking = list[tuple[str, float]]
@@ -104,9 +90,8 @@ class Returned(NamedTuple):
 def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
     """The order by the settings `order` and `score`: an empty `score` reads no scores."""
     if order is not None and order not in get_args(AnswerOrder):
-        raise InputError(
-            name, f"there is no order {order!r}.", hint=choice_hint("order may be", get_args(AnswerOrder), order)
-        )
+        hint = choice_hint("order may be", get_args(AnswerOrder), order)
+        raise InputError(name, f"there is no order {order!r}.", hint=hint)
     return order or ("rank" if score == "" else "returned")
 
 
@@ -117,12 +102,6 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
     order: "returned" keeps the order of the answer, and its scores where they agree; "score" refuses an answer whose
         scores rise; "rank" ignores the scores. {id: score} has no order of its own, and is sorted by score.
 
-    >>> ranking_of(["b", "a"]).ranking
-    [('b', 2.0), ('a', 1.0)]
-    >>> ranking_of({"a": 0.1, "b": 0.7}).ranking
-    [('b', 0.7), ('a', 0.1)]
-    >>> ranking_of([{"_id": 7, "_score": 1.5, "title": "Cats"}])
-    Returned(ranking=[('7', 1.5)], scores='kept', results=[{'_id': 7, '_score': 1.5, 'title': 'Cats'}], id_place='_id')
     >>> ranking_of([("a", 0.5), ("b", 0.5)])[:2]
     ([('a', 0.5), ('b', 0.4999999701976776)], 'parted')
     >>> ranking_of([("near", 0.1), ("far", 0.9)])[:2]  # distances
@@ -131,11 +110,11 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
     if order != "rank" and type(answer) is list and _is_ranking(answer):
         return falling(answer)
     if order != "rank" and id_path and score_path and type(answer) is list:
-        plain: list[Any] = [(each.get(id_path), each.get(score_path)) for each in answer if type(each) is dict]
+        plain: list[Any] = [(result.get(id_path), result.get(score_path)) for result in answer if type(result) is dict]
         if len(plain) == len(answer) and _is_ranking(plain):
             return falling(plain)._replace(results=answer, id_place=id_path)
     if isinstance(answer, Mapping):
-        answer = sorted(answer.items(), key=lambda pair: -_finite(pair[1], pair[0]))
+        answer = sorted(answer.items(), key=lambda pair: -_number(pair[1], pair[0], finite=True))
     if inspect.isawaitable(answer) or hasattr(answer, "__aiter__"):
         if inspect.iscoroutine(answer):
             answer.close()  # left open, it would warn that it was never awaited
@@ -149,11 +128,15 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
             hint="return ids, (id, score) pairs or {id: score}",
         )
     results = list(answer)
-    id_place = id_path or _found_at(results)
-    found = [_result(result, id_path, id_place, score_path) for result in results]
-    if order == "rank" or all(score is None for _, score in found):
-        return Returned(_by_rank([doc_id for doc_id, _ in found]), results=results, id_place=id_place)
-    ranking = [(doc_id, _number(score, doc_id)) for doc_id, score in found]
+    id_place = id_path
+    if results and not id_path and not _is_id(first := without_score(results[0])):
+        # All are looked up where the first has its id, so that an answer has ids of one kind.
+        places = _ELSEWHERE if look_up(first, "node") is None else _IN_A_NODE
+        id_place = next((place for place in places if look_up(first, place) is not None), "")
+    pairs = [_result(result, id_path, id_place, score_path) for result in results]
+    if order == "rank" or all(score is None for _, score in pairs):
+        return Returned(_by_rank([doc_id for doc_id, _ in pairs]), results=results, id_place=id_place)
+    ranking = [(doc_id, _number(score, doc_id)) for doc_id, score in pairs]
     returned = falling(ranking)
     if order == "score" and returned.scores == "replaced":
         raise SystemFailure(_contradiction(ranking), hint="order = 'rank' measures the order that was returned")
@@ -173,19 +156,12 @@ def falling(ranking: Ranking) -> Returned:
             if (single[1:] < single[:-1]).all():
                 return Returned(ranking)
             if (scores[1:] <= scores[:-1]).all():
-                parted = _parted(scores.tolist(), single)
+                for at in range(1, len(scores)):
+                    if not single[at] < single[at - 1]:
+                        scores[at] = single[at] = np.nextafter(single[at - 1], np.float32(-np.inf))
                 if np.isfinite(single[-1]):  # else there was no lower number left
-                    return Returned([(doc_id, score) for (doc_id, _), score in zip(ranking, parted)], "parted")
+                    return Returned([(doc_id, score) for (doc_id, _), score in zip(ranking, scores.tolist())], "parted")
     return Returned(_by_rank([doc_id for doc_id, _ in ranking]), "replaced")
-
-
-def _parted(scores: list[float], single: Any) -> list[float]:
-    """Scores that do not rise, and the same in 32 bits, which are changed in place, so that both fall."""
-    for at in range(1, len(scores)):
-        if not single[at] < single[at - 1]:
-            single[at] = np.nextafter(single[at - 1], np.float32(-np.inf))
-            scores[at] = float(single[at])
-    return scores
 
 
 def _by_rank(documents: list[str]) -> Ranking:
@@ -231,17 +207,11 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     )
 
 
-def _found_at(results: Sequence[Any]) -> str:
-    """Where the first result has its id: the others are looked up there, too, so that an answer has ids of one kind."""
-    first = _without_score(results[0]) if results else None
-    return "" if first is None or _is_id(first) else usual_place(first)
-
-
 def _is_id(result: Any) -> bool:
     return isinstance(result, str | int) and not isinstance(result, bool)
 
 
-def _without_score(result: Any) -> Any:
+def without_score(result: Any) -> Any:
     return result[0] if isinstance(result, tuple | list) and result else result
 
 
@@ -251,44 +221,32 @@ def _result(result: Any, id_path: str, id_place: str, score_path: str) -> tuple[
         if len(result) != 2:
             raise SystemFailure(f"a result has {len(result)} parts.", hint="return ids or (id, score) pairs")
         result, score = result
-    doc_id = result if _is_id(result) else look_up(result, id_place) if id_place else MISSING
+    doc_id = result if _is_id(result) else look_up(result, id_place) if id_place else None
     if score_path:
         score = look_up(result, score_path)
     elif score is None and not isinstance(result, str | int):
-        score = next((value for name in _SCORE_NAMES if (value := look_up(result, name)) not in (MISSING, None)), None)
-    if doc_id is MISSING or doc_id is None:
-        raise _no_id(id_path, id_place)
+        score = next((value for name in _SCORE_NAMES if (value := look_up(result, name)) is not None), None)
+    if doc_id is None:
+        where = f"at '{id_place}'" if id_place else f"under any of {', '.join(PLACES)}"
+        first = ", where the first one has it" if id_place and not id_path else ""
+        hint = f"set id to where {'every result has it' if first else 'it is'}, such as 'metadata.page'"
+        raise SystemFailure(f"a result has no id {where}{first}.", hint=hint)
     try:
-        return id_text(doc_id, "the answer", "a result"), None if score is MISSING else score
+        return id_text(doc_id, "the answer", "a result"), score
     except InputError as error:
         raise SystemFailure(error.fact) from None
 
 
-def _no_id(id_path: str, id_place: str) -> SystemFailure:
-    where = f"under any of {', '.join(PLACES)}"
-    hint = "set id to where it is, such as 'metadata.page'"
-    if id_place and not id_path:
-        where = f"at '{id_place}', where the first one has it"
-        hint = "set id to where every result has it, such as 'metadata.page'"
-    elif id_place:
-        where = f"at '{id_place}'"
-    return SystemFailure(f"a result has no id {where}.", hint=hint)
-
-
-def _number(score: Any, doc_id: Any) -> float:
+def _number(score: Any, doc_id: Any, *, finite: bool = False) -> float:
     if isinstance(score, bool) or score is None or isinstance(score, str | bytes):
         raise SystemFailure(f"document '{doc_id}' has the score {score!r}, others have numbers.")
     try:
-        return float(score)
+        number = float(score)
     except OverflowError:
         raise SystemFailure(f"document '{doc_id}' has a score beyond the range of floating point.") from None
     except (TypeError, ValueError):
         raise SystemFailure(f"document '{doc_id}' has the score {score!r}, which is not a number.") from None
-
-
-def _finite(score: Any, doc_id: Any) -> float:
-    number = _number(score, doc_id)
-    if not math.isfinite(number):
+    if finite and not math.isfinite(number):
         raise SystemFailure(f"document '{doc_id}' has the score {number}, which is not finite.")
     return number
 
@@ -306,34 +264,21 @@ _INSIDE = ("_source", "document", "fields", "payload", "metadata", "node", "node
 
 
 def texts_of(returned: Returned) -> DocumentTexts:
-    """The texts of the documents of an answer, those that have any.
-
-    >>> from cranfield.systems.answers import ranking_of
-    >>> texts_of(ranking_of([{"id": "d1", "title": "Cats", "price": 3}, {"id": "d2"}]))
-    {'d1': {'title': 'Cats'}}
-    """
-    found = {}
-    for (doc_id, _), result in zip(returned.ranking, returned.results):
-        fields = dict(_fields(result[0] if isinstance(result, tuple | list) and result else result))
-        if fields:
-            found[doc_id] = fields
-    return found
+    """The texts of the documents of an answer, those that have any."""
+    pairs = zip(returned.ranking, returned.results)
+    texts = {doc_id: dict(_fields(without_score(result))) for (doc_id, _), result in pairs}
+    return {doc_id: fields for doc_id, fields in texts.items() if fields}
 
 
 def _fields(result: Any) -> Iterator[tuple[str, str]]:
     if isinstance(result, str | int):  # an id and nothing else
         return
     inside = (look_up(result, path) for path in _INSIDE)
-    places = [result, *(place for place in inside if not is_missing(place))]
+    places = [result, *(place for place in inside if place is not None)]
     for field, names in _NAMES.items():
-        values = (look_up(place, name) for place in places for name in names)
-        value = next((text for text in map(_text, values) if text), "")
-        if value:
-            yield field, value
-
-
-def _text(value: Any) -> str:
-    """A text, or the only one of a list, as Solr has it."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value.strip() if isinstance(value, str) else ""
+        for value in (look_up(place, name) for place in places for name in names):
+            if isinstance(value, list) and len(value) == 1:  # as Solr has a text
+                [value] = value
+            if isinstance(value, str) and value.strip():
+                yield field, value.strip()
+                break

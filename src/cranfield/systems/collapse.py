@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.systems.answers import CHUNK_IDS, Ranking, Returned, is_missing, look_up, texts_of
+from cranfield.systems.answers import CHUNK_IDS, Ranking, Returned, look_up, texts_of, without_score
 
 Collapse = Callable[[str], str]
 
@@ -19,11 +19,6 @@ def collapse_by(rule: str | Mapping[str, str] | Collapse) -> Collapse:
 
     rule: a separator ('#': the part before its last occurrence), a regular expression with one group (the
         document's id), a file of two columns "chunk <tab> document", a mapping, or a function.
-
-    >>> collapse_by("#")("page#12"), collapse_by("#")("page")
-    ('page', 'page')
-    >>> collapse_by("^(.+?)_[0-9]+$")("report_a_3")
-    'report_a'
     """
     if callable(rule):
         return rule
@@ -39,11 +34,7 @@ def collapse_by(rule: str | Mapping[str, str] | Collapse) -> Collapse:
 
 
 def collapse(ranking: Ranking, to_document: Collapse) -> Ranking:
-    """Each document once, at the rank and with the score of its best chunk.
-
-    >>> collapse([("a#2", 3.0), ("b#1", 2.0), ("a#1", 1.0)], collapse_by("#"))
-    [('a', 3.0), ('b', 2.0)]
-    """
+    """Each document once, at the rank and with the score of its best chunk."""
     best: dict[str, float] = {}
     for chunk, score in ranking:
         best.setdefault(to_document(chunk), score)
@@ -65,11 +56,10 @@ def collapse_run(run: Any, rule: str | Mapping[str, str] | Collapse, *, format: 
     from cranfield.ranks.whole_rankings import scores_of
 
     to_document = collapse_by(rule)
-    found: dict[str, Any] = {}
-    for query, scores in scores_of(open_source(run, "run", format), Policy()).items():
-        ranking = sorted(scores.items(), key=lambda pair: -pair[1])
-        found[query] = dict(collapse(ranking, to_document))
-    return found
+    return {
+        query: dict(collapse(sorted(scores.items(), key=lambda pair: -pair[1]), to_document))
+        for query, scores in scores_of(open_source(run, "run", format), Policy()).items()
+    }
 
 
 def _by_expression(rule: str) -> Collapse:
@@ -78,9 +68,8 @@ def _by_expression(rule: str) -> Collapse:
     except re.error as error:
         raise InputError("collapse", f"'{rule}' is not a regular expression: {error}.") from None
     if pattern.groups != 1:
-        raise InputError(
-            "collapse", f"'{rule}' has {pattern.groups} groups.", hint="one group must match the document's id"
-        )
+        hint = "one group must match the document's id"
+        raise InputError("collapse", f"'{rule}' has {pattern.groups} groups.", hint=hint)
 
     def to_document(chunk: str) -> str:
         match = pattern.search(chunk)
@@ -132,15 +121,7 @@ class RolledAnswer(NamedTuple):
 
 
 def rolled_up(search: Callable[[int], Returned], k: int, to_document: Collapse | None) -> RolledAnswer:
-    """Ask for k documents: `search` gives the results for a number of chunks.
-
-    >>> chunks = ["a#1", "a#2", "a#3", "b#1", "c#1"]
-    >>> from cranfield.systems.answers import ranking_of
-    >>> from cranfield.systems.collapse import collapse_by
-    >>> found = rolled_up(lambda k: ranking_of(chunks[:k]), 2, collapse_by("#"))
-    >>> [document for document, _ in found.ranking], found.rolled
-    (['a', 'b'], 'rolled')
-    """
+    """Ask for k documents: `search` gives the results for a number of chunks."""
     wanted, before = k, -1
     while True:
         returned = search(wanted)
@@ -170,8 +151,6 @@ def _has_chunks(returned: Returned) -> bool:
 
 def _chunk(result: Any, id_place: str) -> tuple[str, str]:
     """What tells chunks of one document apart: an id of their own, and their text."""
-    result = result[0] if isinstance(result, tuple | list) else result
-    own = (look_up(result, place) for place in CHUNK_IDS if place != id_place)
-    found = next((str(value) for value in own if not is_missing(value) and value is not None), "")
+    own = (look_up(without_score(result), place) for place in CHUNK_IDS if place != id_place)
     texts = texts_of(Returned([("", 0.0)], results=[result]))
-    return found, texts.get("", {}).get("text", "")
+    return next((str(value) for value in own if value is not None), ""), texts.get("", {}).get("text", "")

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
-from cranfield.systems.answers import ORDER, Returned, chosen_order, is_missing, look_up, ranking_of
+from cranfield.systems.answers import MISSING, ORDER, Returned, chosen_order, look_up, ranking_of
 from cranfield.systems.connections import Connections, connect_by
 from cranfield.systems.presets import PRESETS
 from cranfield.version import __version__
@@ -74,9 +74,8 @@ class HttpSearch:
         self._address(str(chosen["url"]), chosen["params"])
         self._body = self._template(chosen.get("body")) if self._method not in ("GET", "HEAD") else None
         if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
-            raise InputError(
-                name, "the request does not contain the query.", hint="write {query} in url, params or body"
-            )
+            hint = "write {query} in url, params or body"
+            raise InputError(name, "the request does not contain the query.", hint=hint)
         self._headers = {
             "User-Agent": f"cranfield/{__version__}",
             "Accept": "application/json",
@@ -90,7 +89,7 @@ class HttpSearch:
             if not _HEADER.fullmatch(header) or any(mark in value for mark in "\r\n\0"):
                 raise InputError(name, f"the header {header!r} contains a line break or is not a valid header name.")
         self._connections = Connections(self._connect)
-        self._context: ssl.SSLContext | None = None
+        self._context = ssl.create_default_context() if self._secure else None
 
     def _address(self, url: str, params: Mapping[str, Any]) -> None:
         try:
@@ -123,9 +122,8 @@ class HttpSearch:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                self.name, f"the body is not JSON: {error}.", hint='"{query}" and "{k}" in quotes'
-            ) from None
+            hint = '"{query}" and "{k}" in quotes'
+            raise InputError(self.name, f"the body is not JSON: {error}.", hint=hint) from None
 
     def search(self, query: str, k: int) -> Returned:
         words = {"query": query, "k": str(k)}
@@ -147,15 +145,13 @@ class HttpSearch:
                     raise self._broken(error) from None
 
     def _connect(self, deadline: float) -> http.client.HTTPConnection:
-        if self._secure and self._context is None:
-            self._context = ssl.create_default_context()
         return connect_by(deadline, self._host, self._port, self._context)
 
     def _send(
         self, connection: http.client.HTTPConnection, target: str, body: bytes | None, deadline: float
     ) -> tuple[int, str | None, bytes]:
         kept, response = False, None
-        connection.sock.deadline = deadline  # type: ignore[union-attr]  # our own socket, see deadlines.py
+        connection.sock.deadline = deadline  # type: ignore[union-attr]  # our own socket, see connections.py
         try:
             connection.request(self._method, target, body, self._headers)
             response = connection.getresponse()
@@ -191,21 +187,19 @@ class HttpSearch:
         except (ValueError, RecursionError) as error:
             raise SystemFailure(f"the answer is not JSON: {error}: {self._secrets.excerpt(data)}") from None
         results = look_up(answer, self._results)
-        if is_missing(results) or results is None:
-            if self._empty and not is_missing(look_up(answer, self._empty)):
+        if results is None:
+            if self._empty and look_up(answer, self._empty, MISSING) is not MISSING:
                 return Returned([])
             fact = f"the answer has no '{self._results}': {self._secrets.excerpt(data)}"
             raise SystemFailure(fact, hint="set results to its path")
         returned = ranking_of(results, id_path=self._id, score_path=self._score, order=self._order)
         if self._id_pattern is None:
             return returned
-        return returned._replace(ranking=[(self._proper(doc_id), score) for doc_id, score in returned.ranking])
-
-    def _proper(self, doc_id: str) -> str:
-        match = self._id_pattern.fullmatch(doc_id) if self._id_pattern else None
-        if match is None:
-            raise SystemFailure(f"id_pattern does not match the id '{doc_id}'.")
-        return match[1]
+        matches = [(self._id_pattern.fullmatch(doc_id), doc_id, score) for doc_id, score in returned.ranking]
+        for match, doc_id, _ in matches:
+            if match is None:
+                raise SystemFailure(f"id_pattern does not match the id '{doc_id}'.")
+        return returned._replace(ranking=[(match[1], score) for match, _, score in matches if match])
 
     def _refused(self, status: int, after: str | None, data: bytes) -> SystemFailure:
         hint = ""

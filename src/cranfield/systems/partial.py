@@ -10,12 +10,12 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.io.locking import open_locked, unwritable
+from cranfield.io.target import open_locked, unwritable
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer
 
@@ -27,8 +27,7 @@ class Partial:
 
     conditions: what must be the same to continue, such as the system and k
     failed: query → why; empty: the queries answered with no document
-    parted, replaced: how many answers had equal scores, or scores that contradicted their order
-    rolled_up, short_of_chunks: in how many chunks were counted as documents, and were too few for k of these
+    counts: how many answers were short, had their scores parted or replaced, and so on: see `Recorded`
     id_places: where in the results the ids were found
     done: set when all of it has been written elsewhere; then the file is removed when it is closed
     """
@@ -41,7 +40,8 @@ class Partial:
         self.failed: dict[str, str] = {}
         self.empty: set[str] = set()
         self.latencies = array("d")
-        self.short = self.retried = self.parted = self.replaced = self.rolled_up = self.short_of_chunks = 0
+        counted = ("short", "retried", "parted", "replaced", "rolled_up", "short_of_chunks")
+        self.counts: dict[str, Any] = dict.fromkeys(counted, 0)
         self.id_places: dict[str, None] = {}
         self.done = False
         self._file = open_locked(path, "writing this run")
@@ -85,21 +85,11 @@ class Partial:
             *(answer.query_id, answer.ranking, round(answer.seconds, 6), answer.attempts, answer.error),
             *(answer.scores, answer.rolled, answer.id_place),
         ]
-        self._count(self._write(line), *line)
+        self._count(self._write(line), line)
 
-    def _count(
-        self,
-        place: int,
-        query: Any,
-        ranking: Any,
-        seconds: Any,
-        attempts: Any,
-        error: Any,
-        scores: Any,
-        rolled: Any,
-        id_place: Any,
-    ) -> None:
-        self.retried += attempts - 1
+    def _count(self, place: int, line: Sequence[Any]) -> None:
+        query, ranking, seconds, attempts, error, scores, rolled, id_place = line
+        self.counts["retried"] += attempts - 1
         if ranking is None:
             self.failed[query] = error
             return
@@ -108,11 +98,11 @@ class Partial:
         self.latencies.append(seconds)
         if not ranking:
             self.empty.add(query)
-        self.short += len(ranking) < self._k
-        self.parted += scores == "parted"
-        self.replaced += scores == "replaced"
-        self.rolled_up += rolled != ""
-        self.short_of_chunks += rolled == "short"
+        self.counts["short"] += len(ranking) < self._k
+        if scores != "kept":
+            self.counts[scores] += 1
+        self.counts["rolled_up"] += rolled != ""
+        self.counts["short_of_chunks"] += rolled == "short"
         if id_place:
             self.id_places.setdefault(id_place)
 
@@ -125,26 +115,21 @@ class Partial:
                     break  # torn off by a kill: asked again
                 row = self._content(line, number)
                 if number == 1 and row != self._conditions:
-                    raise InputError(
-                        str(self.path),
-                        f"it was begun with {_changed(row, self._conditions)}.",
-                        hint="resume with the same settings, or delete this file",
-                    )
+                    fact = f"it was begun with {_changed(row, self._conditions)}."
+                    raise InputError(str(self.path), fact, hint="resume with the same settings, or delete this file")
                 if number > 1:
                     if row[0] in self.places:
-                        raise InputError(
-                            str(self.path), f"query '{row[0]}' is answered twice.", line=number, hint=_DELETE
-                        )
-                    self._count(size, *row)
+                        fact = f"query '{row[0]}' is answered twice."
+                        raise InputError(str(self.path), fact, line=number, hint=_DELETE)
+                    self._count(size, row)
                 size += len(line)
         return size
 
     def _content(self, line: bytes, number: int | None = None) -> Any:
         content = line[9:-1]
         if line[:9] != b"%08x " % zlib.crc32(content):
-            raise InputError(
-                str(self.path), "this line was changed, or was not written by cranfield.", line=number, hint=_DELETE
-            )
+            fact = "this line was changed, or was not written by cranfield."
+            raise InputError(str(self.path), fact, line=number, hint=_DELETE)
         return json.loads(content)
 
     def rankings(self) -> Iterator[tuple[str, Ranking]]:
@@ -154,9 +139,8 @@ class Partial:
                     file.seek(self.places[query])
                     answered, ranking, *_ = self._content(file.readline())
                     if answered != query:
-                        raise InputError(
-                            str(self.path), f"the answer to '{query}' is no longer where it was.", hint=_DELETE
-                        )
+                        fact = f"the answer to '{query}' is no longer where it was."
+                        raise InputError(str(self.path), fact, hint=_DELETE)
                     yield query, [(doc_id, score) for doc_id, score in ranking]
 
     def close(self) -> None:

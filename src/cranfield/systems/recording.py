@@ -17,29 +17,21 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cranfield.errors import InputError, OutputError, given
 from cranfield.io.formats import FORMATS, by_extension
 from cranfield.io.formats.format import Plan
-from cranfield.io.ids import name_from
 from cranfield.io.records import Records
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, write_text
-from cranfield.io.writing import write_run
+from cranfield.io.writing import name_from, write_run
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.partial import Partial
 from cranfield.version import __version__
 from cranfield.words import count
-
-HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
-
-
-class Answers(NamedTuple):
-    """The run that was just written: the rankings of its queries, and the hash of its content."""
-
-    rankings: dict[str, dict[str, float]]
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +78,9 @@ class Recorded:
     unknown_ids: tuple[str, ...] = ()
     gave_up: str = ""
     version: str = __version__
-    _answers: Answers | None = field(default=None, repr=False, compare=False)
+    # Of the run that was just written, and may be measured without reading it again.
+    _sha256: str = field(default="", repr=False, compare=False)
+    _rankings: Mapping[str, Mapping[str, float]] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         queries = count(self.queries, "query", "queries")
@@ -145,13 +139,9 @@ def record(
     output = _Output.at(os.fspath(path), system.name)
     for query in queries:
         output.check(query, [("document", 1.0)])
-    asked = {
-        "system": system.name,
-        "settings": system.settings,
-        "k": k,
-        "queries": _digest(f"{query}\t{text}\n" for query, text in queries.items()),
-        **(conditions or {}),
-    }
+    told = "".join(f"{query}\t{text}\n" for query, text in queries.items()).encode(errors="surrogatepass")
+    asked = {"system": system.name, "settings": system.settings, "k": k, "queries": hashlib.sha256(told).hexdigest()}
+    asked |= conditions or {}
     with output.kept_beside() as place, closing(Partial(place, queries, k, asked)) as partial:
         earlier = output.earlier(asked) if resume and not partial.begun else None
         if earlier is not None and earlier.complete:
@@ -170,10 +160,30 @@ def record(
         except GaveUp as error:
             gave_up = error.fact
         seconds = time.perf_counter() - start
-        recorded = _recorded(output, partial, system.name, queries, k, seconds, gave_up, known)
-        answers = output.write(partial.rankings(), recorded, asked)
+        unknown: set[str] = set()
+        if known:
+            unknown = {doc_id for _, ranking in partial.rankings() for doc_id, _ in ranking}
+            unknown.difference_update(known())
+        recorded = Recorded(
+            path=output.path,
+            system=system.name,
+            k=k,
+            queries=len(queries),
+            answered=len(partial.places),
+            failed=dict(partial.failed),
+            not_asked=tuple(query for query in queries if query not in partial.places and query not in partial.failed),
+            empty=tuple(query for query in queries if query in partial.empty),
+            latency=_percentiles(partial.latencies),
+            seconds=round(seconds, 6),
+            id_places=tuple(partial.id_places),
+            unknown=len(unknown),
+            unknown_ids=tuple(sorted(unknown)[:5]),
+            gave_up=gave_up,
+            **partial.counts,
+        )
+        sha256 = output.write(partial.rankings(), recorded, asked)
         partial.done = recorded.complete
-        return replace(recorded, _answers=answers)
+        return replace(recorded, _sha256=sha256)
 
 
 class _Output(NamedTuple):
@@ -184,11 +194,8 @@ class _Output(NamedTuple):
     @classmethod
     def at(cls, path: str, system: str) -> _Output:
         other = path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path))
-        return cls(
-            path,
-            Plan(path, "run", by_extension(path) or FORMATS["trec"], name=name_from(system), ranked=True),
-            not other,
-        )
+        format = by_extension(path) or FORMATS["trec"]
+        return cls(path, Plan(path, "run", format, name=name_from(system), ranked=True), not other)
 
     @contextmanager
     def kept_beside(self) -> Iterator[Path]:
@@ -205,7 +212,9 @@ class _Output(NamedTuple):
 
     def check(self, query: str, ranking: Ranking) -> None:
         if ranking:
-            self.plan.check(_rows(query, ranking))
+            documents, scores = map(list, zip(*ranking))
+            queries = [query] * len(ranking)
+            self.plan.check(Records((), queries, documents, np.array(scores, np.float64), list(map(repr, scores))))
 
     def begin(self, partial: Partial, *, resume: bool, force: bool) -> None:
         """Continue an unfinished run, or start over if nothing is lost by that."""
@@ -215,10 +224,10 @@ class _Output(NamedTuple):
         elif partial.begun and not force:
             raise OutputError(str(partial.path), "there is an unfinished run here.", hint=hint)
         elif self.is_file and os.path.exists(self.path) and not partial.begun and not force:
-            what = (
-                "this run was made in a different way, or has changed since" if resume else "this file already exists"
+            what = "this run was made in a different way, or has changed since." if resume else ""
+            raise OutputError(
+                self.path, what or "this file already exists.", hint=f"{given('force', True)} replaces it"
             )
-            raise OutputError(self.path, f"{what}.", hint=f"{given('force', True)} replaces it")
         else:
             partial.start()
 
@@ -235,86 +244,21 @@ class _Output(NamedTuple):
             return None
         return recorded if same else None
 
-    def write(
-        self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]
-    ) -> Answers | None:
-        """Write the run, and its facts beside it; returns the same, unless that is too much to hold."""
-        held: dict[str, dict[str, float]] = {}
-        size = 0
-
-        def passed() -> Iterator[tuple[str, Ranking]]:
-            nonlocal size
-            for query, ranking in rankings:
-                size += len(ranking)
-                held.clear() if size > HELD else held.update({query: dict(ranking)})
-                yield query, ranking
-
+    def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> str:
+        """Write the run, and its facts beside it; returns the hash of the run."""
         digest, format = hashlib.sha256(), self.plan.format.name
-        write_run(self.path, passed(), name=self.plan.name or "", force=True, format=format, digest=digest)
+        write_run(self.path, rankings, name=self.plan.name or "", force=True, format=format, digest=digest)
         if self.is_file:
-            known = {name: value for name, value in asdict(recorded).items() if name != "_answers"}
+            known = {name: value for name, value in asdict(recorded).items() if name[0] != "_"}
             summary = {**known, "asked": asked, "run_sha256": digest.hexdigest()}
-            write_text(
-                self._summary, json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
-            )
-        return Answers(held, digest.hexdigest()) if size <= HELD else None
-
-
-def _rows(query: str, ranking: Ranking) -> Records:
-    import numpy as np
-
-    scores = [score for _, score in ranking]
-    documents = [doc_id for doc_id, _ in ranking]
-    return Records((), [query] * len(ranking), documents, np.array(scores, dtype=np.float64), list(map(repr, scores)))
-
-
-def _recorded(
-    output: _Output,
-    partial: Partial,
-    system: str,
-    queries: Mapping[str, str],
-    k: int,
-    seconds: float,
-    gave_up: str,
-    known: Callable[[], Iterable[str]] | None,
-) -> Recorded:
-    unknown: set[str] = set()
-    if known:
-        unknown = {doc_id for _, ranking in partial.rankings() for doc_id, _ in ranking}
-        unknown.difference_update(known())
-    return Recorded(
-        path=output.path,
-        system=system,
-        k=k,
-        queries=len(queries),
-        answered=len(partial.places),
-        failed=dict(partial.failed),
-        not_asked=tuple(query for query in queries if query not in partial.places and query not in partial.failed),
-        empty=tuple(query for query in queries if query in partial.empty),
-        short=partial.short,
-        retried=partial.retried,
-        latency=_percentiles(partial.latencies),
-        seconds=round(seconds, 6),
-        parted=partial.parted,
-        replaced=partial.replaced,
-        rolled_up=partial.rolled_up,
-        short_of_chunks=partial.short_of_chunks,
-        id_places=tuple(partial.id_places),
-        unknown=len(unknown),
-        unknown_ids=tuple(sorted(unknown)[:5]),
-        gave_up=gave_up,
-    )
-
-
-def _digest(texts: Iterable[str]) -> str:
-    return hashlib.sha256("".join(texts).encode(errors="surrogatepass")).hexdigest()
+            text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
+            write_text(self._summary, f"{text}\n", force=True)
+        return digest.hexdigest()
 
 
 def _percentiles(latencies: array[float]) -> dict[str, float]:
     if not latencies:
         return {}
-    import numpy as np
-
     seconds = np.frombuffer(latencies)
     points = np.percentile(seconds, (50, 90, 95, 99, 100))
     named = zip(("mean", "p50", "p90", "p95", "p99", "max"), (seconds.mean(), *points), strict=True)

@@ -9,29 +9,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.comparison import GateResult, gate
+from cranfield.comparison import Comparison, GateResult, compare_evaluations, gate
 from cranfield.comparison.comparing import shared_documents
 from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.errors import InputError, choice_hint
-from cranfield.evaluation.evaluating import evaluate_run
+from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
-from cranfield.io.locking import locked
 from cranfield.io.shapes import Rankings
 from cranfield.io.streams import LOOK
-from cranfield.io.target import open_target
+from cranfield.io.target import locked, open_target
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import FEW
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
+from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collapse import collapse_by
-from cranfield.systems.collection import Collection, kept_in_memory
+from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded, record
 
 SHOWN = 10  # documents of a ranking, of the worst queries and on a page
+HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
+ACCEPTED = "accepted"
+VALUES, _RUN = ".json", ".run.tsv.gz"
 
 
 def measured(
@@ -45,34 +48,28 @@ def measured(
         return None
     unknown = {*recorded.failed, *recorded.not_asked}
     if unknown:
-        judgments = of_queries(judgments, set(judgments.query_ids) - unknown)
-    answers = recorded._answers
-    if answers is None:
+        judgments = _of_queries(judgments, set(judgments.query_ids) - unknown)
+    if recorded._rankings is None:
         run = open_run(Path(recorded.path))
     else:
-        rankings = {query: ranking for query, ranking in answers.rankings.items() if ranking}
+        rankings = {query: ranking for query, ranking in recorded._rankings.items() if ranking}
         nothing: dict[str, dict[str, float]] = {query: {} for query in judgments.query_ids}
-        run = Run(Rankings(recorded.path, rankings or nothing), sha256=answers.sha256)
-    evaluation = evaluated(run, judgments, measures, policy, name or recorded.system)
-    _refuse_other_ids(evaluation, recorded)
+        run = Run(Rankings(recorded.path, rankings or nothing), sha256=recorded._sha256)
+    evaluation = _evaluated(run, judgments, measures, policy, name or recorded.system)
+    several = recorded.answered - len(recorded.empty) >= FEW
+    if several and evaluation.ranks is not None and not len(evaluation.ranks.rank):  # ids that are not the judged ones
+        where = f"ids were taken from {' and '.join(recorded.id_places)}; " if recorded.id_places else ""
+        hint = f"{where}set id to where the judged ids are, such as 'metadata.source'; or collapse, if these are chunks"
+        raise InputError(recorded.system, f"{evaluation.warnings[0]}.", hint=hint)
     return evaluation
 
 
-def _refuse_other_ids(evaluation: Evaluation, recorded: Recorded) -> None:
-    """An error where no judged document is found for any of several queries: its ids are not those of the judgments."""
-    if recorded.answered - len(recorded.empty) < FEW or evaluation.ranks is None or len(evaluation.ranks.rank):
-        return
-    where = f"ids were taken from {' and '.join(recorded.id_places)}; " if recorded.id_places else ""
-    hint = f"{where}set id to where the judged ids are, such as 'metadata.source'; or collapse, if these are chunks"
-    raise InputError(recorded.system, f"{evaluation.warnings[0]}.", hint=hint)
-
-
-def of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
+def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
     kept = {query: grades for query, grades in judgments.by_query.items() if query in queries}
     return Judgments(kept, name=judgments.name)
 
 
-def evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
+def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
     """Evaluate a recorded run, whatever its ids are."""
     if run.stream is not None and run.stream.head(LOOK).count(b"\n") < 2:  # a header alone: nothing was answered
         run = open_run({query: [] for query in judgments.query_ids})
@@ -80,30 +77,11 @@ def evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], polic
     return evaluate_run(judgments, run, measures, policy, name=name, check_ids=False, wants=wants)
 
 
-ACCEPTED = "accepted"
-VALUES, _RUN = ".json", ".run.tsv.gz"
-
-
-class BesideAccepted(NamedTuple):
-    """The accepted run and the new one, measured by the same judgments of the same queries, with notes.
-
-    path: the file of the accepted run
-    """
-
-    path: Path
-    accepted: Evaluation
-    compared: Evaluation
-    notes: tuple[str, ...]
-
-    def gate(self, project: Project) -> GateResult:
-        return gate(None, self.accepted, self.compared, **{"measures": project.measures[:1], **project.gate})
-
-
 def beside_accepted(
-    project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded, measures: Sequence[Measure]
-) -> BesideAccepted | None:
-    """The accepted run of the evaluated system beside the new one; None if nothing was accepted."""
-    name = evaluation.run
+    project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded
+) -> Tested | None:
+    """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted."""
+    name, measures = evaluation.run, evaluation.measures
     if not project.accepted_path(f"{name}{VALUES}").is_file():
         return None
     before = Evaluation.load(project.accepted_path(f"{name}{VALUES}"))
@@ -112,10 +90,11 @@ def beside_accepted(
         raise InputError(str(run), "the accepted run is missing.", hint="'cranfield accept' saves it; commit it too")
     known = set(before.query_ids)
     new = [query for query in judgments.query_ids if query not in known]
-    shared = of_queries(judgments, known) if new else judgments
-    accepted = evaluated(open_run(run), shared, measures, project.policy, ACCEPTED)
+    shared = _of_queries(judgments, known) if new else judgments
+    accepted = _evaluated(open_run(run), shared, measures, project.policy, ACCEPTED)
     compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
     assert compared is not None
+    decided = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
     notes = []
     if before.qrels_sha256 != judgments.sha256:
         measure = next(iter(accepted))
@@ -129,17 +108,17 @@ def beside_accepted(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
             f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
         )
-    return BesideAccepted(run, accepted, compared, tuple(notes))
+    return Tested(name, recorded, evaluation, accepted, run, compared, decided, notes=tuple(notes))
 
 
 def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
     """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}."""
     judgments = project.open_collection().judgments()
     with locked(project.result_path("lock"), "testing here"):
-        found = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
-        for name in found:
+        evaluations = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
+        for name in evaluations:
             keep(project, name, project.result_path(f"{name}{VALUES}"), project.recorded_run(name))
-    return found
+    return evaluations
 
 
 def keep(project: Project, name: str, values: Path, run: Path) -> None:
@@ -156,9 +135,8 @@ def keep(project: Project, name: str, values: Path, run: Path) -> None:
 def _acceptable(project: Project, name: str, judgments: Judgments) -> tuple[Evaluation | None, Evaluation]:
     path = project.result_path(f"{name}{VALUES}")
     if name not in project.systems or not path.is_file():
-        raise InputError(
-            name, "there is no complete result to accept.", hint="run 'cranfield test'; every query must be answered"
-        )
+        hint = "run 'cranfield test'; every query must be answered"
+        raise InputError(name, "there is no complete result to accept.", hint=hint)
     now = Evaluation.load(path)
     if now.qrels_sha256 != judgments.sha256:
         raise InputError(name, "the judgments have changed since the last test.", hint="run 'cranfield test' again")
@@ -228,93 +206,105 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
     """
     for name in systems:
         if name not in project.systems:
-            raise InputError(
-                str(project.path),
-                f"there is no system '{name}' in it.",
-                hint=choice_hint("systems are", project.systems, name),
-            )
+            hint = choice_hint("systems are", project.systems, name)
+            raise InputError(str(project.path), f"there is no system '{name}' in it.", hint=hint)
     collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()
+    chosen = [name for name in project.systems if not systems or name in systems]
     with locked(project.result_path("lock"), "testing here"):
-        tests = [
-            _test_one(project, collection, judgments, name, progress)
-            for name in project.systems
-            if not systems or name in systems
-        ]
-        unjudged = tuple(query for query in collection.queries if query not in judgments.number)
-        return ProjectTest(collection, tuple(_with_missed(tested, collection, worst) for tested in tests), unjudged)
-
-
-def _with_missed(tested: Tested, collection: Collection, worst: int) -> Tested:
-    if tested.evaluation is None:
-        return tested
-    measure = tested.evaluation.measures[0]
-    return replace(tested, missed=tuple(misses(tested.evaluation, collection, measure, worst)))
+        tests = [_test_one(project, collection, judgments, name, progress) for name in chosen]
+        for at, tested in enumerate(tests):
+            if (evaluation := tested.evaluation) is not None:
+                missed = misses(evaluation, collection, evaluation.measures[0], worst)
+                tests[at] = replace(tested, missed=tuple(missed))
+    unjudged = tuple(query for query in collection.queries if query not in judgments.number)
+    return ProjectTest(collection, tuple(tests), unjudged)
 
 
 def asked(
-    project: Project,
-    collection: Collection,
-    system: Any,
-    name: str,
-    path: Path,
-    progress: Progress,
-    **read: str | None,
+    project: Project, collection: Collection, system: Any, name: str, path: Path, progress: Progress, **read: str | None
 ) -> Recorded:
     """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`."""
     timeout = None if isinstance(system, Mapping) and "timeout" in system else project.timeout
     opened = open_system(system, collection, name=name, timeout=timeout, **read)
+    queries = collection.judged_queries()
+    rankings: dict[str, dict[str, float]] = {}
+    size = 0
+
+    def hold(answer: Answer) -> None:
+        nonlocal size
+        shown.answer(answer)
+        size += len(answer.ranking or ())
+        if size > HELD:
+            rankings.clear()
+        elif answer.ranking is not None:
+            rankings[answer.query_id] = dict(answer.ranking)
+
     try:
         with progress(opened.name) as shown:
-            return record(
+            recorded = record(
                 opened,
-                collection.judged_queries(),
+                queries,
                 path,
                 project.k,
                 force=True,
                 on_start=shown.start,
-                on_answer=shown.answer,
+                on_answer=hold,
                 known=collection.ids if collection.corpus else None,
                 to_document=collapse_by(project.collapse) if project.collapse else None,
                 **project.asking,
             )
     finally:
         opened.close()
+    in_order = {query: rankings[query] for query in queries if query in rankings}
+    return recorded if size > HELD else replace(recorded, _rankings=in_order)
 
 
 def _test_one(project: Project, collection: Collection, judgments: Judgments, name: str, progress: Progress) -> Tested:
     out, saved = project.recorded_run(name), project.result_path(f"{name}{VALUES}")
     saved.unlink(missing_ok=True)
     recorded = asked(project, collection, dict(project.systems[name]), name, out, progress)
-    measures = _wanted(project.measures, project.gate)
+    floors = {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
+    named = parse_measures([*project.measures, *project.gate.get("measures", ())])
+    measures = list(dict.fromkeys((*named, *floors, parse_measure("Judged@10"))))
     evaluation = measured(recorded, judgments, measures, project.policy, name)
-    if evaluation is None or not recorded.complete:
-        return Tested(name, recorded, evaluation, checks=_floors(project, evaluation))
-    evaluation.save(saved)
-    beside = beside_accepted(project, judgments, evaluation, recorded, measures)
-    if beside is None:
-        return Tested(name, recorded, evaluation, checks=_floors(project, evaluation))
-    return Tested(
-        name,
-        recorded,
-        evaluation,
-        accepted=beside.accepted,
-        accepted_path=beside.path,
-        compared=beside.compared,
-        gate=beside.gate(project),
-        notes=beside.notes,
-    )
-
-
-def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...]:
     if evaluation is None:
-        return ()
-    floors = project.gate.get("minimum", {})
-    wanted = {parse_measure(each): floor for each, floor in floors.items()}
-    return tuple(floor_check(evaluation[measure], measure, floor) for measure, floor in wanted.items())
+        return Tested(name, recorded, None)
+    if recorded.complete:
+        evaluation.save(saved)
+        if beside := beside_accepted(project, judgments, evaluation, recorded):
+            return beside
+    checks = (floor_check(evaluation[measure], measure, floor) for measure, floor in floors.items())
+    return Tested(name, recorded, evaluation, checks=tuple(checks))
 
 
-def _wanted(measures: Sequence[str], gate: Mapping[str, Any]) -> list[Measure]:
-    """What is measured: the project's measures, those of the gate, and how much is judged."""
-    named = parse_measures([*measures, *gate.get("measures", ()), *gate.get("minimum", {})])
-    return list(dict.fromkeys((*named, parse_measure("Judged@10"))))
+MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")
+POOR = 8  # queries looked at for what to try next
+
+
+class Demonstration(NamedTuple):
+    collection: Collection
+    documents: int
+    evaluations: tuple[Evaluation, ...]
+    comparison: Comparison
+    poor: tuple[Miss, ...]
+
+
+def demonstrate() -> Demonstration:
+    """Index the built-in collection twice, ask both engines every query, and compare them."""
+    collection = kept_in_memory(open_collection(BUILTIN))
+    evaluations = []
+    for name, kind in (("plain", "sqlite"), ("tuned", "sqlite:tuned")):
+        system = open_system(kind, collection, name=name)
+        rankings = first_answers(system, collection.queries, 100).rankings
+        evaluations.append(evaluate(collection.qrels, rankings, MEASURES, name=name))
+        system.close()
+    poor = misses(evaluations[1], collection, MEASURES[0], POOR)
+    comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
+    documents = sum(1 for _ in collection.documents())
+    return Demonstration(collection, documents, tuple(evaluations), comparison, tuple(poor))
+
+
+def without_words(poor: Sequence[Miss]) -> int:
+    """How many of the queries have relevant documents that share no word with them, at least half of them."""
+    return sum(2 * (miss.apart or 0) >= miss.facts.relevant > 0 for miss in poor)
