@@ -337,16 +337,7 @@ def slips(one: str, other: str) -> int:
 
 
 def need(module: str, *, purpose: str, extra: str = "") -> ModuleType:
-    """Import an optional library, or say what to install: the extra that brings it, or the library itself.
-
-    >>> need("math", purpose="counting").__name__
-    'math'
-    >>> need("no_such_library", purpose="reading dreams", extra="dreams")
-    Traceback (most recent call last):
-    ...
-    cranfield.errors.MissingLibrary: reading dreams needs the library no_such_library, which is not installed.
-    Hint: pip install 'cranfield[dreams]'
-    """
+    """Import an optional library, or say what to install: the extra that brings it, or the library itself."""
     from importlib import import_module
 
     try:

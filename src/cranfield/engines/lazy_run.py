@@ -158,10 +158,7 @@ class LazyRun:
 
 
 def counted(run: Any, hits: Any, by: list[str]) -> Any:
-    """The counts above each hit: documents of its query with a higher score, and with the same score.
-
-    hits: query, hit (its score), hit_text (its id), and the columns `by` that identify it.
-    """
+    """The counts above each hit: its query, score (hit), id (hit_text), and the columns `by` that identify it."""
     nw = library("narwhals")
     score, hit = nw.col("value"), nw.col("hit")
     reached = run.join(hits, on="query", how="inner").filter(score >= hit)

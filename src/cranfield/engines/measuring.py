@@ -168,10 +168,7 @@ def _digest(query: str, text: str, *columns: Any) -> int:
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over queries: counts, digests, and for each measure the exact sum behind its mean.
-
-    They are exact, so that neither the order of the queries nor how they are split matters.
-    """
+    """Sums over queries, exact so that neither their order nor how they are split matters."""
 
     queries: int  # averaged over
     judged: int

@@ -33,11 +33,7 @@ class EngineSetting(NamedTuple):
 
 
 class Engine(ABC):
-    """An engine with one frame.
-
-    native: the frame, as the library of the engine has it.
-    source: the name of the frame in errors.
-    """
+    """An engine with one frame: `native`, as its library has it, which errors call `source`."""
 
     # For users: command-line options, help, error messages and the page about engines are made from these.
     name: ClassVar[str]  # engine="duckdb", --engine duckdb

@@ -38,10 +38,7 @@ def stays_in_engine(run: Any, engine: str | None) -> bool:
 def open_lazily(
     run: Any, engine: str | None = None, format: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Lazy:
-    """A lazy frame, or the Parquet files of a path with an engine to read them.
-
-    settings: those of that engine, as its `settings` name them.
-    """
+    """A lazy frame, or the Parquet files of a path with an engine to read them, and the settings of that engine."""
     if isinstance(run, Lazy):
         return run
     if is_lazy(run):
@@ -66,10 +63,7 @@ def open_lazily(
 def open_judgments(
     qrels: Any, engine: str | None, format: str | None = None, *, beside: Any = None
 ) -> Judgments | Lazy:
-    """Judgments that stay in an engine, or else are read into memory; Parquet goes to the engine, if one is named.
-
-    beside: the run to join them with.
-    """
+    """Judgments that stay in an engine, to be joined with the run `beside`, or else are read into memory."""
     if isinstance(qrels, Lazy):
         return qrels
     if is_lazy(qrels):
@@ -91,11 +85,7 @@ def _name(path: str) -> str:
 def open_parquet(
     path: str | os.PathLike[str], engine: str, *, beside: Any = None, settings: Mapping[str, str] | None = None
 ) -> Any:
-    """The Parquet files of a path, a pattern or a folder as one lazy frame; hive partitions are columns of text.
-
-    beside: a frame of the engine to join this one with.
-    settings: those of the engine, as its `settings` name them.
-    """
+    """The Parquet files of a path, a pattern or a folder as one lazy frame; hive partitions are columns of text."""
     from cranfield.engines.protocol import briefly
     from cranfield.engines.registry import engine_named
 

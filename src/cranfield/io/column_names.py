@@ -11,17 +11,8 @@ Role = Literal["qrels", "run"]
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query")
 DOCUMENT = (
-    "doc_id",
-    "docno",
-    "docid",
-    "d_id",
-    "did",
-    "corpus_id",
-    "document_id",
-    "pid",
-    "passage_id",
-    "document",
-    "doc",
+    *("doc_id", "docno", "docid", "d_id", "did", "corpus_id", "document_id", "pid", "passage_id"),
+    *("document", "doc"),
 )
 GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
 SCORE = ("score", "similarity", "sim")

@@ -14,7 +14,7 @@ from cranfield.errors import CranfieldError, InputError, need
 from cranfield.io.column_names import Role, needed_columns, refuse_passages
 from cranfield.io.mappings import column_names, id_text
 
-# Frames with columns by name; narwhals reads the others.
+# Frames with columns by name. Narwhals reads the others; importing it takes longer than evaluating millions of rows.
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
 
 
@@ -47,27 +47,21 @@ def is_frame(thing: Any) -> bool:
 
 
 class FrameColumns:
-    """The query, the document and the value of each row, as the frame's own library keeps them in memory.
-
-    ranks: the values are ranks, of which 1 is the best
-    """
+    """The query, the document and the value (or the rank) of each row, as the frame's own library keeps them."""
 
     def __init__(self, columns: tuple[Any, Any, Any], names: tuple[str, str, str], ranks: bool, source: str) -> None:
-        self.ranks = ranks
-        self._columns = columns
-        self._names = names
-        self._source = source
+        self.ranks, self._columns, self._names, self._source = ranks, columns, names, source
 
     def lent(self) -> Iterator[tuple[Any, Any, Any]]:
-        """The columns as the native scan reads them, each an Arrow stream or an array: first as they are.
-
-        Columns it cannot read like that are passed again, with every id as text and every value as float64.
-        """
+        """The columns for the native scan, as Arrow streams or arrays: as they are, then as text and float64."""
         lent = tuple(map(_lent, self._columns))
         if all(column is not None for column in lent):
             yield lent
-        query, document, values = self._converted
-        yield _stream(query), _stream(document), values
+        from pyarrow import chunked_array
+
+        *ids, values = self._converted
+        query, document = (chunked_array([column]).__arrow_c_stream__() for column in ids)
+        yield query, document, values
 
     @cached_property
     def frame(self) -> Frame:
@@ -93,26 +87,14 @@ def _lent(column: Any) -> Any:
         return None
 
 
-def _stream(ids: Any) -> Any:
-    from pyarrow import chunked_array
-
-    return chunked_array([ids]).__arrow_c_stream__()
-
-
 def from_frame(frame: Any, role: Role, source: str) -> FrameColumns:
-    if _knows_its_columns(frame):
-        return columns_of(column_names(frame), frame.__getitem__, role, source)
+    kind = type(frame)
+    if (kind.__module__.partition(".")[0], kind.__name__) in _FRAMES:
+        names = column_names(frame)
+        if len(set(names)) == len(names) and {*map(type, names)} == {str}:
+            return columns_of(names, frame.__getitem__, role, source)
     columns = _columns(frame, source)
     return columns_of(list(columns), columns.__getitem__, role, source)
-
-
-def _knows_its_columns(frame: Any) -> bool:
-    """Whether a frame has columns by name: importing narwhals takes longer than evaluating millions of rows."""
-    kind = type(frame)
-    if (kind.__module__.partition(".")[0], kind.__name__) not in _FRAMES:
-        return False
-    names = column_names(frame)
-    return len(set(names)) == len(names) and {*map(type, names)} == {str}
 
 
 def frame_rows(frame: Any, source: str) -> Iterator[dict[str, Any]]:
@@ -129,14 +111,12 @@ def _columns(frame: Any, source: str) -> dict[str, Any]:
         native = narwhals.from_native(frame, eager_only=True, pass_through=True)
         if native is frame:  # unknown to narwhals, but it supports Arrow
             table = arrow.table(frame)
-            columns = {name: table.column(name) for name in table.column_names}
-        else:
-            columns = {name: native[name].to_native() for name in dict.fromkeys(native.columns)}
+            return {name: table.column(name) for name in table.column_names}
+        return {name: native[name].to_native() for name in dict.fromkeys(native.columns)}
     except CranfieldError:
         raise
     except Exception as error:  # each library raises its own
         raise InputError(source, f"this frame cannot be read ({error}).") from error
-    return columns
 
 
 def _libraries() -> tuple[Any, Any]:

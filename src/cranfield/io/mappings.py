@@ -165,10 +165,7 @@ def column_names(frame: Any) -> list[Any]:
 
 
 def plain_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool) -> Iterable[Any]:
-    """Rows as (query, document, value): rows of questions and contexts are split, others stay as they are.
-
-    With `lines`, every item is a line's number and its row.
-    """
+    """Rows (query, document, value), made of those of questions and contexts; with line numbers if `lines`."""
     rest = iter(rows)
     first = next(rest, None)
     if first is None:

@@ -64,12 +64,15 @@ def _from_json(name: str, data: bytearray, what: str) -> dict[str, str]:
 
 
 def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     lines = [(number, line) for number, line in enumerate(_END.split(text), 1) if line.strip(_WHITE) and line[0] != "#"]
     separator = next((mark for mark in "\t," if lines and mark in lines[0][1]), None)
     for number, line in lines:
         try:
-            fields = next(csv.reader([line], delimiter=separator, strict=True)) if separator else _words(line)
+            if separator:
+                fields = next(csv.reader([line], delimiter=separator, strict=True))
+            else:  # only white space of ASCII separates words, as in runs and judgments
+                fields = [word.decode() for word in line.encode().split(None, 1)]
         except csv.Error as error:
             raise InputError(name, f"invalid quoting ({error}).", line=number) from None
         if len(fields) != 2 or not all(field.strip(_WHITE) for field in fields):
@@ -80,16 +83,11 @@ def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
                 hint=f"a line is: id {what}, separated by a blank, a tab or a comma",
             )
         key, value = (field.strip(_WHITE) for field in fields)
-        if not found and key.lower().replace("-", "").replace("_", "") in _HEADS:
+        if not words and key.lower().replace("-", "").replace("_", "") in _HEADS:
             continue  # a header
-        if key in found:
+        if key in words:
             raise InputError(name, f"'{key}' appears twice.", line=number, hint=f"keep one {what} for each id")
-        found[key] = value
-    if not found:
+        words[key] = value
+    if not words:
         raise InputError(name, f"it contains no {what}s.")
-    return found
-
-
-def _words(line: str) -> list[str]:
-    """The first word of a line, and the rest; only white space of ASCII separates them, as in runs and judgments."""
-    return [word.decode() for word in line.encode().split(None, 1)]
+    return words

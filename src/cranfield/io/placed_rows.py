@@ -81,11 +81,7 @@ class PlacedRow(NamedTuple):
 
 
 def placed_rows(thing: Any, what: str, widths: Mapping[int, Spellings]) -> Iterator[PlacedRow]:
-    """The rows of a file, a frame, or a list of tuples, mappings or objects.
-
-    what: names the rows in errors
-    widths: the columns of a tuple of each length
-    """
+    """The rows of a file, a frame, or a list of tuples, whose columns `widths` names by length, mappings or objects."""
     stream = as_stream(thing)
     if stream is not None:
         yield from _of_json_lines(stream) if _head(stream).startswith(b"{") else _of_delimited(stream)
@@ -211,10 +207,7 @@ def _header(head: bytes) -> set[str]:
 
 
 def read_texts(documents: Any) -> dict[str, str]:
-    """{document: text}, from such a mapping, a file of documents, the folder of a collection, or a `Collection`.
-
-    The text is that of the document alone, without its title, exactly as it is stored: places are counted in it.
-    """
+    """{document: text} from any source; the text alone, without its title, as stored: places are counted in it."""
     if documents is None:
         return {}
     if isinstance(documents, Mapping):

@@ -19,10 +19,7 @@ BAR = 20  # columns
 
 
 class WorkProgress:
-    """The work under way, how much of it is done, and how long the rest will take.
-
-    total: how much there is, in items or bytes; 0 if unknown
-    """
+    """Work under way; `total` is how much there is, in items or bytes, and 0 if that is unknown."""
 
     def __init__(self, what: str, total: int = 0, *, unit: str = "") -> None:
         self.what, self.total, self.unit = visible(what), total, unit

@@ -39,14 +39,14 @@ class Secrets:
     def keep(self, value: str, shown: str) -> None:
         """Hide a value in every form, and its longer words."""
         words = [word for word in value.split() if len(word) >= _WORD]
-        for each in (value, value.strip(), unquote(value), *words) if value.strip() else ():
-            if each not in self._shown:
-                self._shown[each] = shown
+        for secret in (value, value.strip(), unquote(value), *words) if value.strip() else ():
+            if secret not in self._shown:
+                self._shown[secret] = shown
                 self._pattern = None
 
-    def keep_parts(self, found: Iterable[object]) -> None:
+    def keep_parts(self, parts: Iterable[object]) -> None:
         """Hide parts that a library extracts from a setting, such as the host of a URL, if they are part of a value."""
-        for part in map(str, found):
+        for part in map(str, parts):
             letters = _letters(part)
             for value, shown in list(self._shown.items()):
                 if len(letters) >= _PART and letters in _letters(value):
@@ -98,12 +98,7 @@ def _letters(text: str) -> str:
 
 
 def _any_form(value: str) -> str:
-    r"""A pattern of a value as it is, in URLs, JSON, HTML or Python's quotes, with its blanks collapsed, or in base64.
-
-    >>> forms = ['p/w "1', "p%2Fw+%221", 'p\\/w \\"1', "p/w &quot;1", "p/w\n\t\"1", "cC93ICIx"]
-    >>> all(map(re.compile(_any_form('p/w "1')).fullmatch, forms))
-    True
-    """
+    """A pattern of a value as it is, in URLs, JSON, HTML or Python's quotes, with blanks collapsed, or in base64."""
     letters = "".join(map(_letter_forms, re.sub(r"\s+", " ", value)))
     return "|".join([letters, *map(re.escape, _in_base64(value.encode(errors="surrogateescape")))])
 
@@ -139,12 +134,12 @@ def _letter_forms(letter: str) -> str:
 
 def _in_base64(value: bytes) -> set[str]:
     """The value in base64, alone and inside a longer text: the part that does not depend on the rest."""
-    found = set()
+    coded_values = set()
     for code in (base64.b64encode, base64.urlsafe_b64encode):
-        found.add(code(value).decode().rstrip("="))
+        coded_values.add(code(value).decode().rstrip("="))
         for before in (0, 1, 2):
             coded = code(bytes(before) + value).decode()
             inner = coded[(0, 2, 3)[before] : (before + len(value)) * 8 // 6]
             if len(inner) >= 8:  # a few letters could be anything
-                found.add(inner)
-    return found
+                coded_values.add(inner)
+    return coded_values

@@ -47,14 +47,11 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
             raise InputError(
                 where, f"there is no setting '{name}'.", hint=choice_hint("there are", sorted(known), name)
             )
-        kind = _kind(known[name])
+        setting = known[name]
+        kind = setting.kind if isinstance(setting, TomlSetting) else setting
         # In Python, True is a number; here it is not.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise InputError(where, f"{name} must be {_wanted(kind)}.")
-
-
-def _kind(known: TomlKind | TomlSetting) -> TomlKind:
-    return known.kind if isinstance(known, TomlSetting) else known
 
 
 def _wanted(kinds: TomlKind) -> str:

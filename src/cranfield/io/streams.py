@@ -46,7 +46,7 @@ OPENED: dict[str, tuple[io.FileIO, bytes]] = {}
 def stream_name(source: Any) -> str:
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        return "standard input" if path == "-" else _without_password(path)
+        return "standard input" if path == "-" else re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path)  # no password
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "an open file"
 
@@ -82,7 +82,9 @@ class Stream:
         self.again = False  # whether the file can be opened again by its path
         if isinstance(source, str | os.PathLike):
             self._path = _located(os.fspath(source))
-            self.again = self._path != "-" and not _is_pipe(self._path)
+            # A path may also be a named pipe, or the shell's <(command).
+            pipe = os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path))
+            self.again = self._path != "-" and not pipe
             if self.again:
                 return
         from cranfield.io.open_files import Replay, binary_file, seekable, standard_input
@@ -382,15 +384,6 @@ def _located(path: str) -> str:
         hint = f"did you mean {BUILT_IN}{near}?" if near else BUILT_IN_LIST
         raise InputError(path, "there is no such built-in file.", hint=hint)
     return path
-
-
-def _is_pipe(path: str) -> bool:
-    """Whether a path is neither a file nor a folder: a named pipe, or the shell's <(command)."""
-    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-
-
-def _without_password(path: str) -> str:
-    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path) if "://" in path else path
 
 
 def why_unreadable(error: Exception) -> str:

@@ -83,10 +83,7 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force: bool = False) -> int:
-    """Write a text, or its pieces one after the other, as `open_target` does; returns the number of bytes.
-
-    A character that has no bytes, as in a file name that is not UTF-8, is written as an escape: \\udcff.
-    """
+    """Write a text, or its pieces one by one; returns the number of bytes. Halves of characters are escaped."""
     size = 0
     with open_target(path, force=force) as target, target.opened() as file:
         for piece in [text] if isinstance(text, str) else text:

@@ -82,11 +82,28 @@ class Block(NamedTuple):
         return BadLine(self, line, fact, hint, kind)
 
     def columns(self) -> Columns:
-        columns = self._columns_at_once() or self._columns_by_line()
-        if not self.layout.single:
-            return columns
-        with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite
-            return columns._replace(value=columns.value.astype(np.float32).astype(np.float64))
+        layout, plain = self.layout, self.fields_at_once()
+        if plain is not None:
+            fields, values = plain
+            query, document, *groups = (
+                fields[column :: layout.least + 1] for column in (layout.query, layout.document, *layout.groups)
+            )
+            numbers = list(map(int, fields[:: layout.least + 1])) if layout.numbered else None
+        else:
+            lines: list[Line] = []
+            for line in self.lines():
+                if isinstance(line, BadLine):
+                    raise line
+                lines.append(line)
+            query, document, *groups = (
+                [line.fields[column] for line in lines] for column in (layout.query, layout.document, *layout.groups)
+            )
+            values = np.array([line.value for line in lines], dtype=np.float64)
+            numbers = [line.number for line in lines]
+        if layout.single:
+            with np.errstate(over="ignore"):  # numbers too large for 32 bits become infinite
+                values = values.astype(np.float32).astype(np.float64)
+        return Columns(query, document, values, numbers, groups)
 
     def fields_at_once(self) -> tuple[list[bytes], npt.NDArray[np.float64]] | None:
         """The columns of all lines one after the other, and the values; None if a line is not plain.
@@ -104,33 +121,11 @@ class Block(NamedTuple):
         values = parse_numbers(fields[layout.value :: step])
         return None if values is None else (fields, values)
 
-    def _columns_at_once(self) -> Columns | None:
-        layout, found = self.layout, self.fields_at_once()
-        if found is None:
-            return None
-        fields, values = found
-        step = layout.least + 1
-        lines = list(map(int, fields[::step])) if layout.numbered else None
-        groups = [fields[column::step] for column in layout.groups]
-        return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines, groups)
-
-    def _columns_by_line(self) -> Columns:
-        layout = self.layout
-        queries, documents, values, lines = [], [], [], []
-        groups: list[list[bytes]] = [[] for _ in layout.groups]
-        for line in self.lines():
-            if isinstance(line, BadLine):
-                raise line
-            queries.append(line.fields[layout.query])
-            documents.append(line.fields[layout.document])
-            values.append(line.value)
-            lines.append(line.number)
-            for group, column in zip(groups, layout.groups, strict=True):
-                group.append(line.fields[column])
-        return Columns(queries, documents, np.array(values, dtype=np.float64), lines, groups)
-
     def lines(self) -> Iterator[Line | BadLine]:
-        for number, text in self.numbered():
+        data = bytes(self.data)
+        wanted = FULL_LINE if self.layout.separator else DATA_LINE
+        # Bytes that are not UTF-8 are an error even in a comment.
+        for number, text in numbered_lines(data, wanted) if _is_utf8(data) else enumerate(data.split(b"\n")):
             try:
                 line = self._line(number, text)
             except BadLine as bad:
@@ -138,12 +133,6 @@ class Block(NamedTuple):
             else:
                 if line is not None:
                     yield line
-
-    def numbered(self) -> Iterator[tuple[int, bytes]]:
-        data = bytes(self.data)
-        if not _is_utf8(data):  # an error even in a comment
-            return enumerate(data.split(b"\n"))
-        return numbered_lines(data, FULL_LINE if self.layout.separator else DATA_LINE)
 
     def _line(self, number: int, line: bytes) -> Line | None:
         layout = self.layout
@@ -169,39 +158,28 @@ class Block(NamedTuple):
                 "there is a carriage return in the middle of the line.",
                 hint="lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'",
             )
+        shape = f"a line is: {layout.shape}"
         if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
-            raise self._wrong_width(number, len(fields))
-        if len(fields) > layout.least and layout.rank >= 0 and not _is_whole(fields[layout.rank]):
+            extra = int(layout.numbered)
+            width, least, most = len(fields) - extra, layout.least - extra, layout.most and layout.most - extra
+            wanted = f"{least}" if least == most else f"at least {least}"
+            raise self.error(number, f"{width} column{'s' * (width != 1)} where {wanted} are needed.", hint=shape)
+        if len(fields) > layout.least and layout.rank >= 0 and not fields[layout.rank].lstrip(b"+-").isdigit():
             shown = fields[layout.rank].decode()
-            raise self.error(
-                number,
-                f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may contain a blank.",
-                hint=f"a line is: {layout.shape}",
-            )
+            fact = f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may contain a blank."
+            raise self.error(number, fact, hint=shape)
         for what, column in (("query", layout.query), ("document", layout.document)):
             if not fields[column]:
-                raise self.error(number, f"the {what} id is empty.", hint=f"a line is: {layout.shape}")
-        return Line(number, fields, self._number(fields[layout.value], number))
-
-    def _wrong_width(self, line: int, width: int) -> BadLine:
-        layout, extra = self.layout, int(self.layout.numbered)
-        width, least, most = width - extra, layout.least - extra, layout.most and layout.most - extra
-        wanted = f"{least}" if least == most else f"at least {least}"
-        fact = f"{width} column{'s' * (width != 1)} where {wanted} are needed."
-        return self.error(line, fact, hint=f"a line is: {layout.shape}")
-
-    def _number(self, text: bytes, line: int) -> float:
-        shown, finite = text.decode(), ""
+                raise self.error(number, f"the {what} id is empty.", hint=shape)
+        text, finite = fields[layout.value], ""
         try:
             value = float(text)
-            if math.isfinite(value) and b"_" not in text:
-                return value
+            if math.isfinite(value) and b"_" not in text:  # Python reads 1_000 as a number
+                return Line(number, fields, value)
             finite = "" if math.isfinite(value) else "finite "
         except ValueError:
             pass
-        raise self.error(
-            line, f"{self.layout.value_name} '{shown}' is not a {finite}number.", hint=f"a line is: {self.layout.shape}"
-        )
+        raise self.error(number, f"{layout.value_name} '{text.decode()}' is not a {finite}number.", hint=shape)
 
 
 def parse_numbers(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
@@ -209,7 +187,7 @@ def parse_numbers(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
     plain = _plain_decimals(texts)
     if plain is not None:
         return plain
-    if b"_" in b"".join(texts):  # Python reads 1_000 as a number
+    if b"_" in b"".join(texts):
         return None
     try:
         values = np.fromiter(map(float, texts), np.float64, len(texts))
@@ -245,19 +223,15 @@ def _plain_decimals(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
 def numbered_lines(data: bytes, wanted: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers, from 0. Skipped lines take hardly any time."""
     number = last = 0
-    for found in wanted.finditer(data):
-        number += data.count(b"\n", last, found.start())
-        last = found.start()
-        yield number, found.group()
+    for line in wanted.finditer(data):
+        number += data.count(b"\n", last, line.start())
+        last = line.start()
+        yield number, line.group()
 
 
 def decoded(ids: Sequence[bytes]) -> list[str]:
     """Ids as text; no id contains a newline, so all of them can be decoded at once."""
     return b"\n".join(ids).decode().split("\n") if ids else []
-
-
-def _is_whole(text: bytes) -> bool:
-    return text.lstrip(b"+-").isdigit()
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -271,10 +245,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool = True) -> Iterator[Block]:
-    """The lines of a stream in pieces of whole queries, if the lines of a query are adjacent.
-
-    A piece has at least `least` bytes, except the last one. `hashed`: whether the stream's hash is wanted.
-    """
+    """The lines of a stream in pieces of whole queries, if their lines are adjacent, of at least `least` bytes."""
     header_awaited = layout.header
     for offset, data in stream.pieces(least, partial(cut, layout=layout), hashed=hashed):
         start = mark_length(data) if offset == 0 else 0
@@ -289,8 +260,9 @@ def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool =
 
 
 def first_line(stream: Stream) -> bytes:
-    found = next(filter(None, map(DATA_LINE.search, stream.whole_lines())), None)
-    return found.group().rstrip(b"\r") if found else b""
+    """The first line with data; empty if there is none."""
+    line = next(filter(None, map(DATA_LINE.search, stream.whole_lines())), None)
+    return line.group().rstrip(b"\r") if line else b""
 
 
 def header_lines(stream: Stream, layout: Layout) -> int:

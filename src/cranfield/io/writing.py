@@ -16,6 +16,10 @@ from cranfield.io.mappings import finite, id_text
 from cranfield.io.records import Records
 from cranfield.io.target import open_target
 
+LONGEST = 1 << 17  # characters: the longest cell that csv readers accept, and lines have a limit
+_WHITE = " \t\n\r\x0b\x0c"  # of ASCII; other blanks of Unicode are ordinary letters
+_HALF = re.compile("[\ud800-\udfff]")  # half of a surrogate pair: it has no bytes
+
 
 def write_run(
     path: str | os.PathLike[str],
@@ -34,14 +38,6 @@ def write_run(
     digest: a hash that is updated with the content written.
     Ids that would not be read back unchanged, scores that are not finite numbers and a query given twice are errors,
     and nothing is written. A query without documents has no rows, so that no file names it.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rows = write_run(f"{folder}/mine.run", [("q1", [("d7", 0.5), ("d2", 0.5)])], name="mine")
-    ...     print(rows, Path(f"{folder}/mine.run").read_text(), end="")
-    2 q1 Q0 d7 1 0.5 mine
-    q1 Q0 d2 2 0.5 mine
     """
     target = os.fspath(path)
     known = writable(["run"])
@@ -55,15 +51,19 @@ def write_run(
         plan = Plan(target, "run", FORMATS[chosen], name=name, ranked=True)
         writer = plan.format.writer(plan, file if digest is None else _Hashed(file, digest))
         for query_id, ranking in rankings:
-            records = _records(query_id, ranking, target)
-            if records is None:
+            query = id_text(query_id, target, "a query")
+            documents, scores = [], []
+            for document, score in ranking:
+                documents.append(id_text(document, target, f"query '{query}'"))
+                scores.append(finite(score, target, f"query '{query}', document '{documents[-1]}'"))
+            if not documents:
                 continue
-            query = records.query[0]
             if query in seen:
                 raise InputError(target, f"the query '{query}' appears twice.", hint="give each query one ranking")
             seen.add(query)
-            writer.write(records)
-            rows += len(records.query)
+            ids = [query] * len(documents)
+            writer.write(Records((), ids, documents, np.array(scores), list(map(repr, scores))))
+            rows += len(documents)
         writer.close()
     return rows
 
@@ -81,45 +81,21 @@ class _Hashed:
         return getattr(self._file, name)
 
 
-def _records(query_id: Any, ranking: Iterable[tuple[Any, Any]], target: str) -> Records | None:
-    query = id_text(query_id, target, "a query")
-    documents, scores = [], []
-    for document, score in ranking:
-        documents.append(id_text(document, target, f"query '{query}'"))
-        scores.append(finite(score, target, f"query '{query}', document '{documents[-1]}'"))
-    if not documents:
-        return None
-    return Records((), [query] * len(documents), documents, np.array(scores), list(map(repr, scores)))
-
-
-LONGEST = 1 << 17  # characters: the longest cell that csv readers accept, and lines have a limit
-
-_WHITE = " \t\n\r\x0b\x0c"  # of ASCII; other blanks of Unicode are ordinary letters
-_HALF = re.compile("[\ud800-\udfff]")  # half of a surrogate pair: it has no bytes
-_IN_WORDS = re.compile(f"[{_WHITE}]")
-_IN_CELLS = re.compile("\\A[ \t\x0b\x0c]|[\n\r]|[ \t\x0b\x0c]\\Z")
-
-
 def check_ids(ids: Sequence[str], format: Format, source: str, lines: Sequence[int], *, first: bool = False) -> None:
-    """Raise an error for the first id that the format cannot store; `lines` are the places of the ids, if known.
-
-    first: whether the column is the first one of a line.
-    """
-    if not _may_be_odd(ids, "".join(ids)):
-        return
+    """Raise an error for the first id that the format cannot store; first: whether the column begins a line."""
+    text = "".join(ids)
+    if not (
+        any(mark in text for mark in f"{_WHITE}#")
+        or "" in ids
+        or (not text.isascii() and ("\ufeff" in text or _HALF.search(text)))
+        or (len(text) > LONGEST and max(map(len, ids)) > LONGEST)
+    ):
+        return  # nothing that needs a closer look
     for at, name in enumerate(ids):
         fault, hint = _fault(name, format, first)
         if fault:
             fact = f"the id {short(name)} {fault}, which {format.name} cannot store."
             raise InputError(source, fact, line=lines[at] if lines else None, hint=hint)
-
-
-def _may_be_odd(ids: Sequence[str], text: str) -> bool:
-    if any(mark in text for mark in f"{_WHITE}#") or "" in ids:
-        return True
-    return (not text.isascii() and ("\ufeff" in text or _HALF.search(text) is not None)) or (
-        len(text) > LONGEST and max(map(len, ids)) > LONGEST
-    )
 
 
 def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
@@ -133,13 +109,13 @@ def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
         return f"is longer than {LONGEST:,} characters", "write json or parquet, or change the id"
     others = "write jsonl, json or parquet, or change the id"
     if format.ids == "words":  # white space separates the columns
-        if _IN_WORDS.search(name):
+        if any(mark in name for mark in _WHITE):
             return "contains a blank", others
         if first and name[0] in "#\ufeff":
             return "looks like a comment" if name[0] == "#" else "starts with a byte-order mark", others
     # In csv and tsv, white space around a cell is dropped.
-    if format.ids == "cells" and (found := _IN_CELLS.search(name)):
-        return "contains a line break" if found.group() in "\n\r" else "has blanks around it", others
+    if format.ids == "cells" and (bad := re.search("\\A[ \t\x0b\x0c]|[\n\r]|[ \t\x0b\x0c]\\Z", name)):
+        return "contains a line break" if bad.group() in "\n\r" else "has blanks around it", others
     return "", ""
 
 

@@ -20,14 +20,7 @@ TIE_ORDERS = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan
 
 
 def codes_of(ids: list[str]) -> Integers:
-    """A number of 64 bits for each id: equal ids have equal numbers, as long as the process lives.
-
-    Two of two thousand ids share a number by chance less than once in a million million times.
-
-    >>> one, other, again = codes_of(["a", "b", "a"]).tolist()
-    >>> one == again, one == other
-    (True, False)
-    """
+    """A number of 64 bits for each id: equal ids have equal numbers, as long as the process lives."""
     return native.codes(ids) if native else hashes(ids)
 
 

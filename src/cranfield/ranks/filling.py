@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Numbers | None = None) -> JudgedRanks:
-    """Fully judged rankings, one in each line of `grades`, with all judged grades in the same line of `judged`.
-
-    `retrieved` is how many documents each ranking has, of which `grades` may be the first.
-    """
+    """Fully judged rankings of `retrieved` documents, of which each line of `grades` has the first, `judged` all."""
     count, depth = grades.shape
     return JudgedRanks(
         query_ids=("",) * count,
@@ -110,9 +107,9 @@ def single_documents(depth: int, grade: float) -> JudgedRanks:
 
 def table_of_grades(grades: Sequence[float | None], missed: Sequence[float]) -> JudgedRanks:
     """See `JudgedRanks.of_grades`."""
-    judged = [
-        (rank, _number(grade, f"rank {rank}")) for rank, grade in enumerate(_listed(grades), 1) if grade is not None
-    ]
+    if isinstance(grades, str | bytes):
+        raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
+    judged = [(rank, _number(grade, f"rank {rank}")) for rank, grade in enumerate(grades, 1) if grade is not None]
     rank = np.array([rank for rank, _ in judged], dtype=np.int64)
     grade = np.array([grade for _, grade in judged], dtype=np.float64)
     more = [_number(grade, "a missed document") for grade in missed]
@@ -129,12 +126,6 @@ def table_of_grades(grades: Sequence[float | None], missed: Sequence[float]) -> 
         missing=np.array([False]),
         all_judged=JudgedGrades(every[best_first], offsets([len(every)]), best_first),
     )
-
-
-def _listed(grades: Sequence[float | None]) -> Sequence[float | None]:
-    if isinstance(grades, str | bytes):
-        raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
-    return grades
 
 
 def _number(grade: Any, where: str) -> float:

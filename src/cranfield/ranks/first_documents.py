@@ -115,10 +115,7 @@ def _line_of(data: bytes, query: bytes, at: int) -> int:
 
 
 def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> dict[str, list[str]]:
-    """The first n documents of the queries of `grades`, by reading the source.
-
-    Lines of other queries are skipped unread, and memory is a few blocks besides the result.
-    """
+    """The first n documents of the queries of `grades`, by reading the source; other lines are skipped unread."""
     if isinstance(source, Text):
         documents = _from_text(source, BlockRankings(grades, n, policy))
         if documents is not None:

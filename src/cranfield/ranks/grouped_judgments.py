@@ -17,7 +17,6 @@ from cranfield.io.text import blocks, decoded, located
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.reading_judgments import duplicate_message, graded, refuse_none
-from cranfield.ranks.tables.group_errors import judged_document
 
 # {query: {(group, subgroup): {document: grade}}}
 ByGroup = Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]
@@ -126,11 +125,28 @@ class GroupedJudgments:
             row = int(several[0])
             raise InputError(
                 self.name,
-                f"{judged_document(self, row)} is judged {counts[row]} times, so its grade is ambiguous.",
+                f"{self._named(row)} is judged {counts[row]} times, so its grade is ambiguous.",
                 hint="ordinary measures can take the highest grade of each document: "
                 "evaluate(GroupedJudgments.read(qrels).flat, run)",
             )
         return self.flat
+
+    def _named(self, row: int) -> str:
+        """The document of a row of `flat`, in errors."""
+        query = self.flat.query_ids[int(np.searchsorted(self.flat.first, row, side="right")) - 1]
+        return f"document '{self.flat.document_ids[row]}' of query '{query}'"
+
+    def _refuse_subgroups(self) -> None:
+        """Refuse a document with several grades in one group: only preferences can come in subgroups."""
+        pairs, counts = np.unique(np.stack((self.group, self.row)), axis=1, return_counts=True)
+        several = pairs[:, counts > 1]
+        if several.size:
+            group, row = several[:, 0].tolist()
+            raise InputError(
+                self.name,
+                f"{self._named(row)} is judged in several subgroups of group '{self.group_ids[group]}'.",
+                hint="subgroups are for measures of preferences, such as prefs_simp",
+            )
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\n".join((self.flat.sha256, *self.group_ids)).encode())

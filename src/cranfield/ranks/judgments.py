@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any
@@ -98,10 +98,10 @@ class Judgments:
     @classmethod
     def _read_natively(cls, source: Source) -> Judgments | None:
         """The judgments of a source with only plain rows; None for any other."""
-        found = _NATIVE_READERS[type(source)](source) if native is not None else None
-        if found is None:
+        judged = _judged_natively(source) if native is not None else None
+        if judged is None:
             return None
-        queries, documents, first, grades, index = found
+        queries, documents, first, grades, index = judged
         judgments = cls.__new__(cls)
         judgments.name, judgments.provenance = source.name, getattr(source, "provenance", "")
         judgments.query_ids, judgments.document_ids = tuple(queries), documents
@@ -215,26 +215,17 @@ def in_order(queries: Iterable[str]) -> list[str]:
     return numbered if len(set(map(int, ids))) == len(ids) else sorted(sorted(ids), key=int)
 
 
-def _judged_lines(source: Text) -> native.Judged | None:
-    if are_preferences(source.layout):
-        return None
-    found = judged_ahead(source)
-    if found is None:
-        lines = b"".join(block.data for block in blocks(source.stream, source.layout))
-        found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
-    return found
-
-
-def _judged_columns(source: Table) -> native.Judged | None:
-    return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)
-
-
-def _judged_dicts(source: Rankings) -> native.Judged | None:
-    return native.judge_dicts(source.by_query) if type(source.by_query) is dict else None
-
-
-_NATIVE_READERS: dict[type[Source], Callable[[Any], native.Judged | None]] = {
-    Text: _judged_lines,
-    Table: _judged_columns,
-    Rankings: _judged_dicts,
-}
+def _judged_natively(source: Source) -> native.Judged | None:
+    match source:
+        case Text() if are_preferences(source.layout):
+            return None
+        case Text():
+            ahead = judged_ahead(source)
+            if ahead is not None:
+                return ahead
+            lines = b"".join(block.data for block in blocks(source.stream, source.layout))
+            return native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+        case Table():
+            return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)
+        case Rankings():
+            return native.judge_dicts(source.by_query) if type(source.by_query) is dict else None

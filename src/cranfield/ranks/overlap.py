@@ -40,8 +40,16 @@ def check_overlap(
     """
     if len(scanned.found.row):
         return ()
-    problem = _nothing_in_common(judgments, scanned, run, least_queries(in_memory))
-    return refused(problem, refuse) if problem else ()
+    shared = np.flatnonzero(scanned.retrieved >= 0)
+    if not len(shared):
+        return refused(no_common_query(run.place, run.queries(SHOWN), judgments.query_ids[:SHOWN]), refuse)
+    answered = shared[scanned.retrieved[shared] > 0]
+    if not len(answered) or len(shared) < least_queries(in_memory):
+        return ()
+    numbers, first = answered[:SHOWN].tolist(), judgments.first.tolist()
+    judged = (judgments.document_ids[first[query] : first[query + 1]] for query in numbers)
+    retrieved = (run.documents(judgments.query_ids[query], SHOWN) for query in numbers)
+    return refused(no_common_document(run.place, len(shared), _some(retrieved), _some(judged)), refuse)
 
 
 def least_queries(in_memory: bool) -> int:
@@ -54,28 +62,14 @@ def refused(problem: InputError, refuse: bool) -> tuple[str, ...]:
     return (problem.fact.removeprefix(f"{problem.place}: ").removesuffix("."),)
 
 
-def _nothing_in_common(judgments: Judgments, scanned: Scanned, run: RunIds, least: int) -> InputError | None:
-    shared = np.flatnonzero(scanned.retrieved >= 0)
-    if not len(shared):
-        return no_common_query(run.place, run.queries(SHOWN), judgments.query_ids[:SHOWN])
-    answered = shared[scanned.retrieved[shared] > 0]
-    if not len(answered) or len(shared) < least:
-        return None
-    numbers = answered[:SHOWN].tolist()
-    first = judgments.first.tolist()
-    judged = (judgments.document_ids[first[query] : first[query + 1]] for query in numbers)
-    retrieved = (run.documents(judgments.query_ids[query], SHOWN) for query in numbers)
-    return no_common_document(run.place, len(shared), _some(retrieved), _some(judged))
-
-
 def _some(by_query: Iterable[Sequence[str]]) -> list[str]:
     """The first few ids of some queries: those of the first, and of the next ones where it has too few."""
-    found: dict[str, None] = {}
+    some: dict[str, None] = {}
     for ids in by_query:
-        found.update(dict.fromkeys(ids))
-        if len(found) >= SHOWN:
+        some.update(dict.fromkeys(ids))
+        if len(some) >= SHOWN:
             break
-    return list(found)[:SHOWN]
+    return list(some)[:SHOWN]
 
 
 def no_common_query(name: str, run: Sequence[str], judged: Sequence[str]) -> InputError:
@@ -89,11 +83,8 @@ def no_common_document(name: str, queries: int, run: Sequence[str], judged: Sequ
 
 
 def _both(run: Sequence[str], judged: Sequence[str]) -> str:
-    return f"run: {_quoted(run)}; judgments: {_quoted(judged)}"
-
-
-def _quoted(ids: Sequence[str]) -> str:
-    return ", ".join(f"'{text[:60]}…'" if len(text) > 60 else f"'{text}'" for text in ids)
+    sides = (", ".join(f"'{text[:60]}…'" if len(text) > 60 else f"'{text}'" for text in ids) for ids in (run, judged))
+    return "run: {}; judgments: {}".format(*sides)
 
 
 def little_in_common(judged: JudgedRanks, policy: Policy) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from cranfield.io.streams import Stream
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order
 
+Span = tuple[int, int]
 WHOLE = -1  # the end of a document that is judged as a whole and whose length is not known
 SHOWN = 40  # characters of a quote in an error
 _WIDTHS = {
@@ -96,46 +97,54 @@ class PassageJudgments:
         if hasattr(type(passages), "to_passages"):  # a store of judgments
             return cls.read(passages.to_passages(), documents)
         texts = QuotedTexts(read_texts(documents))
-        if _of_documents(passages):
-            flat = Judgments.read(passages)
-            return cls._of(_whole_documents(flat, texts), flat.name, flat.provenance)
         opened = Stream(passages) if isinstance(passages, str) or hasattr(passages, "__fspath__") else passages
         stored = is_store(opened) if isinstance(opened, Stream) else None
         if stored is not None:
             marked, provenance = stored.open_passages(opened)
-            return cls._of([_stored(each, texts) for each in marked], opened.name, provenance)
-        if isinstance(opened, Stream) and not is_table(opened, (*QUERY, *DOCUMENT)):
+            rows = [
+                Passage(query, document, start, _length(document, texts) if start is None else end, grade)
+                for query, document, start, end, grade in marked
+            ]
+            return cls._of(rows, opened.name, provenance)
+        # Judgments of whole documents have their own class, or are {query: {document: grade}}.
+        whole = isinstance(opened, Judgments | Mapping) or hasattr(type(opened), "to_judgments")
+        if whole or (isinstance(opened, Stream) and not is_table(opened, (*QUERY, *DOCUMENT))):
             flat = Judgments.read(opened)
-            return cls._of(_whole_documents(flat, texts), flat.name, flat.provenance)
+            rows = [
+                Passage(query, document, None, _length(document, texts), grade)
+                for query, judged in flat.by_query.items()
+                for document, grade in judged.items()
+            ]
+            return cls._of(rows, flat.name, flat.provenance)
         name = opened.name if isinstance(opened, Stream) else "the passages"
-        found: dict[tuple[str, str, int | None, int | None], Passage] = {}
+        by_place: dict[tuple[str, str, int | None, int | None], Passage] = {}
         for row in placed_rows(opened, name, _WIDTHS):
             passage = _passage(row, texts)
-            if passage[:4] in found:
-                fact = f"{_described(passage)} is judged twice for query '{passage.query}'."
+            if passage[:4] in by_place:
+                what = f"document '{passage.document}'"
+                if passage.start is not None:
+                    what = f"the passage {passage.start} to {passage.end} of {what}"
+                fact = f"{what} is judged twice for query '{passage.query}'."
                 raise row.error(fact, kind=DuplicateError, hint="keep one row for each query and passage")
-            found[passage[:4]] = passage
-        if not found:
+            by_place[passage[:4]] = passage
+        if not by_place:
             raise InputError(name, "it contains no judgments.")
-        return cls._of(list(found.values()), name)
+        return cls._of(list(by_place.values()), name)
 
     @classmethod
     def _of(cls, passages: list[Passage], name: str, provenance: str = "") -> PassageJudgments:
         query_ids = in_order({passage.query for passage in passages})
         number = {query: at for at, query in enumerate(query_ids)}
-        rows = sorted(passages, key=lambda each: (number[each.query], each.document, each.start or 0, each.end or 0))
-        columns = (
-            np.array([number[row.query] for row in rows], dtype=np.int64),
-            np.array([row.start or 0 for row in rows], dtype=np.int64),
-            np.array([WHOLE if row.end is None else row.end for row in rows], dtype=np.int64),
-            np.array([row.start is None for row in rows], dtype=np.bool_),
-            np.array([row.grade for row in rows], dtype=np.float64) + 0.0,  # -0 is 0
-        )
-        digest = hashlib.sha256("\n".join((*query_ids, "", *(row.document for row in rows))).encode())
-        query, start, end, whole, grades = columns
+        rows = sorted(passages, key=lambda row: (number[row.query], row.document, row.start or 0, row.end or 0))
+        query = np.array([number[row.query] for row in rows], dtype=np.int64)
+        documents = tuple(row.document for row in rows)
+        start = np.array([row.start or 0 for row in rows], dtype=np.int64)
+        end = np.array([WHOLE if row.end is None else row.end for row in rows], dtype=np.int64)
+        whole = np.array([row.start is None for row in rows], dtype=np.bool_)
+        grades = np.array([row.grade for row in rows], dtype=np.float64) + 0.0  # -0 is 0
+        digest = hashlib.sha256("\n".join((*query_ids, "", *documents)).encode())
         for column in (query, start, np.where(whole, WHOLE, end), grades):  # whether lengths are known does not matter
             digest.update(column.tobytes())
-        documents = tuple(row.document for row in rows)
         digested = f"passages-{digest.hexdigest()}"
         return cls(name, tuple(query_ids), query, documents, start, end, whole, grades, digested, provenance)
 
@@ -145,11 +154,11 @@ class PassageJudgments:
         >>> PassageJudgments.read([("q", "d", 10, 20, 2), ("q", "d", 30, 50, 1)]).of_documents().by_query
         {'q': {'d': 2.0}}
         """
-        found: dict[str, dict[str, float]] = {query: {} for query in self.query_ids}
+        by_query: dict[str, dict[str, float]] = {query: {} for query in self.query_ids}
         for passage in self._rows():
-            judged = found[passage.query]
+            judged = by_query[passage.query]
             judged[passage.document] = max(passage.grade, judged.get(passage.document, passage.grade))
-        return Judgments(found, name=self.name, provenance=self.provenance)
+        return Judgments(by_query, name=self.name, provenance=self.provenance)
 
     def __repr__(self) -> str:
         return f"PassageJudgments(queries={len(self)}, passages={len(self.grades)})"
@@ -169,25 +178,6 @@ class PassageJudgments:
         ):
             place = (None if whole else start), (None if end == WHOLE else end)
             yield Passage(self.query_ids[query], document, *place, grade)
-
-
-def _of_documents(passages: Any) -> bool:
-    """Whether these are judgments of whole documents, which have their own class or {query: {document: grade}}."""
-    return isinstance(passages, Judgments | Mapping) or hasattr(type(passages), "to_judgments")
-
-
-def _stored(row: Any, texts: QuotedTexts) -> Passage:
-    """A grade in a store; for a whole document, up to its end if that is known."""
-    query, document, start, end, grade = row
-    return Passage(query, document, start, _length(document, texts) if start is None else end, grade)
-
-
-def _whole_documents(judgments: Judgments, texts: QuotedTexts) -> list[Passage]:
-    return [
-        Passage(query, document, None, _length(document, texts), grade)
-        for query, judged in judgments.by_query.items()
-        for document, grade in judged.items()
-    ]
 
 
 def _length(document: str, texts: QuotedTexts) -> int | None:
@@ -228,27 +218,18 @@ def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, texts
     if document not in texts.texts:
         fact = f"cannot locate {shown} without the text of document '{document}'."
         raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
-    found = texts.find(document, quote)
+    places = texts.find(document, quote)
     if place is not None:
-        if place not in found:
+        if place not in places:
             fact = f"{shown} is not at {place[0]} to {place[1]} of document '{document}'."
             raise row.error(fact, hint="has the text changed? Leave out start and end to look for the quote")
         return place
-    if not found:
+    if not places:
         raise row.error(f"{shown} is not in document '{document}'.", hint="has the text changed?")
-    if len(found) > 1:
-        fact = f"{shown} appears {len(found)} times in document '{document}'."
+    if len(places) > 1:
+        fact = f"{shown} appears {len(places)} times in document '{document}'."
         raise row.error(fact, hint="quote more of it, or give start and end")
-    return found[0]
-
-
-def _described(passage: Passage) -> str:
-    if passage.start is None:
-        return f"document '{passage.document}'"
-    return f"the passage {passage.start} to {passage.end} of document '{passage.document}'"
-
-
-Span = tuple[int, int]
+    return places[0]
 
 
 class QuotedTexts:
@@ -270,12 +251,12 @@ class QuotedTexts:
 
 def _occurrences(quote: str, text: str) -> list[int]:
     """Where each occurrence begins; they may overlap."""
-    found: list[int] = []
+    places: list[int] = []
     at = text.find(quote) if quote else -1
     while at >= 0:
-        found.append(at)
+        places.append(at)
         at = text.find(quote, at + 1)
-    return found
+    return places
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

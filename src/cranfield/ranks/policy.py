@@ -44,28 +44,17 @@ class Setting(NamedTuple):
 
     def check(self, name: str, value: Any) -> None:
         if self.kind is int:
-            if value is not None and (type(value) is not int or value < 1):
-                raise PolicyError(
-                    "is not a rank.",
-                    parameter=name,
-                    value=value,
-                    hint=f"{given(name)} is a whole number from 1{either(', or None')}",
-                )
-            return
-        if self.kind is float:
-            if type(value) not in (int, float) or not 0 < value <= 1:
-                raise PolicyError(
-                    "is not a share.", parameter=name, value=value, hint=f"{given(name)} is a number above 0, up to 1"
-                )
-            return
-        allowed = tuple(self.choices) if self.choices else (True, False)
-        if type(value) is not self.kind or value not in allowed:
-            raise PolicyError(
-                "is not a policy.",
-                parameter=name,
-                value=value,
-                hint=choice_hint(f"{given(name)} may be", map(repr, allowed), repr(value)),
-            )
+            problem, hint = "is not a rank.", f"{given(name)} is a whole number from 1{either(', or None')}"
+            valid = value is None or (type(value) is int and value >= 1)
+        elif self.kind is float:
+            problem, hint = "is not a share.", f"{given(name)} is a number above 0, up to 1"
+            valid = type(value) in (int, float) and 0 < value <= 1
+        else:
+            allowed = tuple(self.choices) if self.choices else (True, False)
+            problem, hint = "is not a policy.", choice_hint(f"{given(name)} may be", map(repr, allowed), repr(value))
+            valid = type(value) is self.kind and value in allowed
+        if not valid:
+            raise PolicyError(problem, parameter=name, value=value, hint=hint)
 
     def spelled(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -169,7 +158,7 @@ class Policy:
 
 
 def settings_of(policy: type[Policy] = Policy) -> dict[str, Setting]:
-    return {each.name: each.metadata["setting"] for each in fields(policy)}
+    return {known.name: known.metadata["setting"] for known in fields(policy)}
 
 
 def _documented(policy: type[Policy]) -> str:

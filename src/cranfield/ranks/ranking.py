@@ -46,10 +46,7 @@ class Graded(Protocol):
 
 
 class GradeColumns(NamedTuple):
-    """The columns of judgments that the table needs, without their source.
-
-    best_first: what `Judgments` keep for the next run, if the columns come from them.
-    """
+    """The columns of judgments that the table needs, and what `Judgments` keep for the next run, if they are theirs."""
 
     query_ids: tuple[str, ...]
     first: Integers
@@ -78,11 +75,7 @@ def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRank
 def scan_source(
     source: Source, judgments: Judgments, policy: Policy, depth: int = 0, first: FirstDocuments | None = None
 ) -> Scanned:
-    """Count the documents above the judged ones of a run, whatever its shape.
-
-    depth: how many documents of each query are wanted as numbers, to find those that two runs share
-    first: keeps the first documents of a text
-    """
+    """Count the documents above the judged ones; as in `scan_text` for other shapes."""
     if isinstance(source, Text):
         return scan_text(source, judgments, policy, depth, first)
     from cranfield.ranks.scan.memory import scan_rankings, scan_table  # not needed for most files
@@ -178,10 +171,7 @@ class TieOrders:
         return int(above[tied > 1].min()) + 1
 
     def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
-        """The ranks of these queries, with the highest grade of each tie last, and first.
-
-        They are made for each call: for many runs, keeping them would take most of the memory.
-        """
+        """The ranks with the highest grade of each tie last, and first; not kept, since they take much memory."""
         judgments = self._judgments.only(self.queries)
         row, *counted = (column.astype(np.int64, copy=False) for column in self.scanned.found)
         moved = self._judgments.first[self.queries] - judgments.first[:-1]

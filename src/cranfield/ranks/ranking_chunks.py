@@ -15,7 +15,7 @@ from cranfield.errors import InputError
 from cranfield.io.source import open_source
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.chunks import ChunkPlace, Chunks
-from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.overlap import HINT, SHOWN, no_common_query
 from cranfield.ranks.passages import WHOLE, PassageJudgments
@@ -62,7 +62,8 @@ def nothing_in_common(
     if not documents.isdisjoint(passages.document_ids):
         return None
     some, judged = (
-        ", ".join(f"'{each}'" for each in sorted(set(ids))[:SHOWN]) for ids in (documents, passages.document_ids)
+        ", ".join(f"'{document}'" for document in sorted(set(ids))[:SHOWN])
+        for ids in (documents, passages.document_ids)
     )
     fact = f"no chunk is in a document with a judged passage: chunks: {some}; judgments: {judged}."
     return InputError(name, fact, hint=HINT)
@@ -90,28 +91,20 @@ class _JudgedPassage(NamedTuple):
 
 def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_JudgedPassage]]:
     """The judged passages of each query; one with a grade below 0 was only pooled, and is left out."""
-    found: list[list[_JudgedPassage]] = [[] for _ in passages.query_ids]
-    grades = graded(passages.grades, policy)
-    columns = zip(
-        passages.query.tolist(),
-        passages.document_ids,
-        passages.start.tolist(),
-        passages.end.tolist(),
-        passages.whole.tolist(),
-        grades.tolist(),
-        strict=True,
-    )
-    for number, (query, document, start, end, whole, grade) in enumerate(columns):
+    by_query: list[list[_JudgedPassage]] = [[] for _ in passages.query_ids]
+    columns = (passages.start, passages.end, passages.whole, graded(passages.grades, policy))
+    rows = zip(passages.query.tolist(), passages.document_ids, *(column.tolist() for column in columns), strict=True)
+    for number, (query, document, start, end, whole, grade) in enumerate(rows):
         if grade >= 0:
-            found[query].append(_JudgedPassage(number, document, start, end, whole, grade))
-    return found
+            by_query[query].append(_JudgedPassage(number, document, start, end, whole, grade))
+    return by_query
 
 
 def _by_document(passages: Iterable[_JudgedPassage]) -> dict[str, list[_JudgedPassage]]:
-    found: dict[str, list[_JudgedPassage]] = {}
-    for each in passages:
-        found.setdefault(each.document, []).append(each)
-    return found
+    by_document: dict[str, list[_JudgedPassage]] = {}
+    for passage in passages:
+        by_document.setdefault(passage.document, []).append(passage)
+    return by_document
 
 
 def _places(scores: Mapping[str, float], query: str, chunks: Chunks, source: str) -> dict[str, ChunkPlace]:
@@ -134,9 +127,10 @@ def _ranking(
     if policy.ties in ("best", "worst"):
         known = _by_document(judged)
         for chunk, place in places.items():
-            touched = [each for each in known.get(place.document, ()) if each.characters(place)]
+            touched = [passage for passage in known.get(place.document, ()) if passage.characters(place)]
             if touched:
-                grades[chunk] = max([each.grade for each in touched if each.is_in(place, policy.cover)], default=0.0)
+                held = (passage.grade for passage in touched if passage.is_in(place, policy.cover))
+                grades[chunk] = max(held, default=0.0)
     kept = {chunk: scores[chunk] for chunk in places}
     times = Counter(kept.values())
     best_first = ordered(kept, "", grades, policy)[: policy.depth]
@@ -146,13 +140,9 @@ def _ranking(
 def _table(
     passages: PassageJudgments, rankings: Sequence[RankedChunks], ranks: JudgedRanks, policy: Policy
 ) -> PassageRanks:
-    query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(each.places) for each in rankings])
+    query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(ranking.places) for ranking in rankings])
     places = [place for ranking in rankings for place in ranking.places]
-    retrieved = _columns(query, [place.document for place in places], [(place.start, place.end) for place in places])
-    whole, unknown = passages.whole, passages.end == WHOLE
-    spans = list(zip(passages.start.tolist(), passages.end.tolist(), strict=True))
-    known = _columns(passages.query, passages.document_ids, spans)
-    chunks, stretches = _on_one_line(retrieved, known, whole & unknown)
+    chunks, stretches = _on_one_line(query, places, passages)
     costs: dict[str, Integers] = {"characters": chunks.end - chunks.start}
     for unit in ("words", "tokens"):
         counts = [getattr(place, unit) for place in places]
@@ -165,38 +155,28 @@ def _table(
         costs=costs,
         passages=stretches,
         grade=graded(passages.grades, policy),
-        whole=whole,
-        unknown=unknown,
+        whole=passages.whole,
+        unknown=passages.end == WHOLE,
         cover=policy.cover,
     )
 
 
-class _PlaceColumns(NamedTuple):
-    query: Integers
-    documents: Sequence[str]
-    start: Integers
-    end: Integers
-
-
-def _columns(query: Integers, documents: Sequence[str], spans: Sequence[tuple[int, int]]) -> _PlaceColumns:
-    pairs = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    return _PlaceColumns(query, documents, pairs[:, 0], pairs[:, 1])
-
-
-def _on_one_line(chunks: _PlaceColumns, passages: _PlaceColumns, endless: Integers) -> tuple[Stretches, Stretches]:
-    """Places on a line on which every document of every query has a part of its own."""
-    queries = [*chunks.query.tolist(), *passages.query.tolist()]
+def _on_one_line(
+    query: Integers, places: Sequence[ChunkPlace], passages: PassageJudgments
+) -> tuple[Stretches, Stretches]:
+    """The places of chunks and passages on a line on which every document of every query has a part of its own."""
     number: dict[tuple[int, str], int] = {}
-    pairs = zip(queries, [*chunks.documents, *passages.documents], strict=True)
+    documents = [*(place.document for place in places), *passages.document_ids]
+    pairs = zip([*query.tolist(), *passages.query.tolist()], documents, strict=True)
     part = np.array([number.setdefault(pair, len(number)) for pair in pairs], dtype=np.int64)
-    ends = np.concatenate((chunks.end, passages.end))
+    spans = np.array([(place.start, place.end) for place in places], dtype=np.int64).reshape(-1, 2)
     sizes = np.ones(len(number), dtype=np.int64)  # a document that is judged as a whole, and not retrieved, has one
-    np.maximum.at(sizes, part, ends)
-    first = offsets(sizes.tolist())[part]
-    of_chunks, of_passages = first[: len(chunks.query)], first[len(chunks.query) :]
-    end = np.where(endless, sizes[part[len(chunks.query) :]], passages.end)
+    np.maximum.at(sizes, part, np.concatenate((spans[:, 1], passages.end)))
+    of_chunks, of_passages = np.split(offsets(sizes.tolist())[part], [len(query)])
+    endless = passages.whole & (passages.end == WHOLE)
+    end = np.where(endless, sizes[part[len(query) :]], passages.end)
     return (
-        Stretches(chunks.query, of_chunks + chunks.start, of_chunks + chunks.end),
+        Stretches(query, of_chunks + spans[:, 0], of_chunks + spans[:, 1]),
         Stretches(passages.query, of_passages + passages.start, of_passages + end),
     )
 
@@ -214,9 +194,8 @@ def _judged_ranks(
     Its judged grades are those of the chunks that touch a judged passage, and of the passages that no chunk found. A
     passage found beside a better one in the same chunk is neither missed nor rewarded, so it is not among them.
     """
-    query, rank, grade, tied, row = [], [], [], [], []
-    grades: list[float] = []
-    rows: list[int] = []
+    found: list[tuple[int, int, float, bool, int]] = []  # query, rank, grade, tied, row
+    all_judged: list[tuple[float, int]] = []
     sizes = []
     further = len(passages.grades)  # the number of a chunk that finds nothing new
     for number, (its_passages, ranking) in enumerate(zip(judged, rankings, strict=True)):
@@ -224,34 +203,29 @@ def _judged_ranks(
         known = left.copy()
         its_grades: list[tuple[float, int]] = []
         for at, place in enumerate(ranking.places, 1):
-            if not any(each.characters(place) for each in known.get(place.document, ())):
+            if not any(passage.characters(place) for passage in known.get(place.document, ())):
                 continue  # no part of it is judged
             here = left[place.document]
-            new = [each for each in here if each.is_in(place, policy.cover)]
-            left[place.document] = [each for each in here if each not in new]
-            best = max(new, key=lambda each: (each.grade, -each.number), default=None)
+            new = [passage for passage in here if passage.is_in(place, policy.cover)]
+            left[place.document] = [passage for passage in here if passage not in new]
+            best = max(new, key=lambda passage: (passage.grade, -passage.number), default=None)
             worth = (0.0, further) if best is None else (best.grade, best.number)
             further += best is None
             its_grades.append(worth)
-            query.append(number)
-            rank.append(at)
-            grade.append(worth[0])
-            row.append(worth[1])
-            tied.append(ranking.tied[at - 1])
-        its_grades += [(each.grade, each.number) for here in left.values() for each in here]
-        its_grades.sort(key=lambda each: (-each[0], each[1]))
-        grades += [worth for worth, _ in its_grades]
-        rows += [its_row for _, its_row in its_grades]
+            found.append((number, at, worth[0], ranking.tied[at - 1], worth[1]))
+        its_grades += [(passage.grade, passage.number) for here in left.values() for passage in here]
+        all_judged += sorted(its_grades, key=lambda judged: (-judged[0], judged[1]))
         sizes.append(len(its_grades))
-    numbers: Numbers = np.array(grade, dtype=np.float64)
+    query, rank, grade, tied, row = zip(*found) if found else ((),) * 5
+    grades, rows = zip(*all_judged) if all_judged else ((),) * 2
     return JudgedRanks(
         query_ids=passages.query_ids,
         query=np.array(query, dtype=np.int64),
         rank=np.array(rank, dtype=np.int64),
-        grade=numbers,
+        grade=np.array(grade, dtype=np.float64),
         tied=np.array(tied, dtype=np.bool_),
         row=np.array(row, dtype=np.int64),
-        retrieved=np.array([len(each.places) for each in rankings], dtype=np.int64),
+        retrieved=np.array([len(ranking.places) for ranking in rankings], dtype=np.int64),
         missing=np.array(missing, dtype=np.bool_),
         all_judged=JudgedGrades(np.array(grades, dtype=np.float64), offsets(sizes), np.array(rows, dtype=np.int64)),
         extra=extra,

@@ -64,14 +64,7 @@ def open_run(thing: Any, format: str | None = None, *, name: str | None = None) 
 
 
 class Run:
-    """The rankings of one system, in a file or in memory.
-
-    >>> from cranfield import Judgments, Policy
-    >>> run = open_run({"q": ["x", "a"]}, name="mine")
-    >>> reading = run.read(Judgments.read({"q": {"a": 1}}), Policy(), Wants(first=2))
-    >>> reading.ranks().rank.tolist(), reading.first(["q"], 1)
-    ([2], {'q': ['x']})
-    """
+    """The rankings of one system, in a file or in memory."""
 
     _kept_open = 0
 
@@ -153,17 +146,15 @@ class Reading:
 
     def ranks(self, judgments: Judgments | None = None) -> JudgedRanks:
         """The ranks of the judged documents; by other judgments, of documents that were looked up when reading."""
-        if judgments is None or judgments is self.judgments:
-            return rank_scanned(self.judgments, self.scanned, self.policy, self.place)
-        return rank_scanned(judgments, self._projected(judgments), self.policy, self.place)
+        return rank_scanned(*self._projected(judgments), self.policy, self.place)
 
     def tie_orders(self, judgments: Judgments | None = None) -> TieOrders:
-        if judgments is None or judgments is self.judgments:
-            return TieOrders(self.judgments, self.scanned, self.policy)
-        return TieOrders(judgments, self._projected(judgments), self.policy)
+        return TieOrders(*self._projected(judgments), self.policy)
 
-    def _projected(self, judgments: Judgments) -> Scanned:
+    def _projected(self, judgments: Judgments | None) -> tuple[Judgments, Scanned]:
         """What a scan by other judgments would have counted: counting is over all documents, judged or not."""
+        if judgments is None or judgments is self.judgments:
+            return self.judgments, self.scanned
         number = np.array([self.judgments.number.get(query, -1) for query in judgments.query_ids], dtype=np.int64)
         rows = _rows_in(judgments, self.judgments)  # of these judgments by the rows of those
         new = rows[self.scanned.found.row]
@@ -174,7 +165,7 @@ class Reading:
         retrieved = np.where(number < 0, -1, self.scanned.retrieved[number])
         here = int((self.scanned.retrieved >= 0).sum())
         extra = self.scanned.extra + here - int((retrieved >= 0).sum())
-        return Scanned(retrieved, extra, Places(new[order], *counted))
+        return judgments, Scanned(retrieved, extra, Places(new[order], *counted))
 
     def codes(self, judged: JudgedRanks, depth: int = EVERYTHING) -> Codes | None:
         """The first documents of each query as numbers, best first; they are read again where they were not wanted.

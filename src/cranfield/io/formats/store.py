@@ -20,10 +20,7 @@ STORE = "judgments.db"  # the default store
 
 
 class JudgmentView(NamedTuple):
-    """A choice from a store: which assessors, of which kinds, merged by which rule; see `Store.view`.
-
-    None means the default of the store.
-    """
+    """A choice from a store, as for `Store.view`; None means the default of the store."""
 
     assessors: tuple[str, ...] | None = None
     merge: str | None = None

@@ -42,10 +42,7 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy, depth: int =
 
 
 def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy, depth: int = 0) -> Scanned:
-    """Rank a mapping of query to documents; the first `depth` of each query as numbers too.
-
-    Dict runs are probed only for judged documents; if a ranking has none of them, its scores are not read.
-    """
+    """Rank a mapping of query to documents. If a ranking has no judged document, its scores are not read."""
     rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
     found: list[Places] = []
     in_order = policy.ties == "file"

@@ -11,7 +11,6 @@ import numpy as np
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.group_errors import refuse_subgroups
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -42,7 +41,7 @@ class GroupRanks:
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> GroupRanks:
         grades = graded(grouped.grades, policy)
-        refuse_subgroups(grouped)
+        grouped._refuse_subgroups()
         place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)
         place[judged.row] = np.arange(len(judged.row))
         place = place[grouped.row]  # the row of each judgment's document in the table; -1: not retrieved

@@ -90,10 +90,7 @@ class PassageRanks:
     def read(
         self, cutoff: int | None, budget: int | None = None, unit: str = "characters", fit: str = "whole"
     ) -> ReadChunks:
-        """The chunks no deeper than a cutoff, as far as they fit into a budget.
-
-        `whole` stops before the first chunk that does not fit, `cut` shortens it.
-        """
+        """The chunks down to a cutoff that fit into a budget: before the first that does not fit, or "cut" there."""
         kept = np.ones(len(self.rank), dtype=np.bool_) if cutoff is None else self.rank <= cutoff
         if budget is None:
             return ReadChunks(self.chunks.only(kept), len(self))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cranfield.errors import InputError
 from cranfield.ranks.columns import Flags, Integers, Numbers
-from cranfield.ranks.tables.group_errors import inconsistent
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ class GroupCounts(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Columns of counts, one for each query: pairs of documents between which some group has a preference.
-
-    A pair agrees by the share of its preferences that are for the higher document.
-    """
+    """Pairs of documents of each query with a preference; one agrees by the share of those for the higher document."""
 
     agreeing_ret: Numbers  # both retrieved
     ret: Numbers
@@ -118,14 +115,13 @@ class _GroupPreferences(NamedTuple):
         if subgroup.any():
             mixed = np.flatnonzero((grade > 0) != (its_grade[document] > 0))
             if len(mixed):
-                raise inconsistent(
-                    grouped, group, rows[document[mixed[0]]], "is relevant in one subgroup and not in another"
-                )
+                fact = "is relevant in one subgroup and not in another"
+                raise _inconsistent(grouped, group, rows[document[mixed[0]]], fact)
             for middle in range(len(rows)):  # preferences are transitive
                 better |= np.outer(better[:, middle], better[middle])
             circle = np.flatnonzero(better.diagonal())
             if len(circle):
-                raise inconsistent(grouped, group, rows[circle[0]], "is indirectly preferred to itself")
+                raise _inconsistent(grouped, group, rows[circle[0]], "is indirectly preferred to itself")
         at = place[rows - first_row]
         order = np.argsort(at)
         return cls(at[order], its_grade[order], better[np.ix_(order, order)], bool(subgroup.any()))
@@ -185,4 +181,12 @@ def _count_pairs(preferring: Integers, k: int) -> tuple[float, ...]:
         float(share[:k, k:].sum()),
         int(some[:k, k:].sum()),
         int(some[k:, k:].sum()),
+    )
+
+
+def _inconsistent(grouped: GroupedJudgments, group: int, row: int, what: str) -> InputError:
+    return InputError(
+        grouped.name,
+        f"{grouped._named(row)} {what} of group '{grouped.group_ids[group]}'.",
+        hint="the preferences of one group must agree; different groups need not",
     )

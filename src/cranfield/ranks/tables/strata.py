@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.errors import InputError
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import graded, reaches
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.group_errors import refuse_other_strata
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class StratumRanks:
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> StratumRanks:
-        refuse_other_strata(grouped)
+        _refuse_other_groups(grouped)
         return cls._of(grouped, judged, graded(grouped.grades, policy))
 
     @classmethod
@@ -116,3 +116,19 @@ class StratumRanks:
         place[grouped.row] = np.arange(len(grouped.row))
         found = place[judged.row]
         return cls(grouped, judged, grades, judged.query, grouped.group[found], judged.rank, grades[found])
+
+
+def _refuse_other_groups(grouped: GroupedJudgments) -> None:
+    """Refuse groups that cannot be strata: subgroups, or a document in two, whose chance to be drawn is unknown."""
+    if grouped.subgroup.any():
+        fact = "these judgments have subgroups, like preferences, so their groups are not strata."
+        raise InputError(grouped.name, fact, hint="a line with a stratum is: query iteration document stratum grade")
+    several = np.flatnonzero(np.bincount(grouped.row, minlength=len(grouped.flat.grades)) > 1)
+    if len(several):
+        row = int(several[0])
+        names = [f"'{grouped.group_ids[group]}'" for group in grouped.group[grouped.row == row].tolist()]
+        raise InputError(
+            grouped.name,
+            f"{grouped._named(row)} is in {len(names)} strata: {', '.join(names)}.",
+            hint="in a sampled pool, each document is in one stratum, and some of each stratum are judged",
+        )

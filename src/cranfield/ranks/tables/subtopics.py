@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import reaches
-from cranfield.ranks.tables.group_errors import refuse_subgroups
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SubtopicRanks:
-    """A row for each subtopic that a retrieved document is judged for, sorted by query and rank.
-
-    For each row: `query` and `subtopic` (numbers), `rank` (from 1), `grade`.
-    """
+    """A row for each subtopic that a retrieved document is judged for, sorted by query and rank (from 1)."""
 
     grouped: GroupedJudgments
     judged: JudgedRanks
@@ -95,7 +91,7 @@ class SubtopicRanks:
 
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> SubtopicRanks:
-        refuse_subgroups(grouped)
+        grouped._refuse_subgroups()
         rank = np.zeros(len(grouped.flat.grades), dtype=np.int64)
         rank[judged.row] = judged.rank
         rank = rank[grouped.row]
