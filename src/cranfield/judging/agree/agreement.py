@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -25,17 +26,12 @@ from cranfield.words import count
 
 
 class RunOrder(NamedTuple):
-    """Runs by the grades of one assessor and by those of another, on the documents that both judged.
-
-    tau: Kendall's τ_b of the two orders; None where one of them puts all runs level
-    moved: the run whose rank changes most, and by how many ranks
-    means: the means of each run, by the one and by the other
-    """
+    """Runs by the grades of one assessor and by those of another, on the documents that both judged."""
 
     measure: str
-    tau: float | None
-    moved: tuple[str, int]
-    means: Mapping[str, tuple[float, float]]
+    tau: float | None  # Kendall's τ_b of the two orders; None where one of them puts all runs level
+    moved: tuple[str, int]  # the run whose rank changes most, and by how many ranks
+    means: Mapping[str, tuple[float, float]]  # of each run, by the one and by the other
 
 
 def order_of_runs(
@@ -52,12 +48,11 @@ def order_of_runs(
             by_query.setdefault(item.query_id, {})[item.doc_id] = item.grades[name]
         evaluated = evaluate_runs(Judgments(by_query, name=name), runs, [measure], format=format, check_ids=False)
         columns.append({run: evaluation[measure] for run, evaluation in evaluated.items()})
-    names = list(columns[0])
-    one, other = (np.array([column[name] for name in names]) for column in columns)
+    means = {run: (columns[0][run], columns[1][run]) for run in columns[0]}
+    one, other = np.array([*means.values()]).T
     moves = np.abs(_ranks(one) - _ranks(other))
     most = int(moves.argmax())
-    means = {name: (columns[0][name], columns[1][name]) for name in names}
-    return RunOrder(measure, tau(one, other), (names[most], int(moves[most])), means)
+    return RunOrder(measure, tau(one, other), ([*means][most], int(moves[most])), means)
 
 
 def _ranks(values: Numbers) -> Numbers:
@@ -219,7 +214,8 @@ def agreement(
         pairs = tuple(
             replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure, format)) for pair in pairs
         )
-    together, of_grades = _estimates(grid.of_all(), grid, draws, seed)
+    counted = grid.of_all()
+    together, of_grades = _estimates(counted, grid, draws, seed)
     return Agreement(
         assessors=grid.assessors,
         grades=tuple(grid.grades.tolist()),
@@ -228,7 +224,7 @@ def agreement(
         statistics=together,
         by_grade=of_grades,
         pairs=pairs,
-        by_query=_by_query(grid),
+        by_query=_by_query(grid, counted),
         worst=tuple(_worst(grid.items, worst)),
     )
 
@@ -245,15 +241,12 @@ def _estimates(
 def _pair(grid: Grid, one: int, other: int, draws: int, seed: int) -> PairAgreement:
     counted = grid.of_pair(one, other)
     statistics, of_grades = _estimates(counted, grid, draws, seed)
-    table = counted.shares.sum(axis=0).astype(np.int64).tolist()
+    table = tuple(map(tuple, counted.shares.sum(axis=0).astype(np.int64).tolist()))
     names = (grid.assessors[one], grid.assessors[other])
-    return PairAgreement(
-        names, counted.items, len(counted.query_ids), statistics, of_grades, tuple(tuple(row) for row in table)
-    )
+    return PairAgreement(names, counted.items, len(counted.query_ids), statistics, of_grades, table)
 
 
-def _by_query(grid: Grid) -> dict[str, QueryAgreement]:
-    counted = grid.of_all()
+def _by_query(grid: Grid, counted: CountedGrades) -> dict[str, QueryAgreement]:
     apart = np.abs(grid.grades[:, None] - grid.grades[None, :])
     agreed = np.trace(counted.shares, axis1=1, axis2=2).tolist()
     distances = (counted.shares * apart).sum(axis=(1, 2)).tolist()
@@ -265,50 +258,36 @@ def _by_query(grid: Grid) -> dict[str, QueryAgreement]:
 def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
     """The furthest apart first: by the range of the grades, then by their spread."""
 
-    def apart(item: JudgedItem) -> tuple[float, float]:
+    def furthest_first(item: JudgedItem) -> tuple[float, float, str, str]:
         grades = list(item.grades.values())
-        return max(grades) - min(grades), float(np.var(grades))
+        return min(grades) - max(grades), -float(np.var(grades)), item.query_id, item.doc_id
 
-    differing = [item for item in items if len(set(item.grades.values())) > 1]
-    return sorted(differing, key=lambda item: (*(-distance for distance in apart(item)), item.query_id, item.doc_id))[
-        :most
-    ]
+    return sorted((item for item in items if len(set(item.grades.values())) > 1), key=furthest_first)[:most]
 
 
 def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[JudgedItem]]:
-    if isinstance(judgments, str | os.PathLike):
-        with open_store(judgments, read_only=True) as store:
-            return store.name, _of_store(store, assessors, kinds)
-    if isinstance(judgments, Store):
-        return judgments.name, _of_store(judgments, assessors, kinds)
+    if isinstance(judgments, Store | str | os.PathLike):
+        with nullcontext(judgments) if isinstance(judgments, Store) else open_store(judgments, read_only=True) as store:
+            from cranfield.judging.store.views import graded_documents
+
+            documents = graded_documents(store, assessors, kinds)
+            return store.name, [JudgedItem(judged.query_id, judged.doc_id, judged.grades) for judged in documents]
     by_item = _of_mapping(judgments) if isinstance(judgments, Mapping) else _of_rows(judgments)
     if assessors is not None:
         chosen = list(assessors)
         known = {name for grades in by_item.values() for name in grades}
         for name in chosen:
             if name not in known:
-                raise InputError(
-                    TABLE, f"there is no assessor '{name}'.", hint=choice_hint("there are", sorted(known), name)
-                )
+                hint = choice_hint("there are", sorted(known), name)
+                raise InputError(TABLE, f"there is no assessor '{name}'.", hint=hint)
         by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
     return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()]
-
-
-def _of_store(store: Store, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> list[JudgedItem]:
-    from cranfield.judging.store.views import graded_documents
-
-    return [
-        JudgedItem(graded.query_id, graded.doc_id, graded.grades)
-        for graded in graded_documents(store, assessors, kinds)
-    ]
 
 
 ByItem = dict[tuple[str, str], dict[str, float]]
 
 
 def _of_mapping(judgments: Mapping[Any, Any]) -> ByItem:
-    from cranfield.ranks.judgments import Judgments
-
     by_item: ByItem = {}
     for name, qrels in judgments.items():
         assessor = id_text(name, TABLE, "an assessor")
@@ -322,9 +301,8 @@ def _of_rows(rows: Iterable[Any]) -> ByItem:
     by_item: ByItem = {}
     for row in rows:
         if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) != 4:
-            raise InputError(
-                TABLE, f"{row!r:.60} is not a judgment.", hint="a row is (query, document, assessor, grade)"
-            )
+            hint = "a row is (query, document, assessor, grade)"
+            raise InputError(TABLE, f"{row!r:.60} is not a judgment.", hint=hint)
         query, document, assessor = (id_text(name, TABLE, f"{row!r:.60}") for name in row[:3])
         grade = checked_grade(row[3], TABLE)
         grades = by_item.setdefault((query, document), {})

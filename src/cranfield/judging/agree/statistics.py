@@ -25,18 +25,13 @@ class JudgedItem(NamedTuple):
 
 
 class CountedGrades(NamedTuple):
-    """Tables of two assessors or of all, one for each query.
-
-    shares: how often two grades come together, every document counted once
-    matrices: the same with as much weight as a document has assessors, which alpha is made of
-    pairs: the table of each pair of assessors
-    """
+    """Tables of two assessors or of all; the first axis is the query, or the draw of which they are the sums."""
 
     query_ids: tuple[str, ...]
     items: int
-    shares: Numbers
-    matrices: Numbers
-    pairs: tuple[Numbers, ...]
+    shares: Numbers  # how often two grades come together, every document counted once
+    matrices: Numbers  # the same with as much weight as a document has assessors, which alpha is made of
+    pairs: tuple[Numbers, ...]  # the table of each pair of assessors
 
 
 class Grid:
@@ -114,10 +109,6 @@ def weighted_kappa(tables: Numbers, grades: Numbers, form: str = "kappa") -> Num
 
     P is the table over its sum, r and c are its margins. Not a number where no document was judged by both, or where
     both gave one and the same grade throughout: no disagreement is expected then.
-
-    >>> table = np.array([[88, 10, 2], [14, 40, 6], [18, 10, 12]], dtype=float)
-    >>> round(float(weighted_kappa(table, np.arange(3.0))), 6)
-    0.491525
     """
     return kappa_of_distances(tables, FORMS[form](np.abs(grades[:, None] - grades[None, :])))
 
@@ -154,9 +145,6 @@ def coincidences(counts: Numbers) -> Numbers:
     """How often two grades of one document come together: one matrix for each row of counts, n_c assessors for grade c.
 
     o_ck = n_c n_k / (m - 1),  o_cc = n_c (n_c - 1) / (m - 1),  m = Σ n_c; nothing where m < 2
-
-    >>> coincidences(np.array([[2.0, 1.0]])).tolist()
-    [[[1.0, 1.0], [1.0, 0.0]]]
     """
     together = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     others = (counts.sum(axis=1) - 1)[:, None, None]
@@ -170,10 +158,6 @@ def krippendorff_alpha(matrices: Numbers, grades: Numbers, level: str = "nominal
 
     δ² is 1 where the grades differ (nominal), (c - k)² (interval), or (Σ_{g=c..k} n_g - (n_c + n_k) / 2)² (ordinal).
     Not a number where no document was judged twice, or where all grades are the same.
-
-    >>> matrix = coincidences(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]])).sum(axis=0)
-    >>> round(float(krippendorff_alpha(matrix, np.array([0.0, 1.0]))), 6)
-    0.444444
     """
     counts = matrices.sum(axis=-1)
     distances = LEVELS[level](grades, counts)
@@ -183,15 +167,12 @@ def krippendorff_alpha(matrices: Numbers, grades: Numbers, level: str = "nominal
 
 
 class Estimate(NamedTuple):
-    """A value and its 95% interval, or why there is none.
-
-    undefined: how many draws of the queries had no value; the interval is that of the others
-    """
+    """A value and its 95% interval, or why there is none."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
-    undefined: int = 0
+    undefined: int = 0  # how many draws of the queries had no value; the interval is that of the others
     reason: str = ""
 
     def __str__(self) -> str:
@@ -201,21 +182,15 @@ class Estimate(NamedTuple):
         return f"{self.value:.3f}{inside}"
 
 
-class AgreementSums(NamedTuple):
-    shares: Numbers
-    matrices: Numbers
-    pairs: tuple[Numbers, ...]
+Statistic = Callable[[CountedGrades, Numbers], Numbers]
 
 
-Statistic = Callable[[AgreementSums, Numbers], Numbers]
-
-
-def _agreement(sums: AgreementSums, grades: Numbers) -> Numbers:
+def _agreement(sums: CountedGrades, grades: Numbers) -> Numbers:
     return quotient(np.trace(sums.shares, axis1=-2, axis2=-1), sums.shares.sum(axis=(-2, -1)))
 
 
 def _kappa(form: str) -> Statistic:
-    def mean_of_pairs(sums: AgreementSums, grades: Numbers) -> Numbers:  # of one pair it is that pair's (Light 1971)
+    def mean_of_pairs(sums: CountedGrades, grades: Numbers) -> Numbers:  # of one pair it is that pair's (Light 1971)
         values = np.array([weighted_kappa(tables, grades, form) for tables in sums.pairs])
         known = ~np.isnan(values)
         return quotient(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
@@ -257,11 +232,10 @@ def estimate(
     return [_estimate(value, values_drawn, counted) for value, values_drawn in zip(values, drawn, strict=True)]
 
 
-def _sums(counted: CountedGrades, weights: Numbers) -> AgreementSums:
-    def added(tables: Numbers) -> Numbers:
-        return np.asarray(np.tensordot(weights, tables, 1))
-
-    return AgreementSums(added(counted.shares), added(counted.matrices), tuple(map(added, counted.pairs)))
+def _sums(counted: CountedGrades, weights: Numbers) -> CountedGrades:
+    tables = (counted.shares, counted.matrices, *counted.pairs)
+    shares, matrices, *pairs = (np.asarray(np.tensordot(weights, table, 1)) for table in tables)
+    return counted._replace(shares=shares, matrices=matrices, pairs=tuple(pairs))
 
 
 def _draws(queries: int, grades: int, draws: int, seed: int) -> Iterator[Numbers]:

@@ -148,9 +148,8 @@ def decide(
     ('better', 50, 350)
     """
     if batch < 1 or (most is not None and most < 0):
-        raise ComparisonError(
-            f"batch={batch}, most={most} is not possible.", hint="a batch is 1 or more, most is 0 or more"
-        )
+        hint = "a batch is 1 or more, most is 0 or more"
+        raise ComparisonError(f"batch={batch}, most={most} is not possible.", hint=hint)
     from cranfield.judging.store.schema import EVENTS
 
     with ExitStack() as opened:

@@ -16,14 +16,13 @@ from cranfield.judging.decide.candidates import Candidates
 from cranfield.judging.decide.compared_pair import ComparedPair
 from cranfield.judging.decide.looks import (
     ALL_JUDGED,
+    DECIDED,
     NOT_WORTH,
     OPEN,
     STATES,
     Look,
     PairLook,
-    heading_of,
     reason_of,
-    state_of_all,
 )
 from cranfield.judging.pool.order import USUAL_DEPTH, ReturnedByRuns, all_returned_first, returned_first
 from cranfield.judging.store.scale import DEFAULT_SCALE
@@ -238,14 +237,15 @@ class Decision:
         pairs = tuple(self._pair_look(pair, state) for pair, state in zip(self._pairs, self._states, strict=True))
         matters = np.any([pair.matters for pair in self._pairs], axis=0)
         needed = max((pair.likely_needed for pair in pairs), default=0)
-        return Look(state_of_all(self._states), self.judged, int(matters.sum()), needed, pairs)
+        state = self._states[0] if len(pairs) == 1 else OPEN if OPEN in self._states else DECIDED
+        return Look(state, self.judged, int(matters.sum()), needed, pairs)
 
     def _pair_look(self, pair: ComparedPair, state: str) -> PairLook:
         baseline, run = (self._candidates.runs[place] for place in pair.runs)
         outlook, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
         from_judging = outlook.from_judging / total if total > 0 else 0.0
         sure, name = max(outlook.probabilities), f"{run} beside {baseline}"
-        heading = heading_of(state, sure, outlook.verdict, self.judged >= LEAST)
+        heading = STATES[outlook.verdict] if state == OPEN and self.judged >= LEAST and sure > 0.5 else ""
         needed = 0
         if state == OPEN:
             needed = min(max(pair.needed(self.confidence) + BATCH, LEAST - self.judged), pair.left)
@@ -292,18 +292,14 @@ def compared_runs(count: int, all_pairs: bool) -> list[tuple[int, int]]:
 
 def _check(measure: Measure, alpha: float, confidence: float, depth: int | None) -> None:
     if measure.definition.table == "strata" or measure.definition.name == "infAP":
-        raise MeasureError(
-            f"{measure.name} cannot be decided: it is estimated from a random sample, and a decision chooses what to "
-            "judge.",
-            hint="AP and nDCG@10 can; evaluate() estimates them from a random sample of judgments",
-        )
+        fact = "cannot be decided: it is estimated from a random sample, and a decision chooses what to judge."
+        hint = "AP and nDCG@10 can; evaluate() estimates them from a random sample of judgments"
+        raise MeasureError(f"{measure.name} {fact}", hint=hint)
     require_ranks(measure)
     skips = measure.definition.skips_unjudged or dict(measure.parameters).get("judged_only", False)
     if measure.definition.of_holes or skips or measure.definition.aggregate != "mean":
-        raise MeasureError(
-            f"{measure.name} cannot be decided: it is about unjudged documents, or is not a mean over queries.",
-            hint="nDCG@10, P@10, RBP, AP and RR can",
-        )
+        fact = f"{measure.name} cannot be decided: it is about unjudged documents, or is not a mean over queries."
+        raise MeasureError(fact, hint="nDCG@10, P@10, RBP, AP and RR can")
     for name, value in (("alpha", alpha), ("confidence", confidence)):
         if not 0 < value < 1:
             raise ComparisonError(f"invalid {name} {value}.", hint="it lies between 0 and 1")

@@ -51,15 +51,8 @@ def features(first: Integers, second: Integers) -> Numbers:
     """x of each document, from its ranks in two runs; column by column in memory, as it is read."""
     deepest = max(int(first.max(initial=0)), int(second.max(initial=0)))
     by_rank = discount(np.arange(deepest + 1))
-    return np.stack(
-        [
-            np.ones(len(first)),
-            (first > 0) & (second == 0),
-            (second > 0) & (first == 0),
-            by_rank[first],
-            by_rank[second],
-        ]
-    ).T
+    only_first, only_second = (first > 0) & (second == 0), (second > 0) & (first == 0)
+    return np.stack([np.ones(len(first)), only_first, only_second, by_rank[first], by_rank[second]]).T
 
 
 def discount(rank: Integers) -> Numbers:
@@ -105,22 +98,16 @@ def sums_of(x: Numbers, query: Integers, grade: Numbers, queries: int) -> Judged
 
 @dataclass(frozen=True, eq=False)
 class GradeModel:
-    """The distribution of all grades, given those that are judged.
+    """The distribution of all grades, given those that are judged."""
 
-    x, query: the features and the query of each document
-    variances: as estimated
-    beta, beta_covariance: of the coefficients that all queries share
-    effects: u, v and w of each query for β = 0; `pull`, what they lose by β; `effects_covariance` for any given β
-    """
-
-    x: Numbers
+    x: Numbers  # the features of each document
     query: Integers
     variances: Variances
-    beta: Numbers
+    beta: Numbers  # the coefficients that all queries share
     beta_covariance: Numbers
-    effects: Numbers
-    pull: Numbers
-    effects_covariance: Numbers
+    effects: Numbers  # u, v and w of each query for β = 0
+    pull: Numbers  # what they lose by β
+    effects_covariance: Numbers  # for any given β
 
     @cached_property
     def coefficients(self) -> Numbers:

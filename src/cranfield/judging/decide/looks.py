@@ -118,16 +118,6 @@ class Look(NamedTuple):
         return ranks
 
 
-def state_of_all(states: list[str]) -> str:
-    if len(states) == 1:
-        return states[0]
-    return OPEN if OPEN in states else DECIDED
-
-
-def heading_of(state: str, probability: float, verdict: str, enough: bool) -> str:
-    return STATES[verdict] if state == OPEN and enough and probability > 0.5 else ""
-
-
 _IN_WORDS = {BETTER: BETTER, WORSE: WORSE, NEITHER: "no significant difference"}
 
 
@@ -151,24 +141,19 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
 
 
 def decision_summary(look: Look, measure: str) -> dict[str, Any]:
-    return {
-        "done": look.done,
-        "measure": measure,
-        "judged": look.judged,
-        "needed": look.likely_needed,
-        "pairs": [_pair(pair) for pair in look.pairs],
-    }
-
-
-def _pair(pair: PairLook) -> dict[str, Any]:
-    return {
-        "name": f"{pair.run} vs {pair.baseline}",
-        "difference": _signed(pair.difference),
-        "interval": f"{_signed(pair.low)} to {_signed(pair.high)}",
-        "state": pair.state,
-        "told": _outlook(pair),
-        "reason": pair.reason,
-    }
+    pairs = [
+        {
+            "name": f"{pair.run} vs {pair.baseline}",
+            "difference": _signed(pair.difference),
+            "interval": f"{_signed(pair.low)} to {_signed(pair.high)}",
+            "state": pair.state,
+            "told": _outlook(pair),
+            "reason": pair.reason,
+        }
+        for pair in look.pairs
+    ]
+    told = {"done": look.done, "measure": measure, "judged": look.judged, "needed": look.likely_needed}
+    return {**told, "pairs": pairs}
 
 
 def _outlook(pair: PairLook) -> str:
