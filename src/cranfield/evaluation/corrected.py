@@ -50,6 +50,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -162,13 +163,12 @@ def _queries_for(half: float, spread: float, alpha: float) -> int:
     def enough(m: int) -> bool:
         return float(exceeded_with(alpha / 2, m - 1)) * spread / sqrt(m) <= half * (1 + 1e-9)
 
-    low, high = 1, 2
-    while not enough(high) and high < MOST:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    m = min(max(2, round((NormalDist().inv_cdf(1 - alpha / 2) * spread / half) ** 2)), MOST)  # for many queries
+    while m < MOST and not enough(m):
+        m += 1
+    while m > 2 and enough(m - 1):
+        m -= 1
+    return m
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,8 +156,8 @@ class Plain(Estimator):
     def estimate(self, columns: Columns) -> Estimates:
         values, spread = columns.values, deviation(columns.values)
         n = len(values)
-        freedom = np.full(spread.shape, float(max(n - 1, 1)))
-        return Estimates(values.mean(axis=0), spread / sqrt(n), freedom, spread, n, n)
+        error = spread / sqrt(n) if n > 1 else np.full(spread.shape, np.inf)  # one query says nothing about others
+        return Estimates(values.mean(axis=0), error, np.full(spread.shape, float(max(n - 1, 1))), spread, n, n)
 
     def resample(
         self, columns: Columns, generator: np.random.Generator, times: int
@@ -168,19 +168,22 @@ class Plain(Estimator):
 class Grouped(Estimator):
     """Groups of queries vary by themselves, queries of a group together; without groups, each query is one.
 
-    mean m = Σ w x / Σ w;  z_g = Σ w (x - m) over the queries of group g;  error² = G / (G - 1) · Σ z_g² / (Σ w)²
-    effective n = (Σ w)² / Σ W_g², where W_g is the weight of a group; it has n - 1 degrees of freedom
+    mean m = Σ w x / W, W = Σ w;  z_g = Σ w (x - m) over the queries of group g, whose weight is W_g
+    error² = (G - 1) / G · Σ (z_g / (W - W_g))², by leaving out one group after the other (jackknife)
+    effective n = W² / Σ W_g²; it has n - 1 degrees of freedom
     """
 
     def estimate(self, columns: Columns) -> Estimates:
         weight, totals, weights = self._totals(columns)
-        mean = totals.sum(axis=0) / weights.sum()
-        groups = len(weights)
-        scatter = ((totals - weights[:, None] * mean) ** 2).sum(axis=0)
-        error = np.sqrt(groups / max(groups - 1, 1) * scatter) / weights.sum()
+        groups, whole = len(weights), weights.sum()
+        mean = totals.sum(axis=0) / whole
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = (totals - weights[:, None] * mean) / (whole - weights)[:, None]
+            error = np.sqrt((groups - 1) / groups * (apart**2).sum(axis=0))
+        error = np.where(np.isfinite(error) & (groups > 1), error, np.inf)  # one group says nothing about others
         spread = np.sqrt((weight[:, None] * (columns.values - mean) ** 2).sum(axis=0) / weight.sum())
-        still = deviation(columns.values) == 0
-        effective = float(weights.sum() ** 2 / (weights**2).sum())
+        still = (deviation(columns.values) == 0) & (groups > 1)
+        effective = float(whole**2 / (weights**2).sum())
         freedom = np.full(mean.shape, max(effective - 1, 1.0))
         error, spread = np.where(still, 0.0, error), np.where(still, 0.0, spread)
         return Estimates(mean, error, freedom, spread, effective, groups)

@@ -7,7 +7,10 @@ fraction (Lentz). Everything agrees with SciPy to ten digits, also far out in th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,50 +76,50 @@ def _two_tails(t: Numbers, freedom: Numbers) -> Numbers:
 
 def _log_beta(freedom: Numbers) -> Numbers:
     """log B(f/2, 1/2) = log Γ(1/2) - (log Γ(f/2 + 1/2) - log Γ(f/2)); of large numbers that difference is a series."""
-    a = np.maximum(freedom / 2, TINY)
+    a = np.atleast_1d(freedom / 2)
     series = np.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
-    exact = np.vectorize(lambda a: math.lgamma(a + 0.5) - math.lgamma(a), otypes=[np.float64])
     few = a < FEW
-    return np.asarray(math.log(math.pi) / 2 - np.where(few, exact(np.where(few, a, 1.0)), series))
+    series[few] = [math.lgamma(each + 0.5) - math.lgamma(each) for each in a[few].tolist()]
+    return (math.log(math.pi) / 2 - series).reshape(np.shape(freedom))
 
 
 def _fraction(x: Numbers, a: npt.ArrayLike, b: npt.ArrayLike) -> Numbers:
     """The continued fraction of I_x(a, b), without the factor before it."""
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    c, d = np.ones_like(x), 1 / _away_from_0(1 - (a + b) * x / (a + 1))
-    result = d.copy()
+    a, b = np.broadcast_to(a, x.shape), np.broadcast_to(b, x.shape)
+    if x.size == 1:  # numbers of Python are faster than arrays of one number
+        return np.full(x.shape, _lentz(x.item(), a.item(), b.item(), lambda v: v if abs(v) > TINY else TINY, float))
+    return np.asarray(_lentz(x, a, b, lambda v: np.where(np.abs(v) > TINY, v, TINY), np.max))
+
+
+def _lentz(x: Any, a: Any, b: Any, away_from_0: Callable[[Any], Any], largest: Callable[[Any], float]) -> Any:
+    c, d = 1.0, 1 / away_from_0(1 - (a + b) * x / (a + 1))
+    result = d
     for m in range(1, LONGEST):
-        for term in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1 / _away_from_0(1 + term * d)
-            c = _away_from_0(1 + term / c)
-            step = c * d
-            result = result * step
-        if not (np.abs(step - 1) > 1e-14).any():
+        n = a + 2 * m
+        for term in (m * (b - m) * x / ((n - 1) * n), -(a + m) * (a + b + m) * x / (n * (n + 1))):
+            d = 1 / away_from_0(1 + term * d)
+            c = away_from_0(1 + term / c)
+            result = result * (c * d)
+        if not largest(abs(c * d - 1)) > 1e-14:
             break
     return result
-
-
-def _away_from_0(x: Numbers) -> Numbers:
-    return np.where(np.abs(x) < TINY, TINY, x)
 
 
 def _exceeded(chance: Numbers, freedom: Numbers) -> Numbers:
     """Newton's method on the logarithms of t and of its tail, where far tails are straight lines."""
     tail = np.minimum(chance, 1 - chance)
-    wanted = np.log(np.where((tail > 0) & (tail < 0.5), tail, 0.25))
-    t = np.ones_like(tail)
+    tail = np.where((tail > 0) & (tail < 0.5), tail, 0.25)
+    z = np.array([-NormalDist().inv_cdf(each) for each in np.maximum(tail, TINY).tolist()])
+    t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)  # Cornish and Fisher's
     with np.errstate(over="ignore", divide="ignore"):
         for _ in range(STEPS):
             above = np.maximum(_two_tails(t, freedom) / 2, TINY)
             density = np.exp(-_log_beta(freedom) - (freedom + 1) / 2 * np.log1p(t * t / freedom)) / np.sqrt(freedom)
-            step = (np.log(above) - wanted) * above / np.maximum(density * t, TINY)
+            step = np.log(above / tail) * above / np.maximum(density * t, TINY)
             t = t * np.exp(np.clip(step, -LARGEST_STEP, LARGEST_STEP))
-            if (np.abs(step) < 1e-14).all():
+            if (np.abs(step) < 1e-8).all():  # the next one would be its square
                 break
-    t = np.where(tail == 0, np.inf, np.where(tail == 0.5, 0.0, t))
+    t = np.where(chance == 0.5, 0.0, np.where((chance == 0) | (chance == 1), np.inf, t))
     return np.where(chance > 0.5, -t, t)
 
 
