@@ -34,3 +34,8 @@ def test_an_infinite_interval_is_drawn_without_ends():
     assert "├" not in drawing
     assert "┤" not in drawing
     assert len(drawing) == 15
+
+
+def test_drawings_share_the_line_at_0():
+    spans = [DrawnInterval(-1, 1, 3), None, DrawnInterval(-3, -2, -1)]
+    assert drawn_intervals(spans, 13) == ["    ├─┼─●──┤", "      │", " ├─●┤ │"]

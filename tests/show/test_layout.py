@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from cranfield import evaluate
 from cranfield.evaluation.overview import overview
 from cranfield.show import evaluation_text as text
-from cranfield.show.layout import aligned, fitted, wrapped
-from cranfield.show.systems_text import recorded_lines
+from cranfield.show.escaping import latex_text, markdown_text, spreadsheet_text
+from cranfield.show.layout import END, GOOD, Paint, aligned, fitted, padded, wrapped
+from cranfield.show.systems_text import milliseconds, recorded_lines
 from cranfield.show.view import View
 from cranfield.words import columns, count, cut, shortened, visible
 
@@ -93,3 +94,33 @@ def test_paragraphs():
         ):
             assert any(kept in line for line in lines), (width, kept)
     assert wrapped("one/long/path and more", width=8, break_words=False) == ["one/long/path", "and more"]
+
+
+def test_letters_that_take_two_columns_count_as_two():
+    assert padded("検索", 6) == "検索  "
+    assert padded("0.25", 6, right=True) == "  0.25"
+    assert wrapped("検索システム", width=8) == ["検索シス", "テム"]
+
+
+def test_later_lines_start_below_the_first_word():
+    assert wrapped("1 query got worse", "FAILED  ", width=20) == ["FAILED  1 query got", "        worse"]
+    assert wrapped("the difference, p < 0.0001", width=20) == ["the difference,", "p < 0.0001"]
+
+
+def test_columns_are_aligned():
+    assert aligned([["run", "AP"], ["bm25", "0.25"]]) == ["run     AP", "bm25  0.25"]
+
+
+def test_only_terminals_are_painted():
+    assert Paint().good("Better") == "Better"
+    assert Paint(on=True).good("Better") == f"{GOOD}Better{END}"
+
+
+def test_names_are_not_markup():
+    assert markdown_text("bm25_v2 | <b>") == r"bm25\_v2 \| \<b\>"
+    assert latex_text("50%_off & more") == r"50\%\_off \& more"
+    assert [spreadsheet_text(text) for text in ("=1+1", "bm25", "-12")] == ["'=1+1", "bm25", "-12"]
+
+
+def test_times_of_queries():
+    assert [milliseconds(seconds) for seconds in (0.0123, 2.5)] == ["12.3 ms", "2500 ms"]

@@ -18,7 +18,7 @@ OLD = {"q1": ["x", "a"], "q2": ["b"], "q3": ["x", "y", "c"]}
 NEW = {"q1": ["a"], "q2": ["b"], "q3": ["x", "c"]}
 RUNS = {"old": OLD, "new": NEW}
 IN_NOTEBOOKS = (
-    *("Advice", "Agreement", "CheckReport", "Comparison", "CorrectedComparison", "CorrectedEvaluation", "Difference"),
+    *("Advice", "Agreement", "CheckReport", "Comparison", "Difference"),
     *("Evaluation", "Evaluations", "Explanation", "GateResult", "LazyEvaluation", "Look", "QueryList", "Reusability"),
     *("Spec", "Stability"),
 )
@@ -94,8 +94,9 @@ def corrected(folder):
         drawn = c.pool(store, queries, runs, sample=10, seed=7).drawn
         store.import_qrels({query: {"a": int(query in drawn[:3]), "b": 1} for query in drawn}, "ann", kind="person")
         store.import_qrels({query: {"a": int(query < "q2"), "b": 1} for query in queries}, "gpt", kind="model")
-        options = {"measures": "P@1", "model": "gpt"}
-        return [c.evaluate_corrected(store, runs, **options), c.compare_corrected(store, runs, **options)]
+        judgments = c.corrected_judgments(store, model="gpt")
+    results = c.evaluate_runs(judgments, runs, "P@1")
+    return [judgments, results, results["old"].estimate("P@1"), c.compare(judgments, runs, "P@1")]
 
 
 def parts(thing):

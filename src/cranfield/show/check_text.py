@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import groupby
-from typing import Any
+from itertools import chain, groupby
 
 from cranfield.evaluation.advice import DEPTHS, Advice, Facts, depth_text
 from cranfield.evaluation.checking import CheckReport, JudgmentFacts, More, Problem, RunFacts, Spread
@@ -25,19 +24,19 @@ def check_text(report: CheckReport, width: int = WIDTH, paint: Paint = UNPAINTED
     if report.advice is not None and report.advice.warnings:
         beware = [line for warning in report.advice.warnings for line in _wrapped(warning, width, "  - ")]
         parts.append([paint.strong("Beware"), *beware])
-    parts.append([_verdict(report, paint)])
+    errors, warnings = report.count("error"), report.count("warning")
+    tone = paint.bad if errors else paint.close if warnings else paint.good
+    parts.append([tone(f"{count(errors, 'error')}, {count(warnings, 'warning')}.")])
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def check_json(report: CheckReport) -> str:
     import json
 
-    advice: dict[str, Any] | None = None
-    if report.advice is not None:
-        advice = {
-            "recommended": [each._asdict() for each in report.advice.recommended],
-            "warnings": list(report.advice.warnings),
-        }
+    advice = report.advice and {
+        "recommended": [recommendation._asdict() for recommendation in report.advice.recommended],
+        "warnings": list(report.advice.warnings),
+    }
     content = {
         "problems": [asdict(problem) for problem in report.problems],
         "more": [asdict(more) for more in report.more],
@@ -51,7 +50,7 @@ def check_json(report: CheckReport) -> str:
 
 
 def _problems(problems: tuple[Problem, ...], more: tuple[More, ...], width: int, paint: Paint) -> list[str]:
-    hidden = {(each.file, each.kind): each.count for each in more}
+    hidden = {(rest.file, rest.kind): rest.count for rest in more}
     lines: list[str] = []
 
     def add_hint(hint: str) -> None:
@@ -65,10 +64,8 @@ def _problems(problems: tuple[Problem, ...], more: tuple[More, ...], width: int,
                 add_hint(hint)
             head = f"{problem.severity}:"
             first, *rest = _wrapped(str(problem), width, f"{head} ", hang=4)
-            lines += [
-                (paint.bad if problem.severity == "error" else paint.close)(head) + first.removeprefix(head),
-                *rest,
-            ]
+            tone = paint.bad if problem.severity == "error" else paint.close
+            lines += [tone(head) + first.removeprefix(head), *rest]
             hint = problem.hint
         if kind in hidden:
             lines.append(paint.dim(f"    … and {hidden[kind]:,} more"))
@@ -87,12 +84,6 @@ def _measures(recommended: Sequence[tuple[str, str]], width: int, paint: Paint) 
             yield f"  {name}"
         first, *rest = _wrapped(why, width, head)
         yield from (head + paint.dim(first.removeprefix(head)), *map(paint.dim, rest))
-
-
-def _verdict(report: CheckReport, paint: Paint) -> str:
-    errors, warnings = report.count("error"), report.count("warning")
-    tone = paint.bad if errors else paint.close if warnings else paint.good
-    return tone(f"{count(errors, 'error')}, {count(warnings, 'warning')}.")
 
 
 def _judgments(facts: JudgmentFacts) -> Iterator[str]:
@@ -155,11 +146,11 @@ def _wrapped(text: str, width: int, head: str = "  ", hang: int | None = None) -
 def advice_text(advice: Advice) -> str:
     width = max((len(measure) for measure, _ in advice.recommended), default=0)
     parts = [
-        ("The data", [_paragraph(line) for line in _described(advice.facts)]),
-        ("Measures that suit them", [_paragraph(why, f"{name:<{width}}  ") for name, why in advice.recommended]),
-        ("Beware", [_paragraph(warning, "- ") for warning in advice.warnings]),
+        ("The data", [wrapped(line, "  ") for line in _described(advice.facts)]),
+        ("Measures that suit them", [wrapped(why, f"  {name:<{width}}  ") for name, why in advice.recommended]),
+        ("Beware", [wrapped(warning, "  - ") for warning in advice.warnings]),
     ]
-    return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
+    return "\n\n".join("\n".join([title, *chain(*paragraphs)]) for title, paragraphs in parts if paragraphs)
 
 
 def _described(facts: Facts) -> Iterator[str]:
@@ -177,7 +168,3 @@ def _described(facts: Facts) -> Iterator[str]:
             f"{', '.join(f'{run.judged(depth):.0%} of {depth_text(depth)}' for depth in run.depths)}; "
             f"{run.tied:.1%} tied; {count(run.missing, 'query', 'queries')} missing"
         )
-
-
-def _paragraph(text: str, head: str = "") -> str:
-    return "\n".join(wrapped(text, f"  {head}"))

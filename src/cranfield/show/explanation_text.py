@@ -23,14 +23,15 @@ def explanation_text(
     If that is not enough, nothing is left out, and some columns are printed below the others. text: that of the query,
     where it is known.
     """
-    rows = _rows(explanation)
+    rows = [[*HEAD, *explanation.measures], *(_row(place, explanation.measures) for place in explanation.positions)]
     if width is None:
         table = aligned(rows, left=(DOCUMENT,))
         return "\n".join([_title(explanation), *table, *_gain_note(explanation), _ideal(explanation)])
     for left_out in range(len(SPARE) + 1):
         kept = [at for at, name in enumerate(rows[0]) if name not in SPARE[:left_out]]
         fewer = [[row[at] for at in kept] for row in rows]
-        room = width - _other_columns(fewer)
+        widths = [max(map(columns, cells)) for cells in zip(*fewer, strict=True)]
+        room = width - (sum(widths) - widths[DOCUMENT] + 2 * (len(widths) - 1))
         if room >= NARROW:
             rows = [[shortened(cell, room) if at == DOCUMENT else cell for at, cell in enumerate(row)] for row in fewer]
             break
@@ -44,13 +45,8 @@ def explanation_text(
     lines = fitted(rows, width, paint.strong, repeated=DOCUMENT + 1, left=(DOCUMENT,), tint=tint)
     notes = _gain_note(explanation) if "gain" in rows[0] else []
     below = [paint.dim(line) for note in (*notes, _ideal(explanation)) for line in wrapped(note, hang=2, width=width)]
-    title = _title(explanation)
-    asked = f"{title}: {text}" if text else title
+    asked = f"{_title(explanation)}: {text}" if text else _title(explanation)
     return "\n".join([*wrapped(asked, hang=2, width=width), *lines, *below])
-
-
-def _rows(explanation: Explanation) -> list[list[str]]:
-    return [[*HEAD, *explanation.measures], *(_row(place, explanation.measures) for place in explanation.positions)]
 
 
 def _row(place: Position, measures: tuple[str, ...]) -> list[str]:
@@ -63,11 +59,6 @@ def _row(place: Position, measures: tuple[str, ...]) -> list[str]:
         f"{place.gain / place.discount:.4f}",
         *(f"{place.values[name]:.4f}" for name in measures),
     ]
-
-
-def _other_columns(rows: list[list[str]]) -> int:
-    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
-    return sum(widths) - widths[DOCUMENT] + 2 * (len(widths) - 1)
 
 
 def _title(explanation: Explanation) -> str:
@@ -91,14 +82,11 @@ def _ideal(explanation: Explanation) -> str:
 
 
 def explanation_json(explanation: Explanation) -> str:
-    return json.dumps(
-        {
-            "query": explanation.query_id,
-            "measures": list(explanation.measures),
-            "gains": explanation.gains,
-            "positions": [place._asdict() for place in explanation.positions],
-            "ideal": [{"doc_id": document, "grade": grade} for document, grade in explanation.ideal],
-        },
-        indent=2,
-        ensure_ascii=False,
-    )
+    content = {
+        "query": explanation.query_id,
+        "measures": list(explanation.measures),
+        "gains": explanation.gains,
+        "positions": [place._asdict() for place in explanation.positions],
+        "ideal": [{"doc_id": document, "grade": grade} for document, grade in explanation.ideal],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, Style, aligned, fitted, wrapped
 from cranfield.words import count, cut, visible
 
 if TYPE_CHECKING:
-    from cranfield.judging.agree import Agreement, Estimate, PairAgreement
+    from cranfield.judging.agree import Agreement, PairAgreement
     from cranfield.judging.decide import Look
     from cranfield.judging.models import ModelReport
     from cranfield.judging.models.ask_model import MissingGrade
@@ -22,10 +22,12 @@ DETAILED = 10  # up to this many queries and pairs are shown in detail
 
 
 def agreement_text(found: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    """What was compared, the statistics of all and of each pair, then grades, tables, queries and documents."""
-    lines = wrapped(_headline(found), width=width)
+    documents, queries = count(found.documents, "document"), count(found.queries, "query", "queries")
+    headline = f"{len(found.assessors)} assessors judged the same {documents} of {queries}."
+    lines = wrapped(headline, width=width)
     lines += ["", *_statistics(found, width, paint.strong)]
-    lines += ["", *aligned(_grades(found.by_grade), style=paint.strong)]
+    grades = [[f"{grade:g}", str(share)] for grade, share in found.by_grade.items()]
+    lines += ["", *aligned([["grade", "given by another too"], *grades], style=paint.strong)]
     for pair in found.pairs[:DETAILED]:
         if pair.documents:
             lines += ["", *_table(found, pair, width, paint.strong)]
@@ -35,23 +37,13 @@ def agreement_text(found: Agreement, width: int = WIDTH, paint: Paint = UNPAINTE
     return "\n".join(lines)
 
 
-def _headline(found: Agreement) -> str:
-    documents, queries = count(found.documents, "document"), count(found.queries, "query", "queries")
-    return f"{len(found.assessors)} assessors judged the same {documents} of {queries}."
-
-
 def _statistics(found: Agreement, width: int, style: Style) -> list[str]:
     shown = found.pairs if len(found.pairs) > 1 else ()
     rows = [["", "all" if shown else " – ".join(found.assessors), *(" – ".join(pair.assessors) for pair in shown)]]
     rows.append(["documents", f"{found.documents:,}", *(f"{pair.documents:,}" for pair in shown)])
-    rows += [
-        [name, str(each), *(str(pair.statistics[name]) for pair in shown)] for name, each in found.statistics.items()
-    ]
+    for name, estimate in found.statistics.items():
+        rows.append([name, str(estimate), *(str(pair.statistics[name]) for pair in shown)])
     return fitted(rows, width, style)
-
-
-def _grades(by_grade: Mapping[float, Estimate]) -> list[list[str]]:
-    return [["grade", "given by another too"], *([f"{grade:g}", str(each)] for grade, each in by_grade.items())]
 
 
 def _table(found: Agreement, pair: PairAgreement, width: int, style: Style) -> list[str]:
@@ -78,9 +70,9 @@ def _orders(found: Agreement, width: int, style: Style) -> list[str]:
 def _queries(found: Agreement, width: int, style: Style) -> list[str]:
     if len(found.by_query) < 2:
         return []
-    lowest = sorted(found.by_query.items(), key=lambda each: (each[1].agreement, -each[1].distance, each[0]))[:DETAILED]
+    lowest = sorted(found.by_query.items(), key=lambda item: (item[1].agreement, -item[1].distance, item[0]))[:DETAILED]
     rows = [["query", "documents", "agreement", "grades apart"]]
-    rows += [[name, str(each.documents), f"{each.agreement:.3f}", f"{each.distance:.2f}"] for name, each in lowest]
+    rows += [[name, str(its.documents), f"{its.agreement:.3f}", f"{its.distance:.2f}"] for name, its in lowest]
     title = "Queries with the least agreement" if len(found.by_query) > DETAILED else "Query by query"
     return [style(title), *fitted(rows, width)]
 
@@ -101,13 +93,11 @@ def _notes(found: Agreement, width: int) -> list[str]:
     ]
     if len(found.assessors) > 2:
         notes.append("The kappas for all assessors are the means over the pairs.")
-    estimates = [*found.statistics.values(), *(each for pair in found.pairs for each in pair.statistics.values())]
-    reasons = dict.fromkeys(each.reason for each in estimates if each.reason)
-    notes += [
-        f"– not defined: {reason}." if "interval" not in reason else f"No intervals: {reason}." for reason in reasons
-    ]
-    most = max(each.undefined for each in estimates)
-    if most:
+    groups = [found.statistics, *(pair.statistics for pair in found.pairs)]
+    estimates = [estimate for statistics in groups for estimate in statistics.values()]
+    reasons = dict.fromkeys(estimate.reason for estimate in estimates if estimate.reason)
+    notes += [f"{'No intervals' if 'interval' in why else '– not defined'}: {why}." for why in reasons]
+    if most := max(estimate.undefined for estimate in estimates):
         notes.append(f"Up to {count(most, 'draw')} had no value and are left out of an interval.")
     return [line for note in notes for line in wrapped(note, hang=2, width=width)]
 
@@ -209,7 +199,7 @@ def report_lines(report: ModelReport, width: int) -> Iterator[str]:
     yield f"  judge {report.judge[:8]}: {report.judged_before + report.graded:,} of {report.documents:,} graded"
     if report.missing:
         yield f"  {count(len(report.missing), 'document')} without a grade:"
-        for why, number in Counter(each.why for each in report.missing).most_common():
+        for why, number in Counter(missing.why for missing in report.missing).most_common():
             yield cut(f"    {number:,}  {_reason_text(why)}", width)
     yield from check_lines(report)
     if report.stopped:
@@ -224,9 +214,9 @@ def stopped_line(report: ModelReport) -> str:
 
 def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
     rows = [["query", "document", "why it has no grade"]]
-    for each in missing:
-        part = f"[{each.part[0]}:{each.part[1]}]" if each.part else ""
-        rows.append([each.query_id, f"{each.doc_id}{part}", _reason_text(each.why)])
+    for lacking in missing:
+        part = f"[{lacking.part[0]}:{lacking.part[1]}]" if lacking.part else ""
+        rows.append([lacking.query_id, f"{lacking.doc_id}{part}", _reason_text(lacking.why)])
     yield from aligned(rows, left=(0, 1, 2)) if missing else ()
 
 
@@ -239,22 +229,19 @@ def _reason_text(why: str) -> str:
 
 
 def check_lines(report: ModelReport) -> Iterator[str]:
-    found = report.canaries
-    if found is not None:
+    if (found := report.canaries) is not None:
         unread = f" ({found.asked - found.read:,} more could not be read)" if found.asked > found.read else ""
         were = "was" if found.raised == 1 else "were"
         yield f"  {found.raised:,} of {found.read:,} canaries {were} graded {found.lowest_raised:g} or higher{unread}"
         for kind, (raised, read) in sorted(found.by_kind.items()):
             if raised:
                 yield f"    {raised:,} of {read:,} with {kind}"
-    steady = report.steadiness
-    if steady is not None:
+    if (steady := report.steadiness) is not None:
         yield (
             f"  {steady.same:.0%} of {count(steady.documents, 'document')} got the same grade in all samples; "
             f"mean spread {steady.spread:.2f}"
         )
-    order = report.order
-    if order is not None:
+    if (order := report.order) is not None:
         if order.pairs > order.read:
             silent, pairs = order.pairs - order.read, count(order.pairs, "pair")
             yield f"  {silent:,} of {pairs} of documents: no answer could be read"

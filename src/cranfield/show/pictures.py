@@ -55,15 +55,14 @@ def on_paper(spec: Mapping[str, Any]) -> str | None:
 
 
 def darkened(spec: Mapping[str, Any]) -> Spec:
-    """A chart for a dark page: the same, in the colours that belong there."""
     dark = {LIGHT[name]: DARK[name] for name in reversed(LIGHT)}  # of names that share a colour, the first counts
 
-    def turned(part: Any, name: str = "") -> Any:
+    def turned(part: Any) -> Any:
         if isinstance(part, str):
             return dark.get(part, part)
         if isinstance(part, Mapping):
-            return {name: each if name in _WITHOUT_COLOURS else turned(each, name) for name, each in part.items()}
-        return [turned(each) for each in part] if isinstance(part, list | tuple) else part
+            return {name: its if name in _WITHOUT_COLOURS else turned(its) for name, its in part.items()}
+        return [turned(item) for item in part] if isinstance(part, list | tuple) else part
 
     return Spec(turned(spec), background=DARK["paper"])
 
@@ -98,12 +97,12 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
 
 def _turned(spec: Mapping[str, Any]) -> bool:
     return any(
-        each.get("encoding", {}).get("x", {}).get("axis", {}).get("labelAngle") for each in spec.get("layer", ())
+        part.get("encoding", {}).get("x", {}).get("axis", {}).get("labelAngle") for part in spec.get("layer", ())
     )
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    found = {**one}
+    merged = {**one}
     for name, part in other.items():
-        found[name] = _merged(found.get(name, {}), part) if isinstance(part, Mapping) else part
-    return found
+        merged[name] = _merged(merged.get(name, {}), part) if isinstance(part, Mapping) else part
+    return merged
