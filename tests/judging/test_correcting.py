@@ -117,8 +117,7 @@ def test_a_run_is_read_once_for_both_judges(prepared, tmp_path, monkeypatch):
 
 
 def test_only_pool_sizes_and_sampled_documents_are_read(prepared):
-    from cranfield.judging.pool.query_sample import read_sample
-    from cranfield.judging.pool.sampled_grades import pool_sizes, pooled_of_drawn
+    from cranfield.judging.pool.query_sample import pool_sizes, pooled_of_drawn, read_sample
 
     store, drawn, pooled = prepared
     with store._reading() as connection:

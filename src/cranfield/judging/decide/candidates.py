@@ -50,7 +50,8 @@ class Candidates:
         known: list[float] = []
         lengths = []
         for query in queries:
-            by_document, judged = returned.by_query[query], judged_of(grades, query)
+            by_document = returned.by_query[query]  # a negative grade means that a document is not judged
+            judged = {document: float(grade) for document, grade in grades.get(query, {}).items() if grade >= 0}
             everything = [*by_document, *(document for document in judged if document not in by_document)]
             doc_ids += everything
             ranks += [by_document.get(document, {}) for document in everything]
@@ -184,7 +185,3 @@ def steps_below(steps: Numbers, values: Numbers) -> Integers:
     for step in steps:
         below += values > step
     return below
-
-
-def judged_of(grades: Grades, query: str) -> dict[str, float]:
-    return {document: float(grade) for document, grade in grades.get(query, {}).items() if grade >= 0}

@@ -50,13 +50,9 @@ class JudgedSums(NamedTuple):
 def features(first: Integers, second: Integers) -> Numbers:
     """x of each document, from its ranks in two runs; column by column in memory, as it is read."""
     deepest = max(int(first.max(initial=0)), int(second.max(initial=0)))
-    by_rank = discount(np.arange(deepest + 1))
+    by_rank = np.concatenate([[0.0], 1 / np.log2(np.arange(2.0, deepest + 2))])
     only_first, only_second = (first > 0) & (second == 0), (second > 0) & (first == 0)
     return np.stack([np.ones(len(first)), only_first, only_second, by_rank[first], by_rank[second]]).T
-
-
-def discount(rank: Integers) -> Numbers:
-    return np.where(rank > 0, 1 / np.log2(np.maximum(rank, 1) + 1.0), 0.0)
 
 
 def cells_of(x: Numbers, query: Integers) -> Integers:
@@ -111,7 +107,10 @@ class GradeModel:
 
     @cached_property
     def coefficients(self) -> Numbers:
-        return with_effects(self.beta, self.effects - self.pull @ self.beta)
+        """γ of each query, as expected."""
+        coefficients = np.array(np.broadcast_to(self.beta, (len(self.effects), FIXED)))
+        coefficients[:, :EFFECTS] += self.effects - self.pull @ self.beta
+        return coefficients
 
     @cached_property
     def expected(self) -> Numbers:
@@ -194,12 +193,6 @@ class GradeModel:
             line += of_line[self.cell]
             line += self.x[:, EFFECTS:] @ coefficients[EFFECTS:]
         return np.asarray(grades)
-
-
-def with_effects(beta: Numbers, effects: Numbers) -> Numbers:
-    coefficients = np.array(np.broadcast_to(beta, (*effects.shape[:-1], FIXED)))
-    coefficients[..., :EFFECTS] += effects
-    return coefficients
 
 
 def fit(x: Numbers, query: Integers, queries: int, grade: Numbers, judged: Flags, top: float) -> GradeModel:

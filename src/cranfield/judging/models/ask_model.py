@@ -25,48 +25,31 @@ class MissingGrade:
 
 @dataclass(frozen=True, slots=True)
 class CanaryResult:
-    """How many canaries were asked about, how many replies could be read, and how many got more than the lowest grade.
-
-    by_kind: the same for each kind of canary: (raised, read)
-    """
-
     asked: int
-    read: int
-    raised: int
+    read: int  # replies that could be read
+    raised: int  # got more than the lowest grade
     lowest_raised: float
-    by_kind: dict[str, tuple[int, int]] = field(default_factory=dict)
+    by_kind: dict[str, tuple[int, int]] = field(default_factory=dict)  # of canaries: raised, read
 
 
 @dataclass(frozen=True, slots=True)
 class Steadiness:
-    """Over documents with at least two replies that could be read.
-
-    documents: how many there are
-    same: the share of them whose replies all have one grade
-    spread: the highest minus the lowest grade of a document, on average
-    """
+    """Over documents with at least two replies that could be read."""
 
     documents: int
-    same: float
-    spread: float
+    same: float  # the share of them whose replies all have one grade
+    spread: float  # the highest minus the lowest grade of a document, on average
 
 
 @dataclass(frozen=True, slots=True)
 class OrderCheck:
-    """The result of asking about pairs of documents in both orders.
-
-    pairs: how many were asked about
-    read: pairs of which both replies could be read
-    depend: of these, how many preferred another document when the order was reversed
-    consistent: pairs with different grades and one preferred document in both orders
-    contradict: of these, how many preferred the document with the lower grade
-    """
+    """The result of asking about pairs of documents in both orders."""
 
     pairs: int
-    read: int
-    depend: int
-    consistent: int
-    contradict: int
+    read: int  # pairs of which both replies could be read
+    depend: int  # of these, how many preferred another document when the order was reversed
+    consistent: int  # pairs with different grades and one preferred document in both orders
+    contradict: int  # of these, how many preferred the document with the lower grade
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +94,8 @@ class ModelAssessor:
             raise InputError(self.name, f"the assessor has no {lacking}.", hint="an assessor needs url and model")
         for name, least, most in _RANGES:
             value = getattr(self, name)
-            if value is not None and not (_is_number(value) and least <= value <= most):
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (number and least <= value <= most):
                 raise InputError(self.name, f"{name} must be a number from {least:g} to {most:g}.")
         for name in ("samples", "max_tokens", "max_characters", "seed", "budget"):
             if not isinstance(getattr(self, name), int | None):
@@ -133,9 +133,6 @@ class ModelAssessor:
     def _reply_tokens(self) -> int:
         return int(self.body.get("max_completion_tokens", self.max_tokens))
 
-    def _template(self) -> PromptTemplate:
-        return read_prompt(self.prompt, self.folder)
-
     def _asked(self, prompt: PromptTemplate, scale: GradeScale) -> dict[str, Any]:
         return {
             "model": self.model,
@@ -149,34 +146,21 @@ class ModelAssessor:
         }
 
     def _judge(self, scale: GradeScale) -> Judge:
-        prompt = self._template()
+        prompt = read_prompt(self.prompt, self.folder)
         asked = self._asked(prompt, scale)
         judged = {**asked, "samples": self.samples, "rule": RULE, "max_characters": self.max_characters}
-        settings = {
-            **judged,
-            "prompt": prompt.name,
-            "prompt_text": prompt.text,
-            "provider": self._host or "this process",
-        }
-        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=settings, prompt=prompt)
+        told = {"prompt": prompt.name, "prompt_text": prompt.text, "provider": self._host or "this process"}
+        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings={**judged, **told}, prompt=prompt)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """An assessor with a scale: what its grades depend on.
+    """An assessor with a scale: what its grades depend on."""
 
-    fingerprint: the hash of all of it, which is recorded with every grade
-    asked: the hash of what one request depends on, so that a reply is found again when `samples` changes
-    """
-
-    fingerprint: str
-    asked: str
+    fingerprint: str  # the hash of all of it, which is recorded with every grade
+    asked: str  # the hash of what one request depends on, so that a reply is found again when `samples` changes
     settings: Mapping[str, Any]
     prompt: PromptTemplate
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 _USUAL_PORTS = {"http": 80, "https": 443}

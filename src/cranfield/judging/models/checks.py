@@ -15,18 +15,7 @@ import sqlalchemy as sa
 from cranfield.judging.models import ledger
 from cranfield.judging.models.ask_model import CanaryResult, OrderCheck, Steadiness
 from cranfield.judging.models.endpoint import NoReplyError, RawReply
-from cranfield.judging.models.prompts import (
-    NO_NARRATIVE,
-    PAIRWISE,
-    PromptTemplate,
-    Shown,
-    fence_of,
-    fenced,
-    hash_of,
-    read_prompt,
-    sample_key,
-    shown,
-)
+from cranfield.judging.models.prompts import PAIRWISE, Shown, hash_of, order_prompt, read_prompt, sample_key, shown
 from cranfield.judging.models.replies import ReadReply, read_better
 from cranfield.judging.models.work import AskedModel, ModelWork, read_raw
 from cranfield.judging.store.event_log import NAMES
@@ -138,21 +127,6 @@ def choose_pairs(grades: Mapping[WaitingItem, float], count: int, seed: str) -> 
     return [row[-1] for row in sorted(candidates)[:count]]
 
 
-def order_prompt(template: PromptTemplate, first: Shown, second: Shown, asked: str) -> str:
-    return template.filled(
-        {
-            "query": first.query,
-            "narrative": first.narrative or NO_NARRATIVE,
-            "first": fenced(first.document, fence_of(first.document, asked)),
-            "second": fenced(second.document, fence_of(second.document, asked)),
-        }
-    )
-
-
-def order_key(first: Shown, second: Shown, asked: str) -> str:
-    return hash_of([asked, first.query, first.narrative, first.document, second.document])
-
-
 def summed_up(answers: Mapping[DocumentPair, tuple[str, str]]) -> OrderCheck:
     """By pair, what was preferred with its first document first, and with its second: "A", "B", or "" (not read)."""
     read = {pair: both for pair, both in answers.items() if all(both)}
@@ -240,30 +214,26 @@ class Checks:
     def _ask_pair(self, pair: DocumentPair) -> None:
         template = read_prompt(PAIRWISE)
         asked = hash_of([self._model.judge.asked, template.sha256])
+        longest = self._model.assessor.max_characters
         with self._model.store._reading() as connection:
-            texts = [
-                shown(task_of(connection, item), self._model.assessor.max_characters) for item in (pair.one, pair.other)
-            ]
-        one, other = texts
+            one, other = (shown(task_of(connection, item), longest) for item in (pair.one, pair.other))
         if one is None or other is None:
             return
         answers = [self._preferred(template, pair, *order, asked) for order in ((one, other), (other, one))]
         self._answers[pair] = (answers[0], answers[1])
 
     def _preferred(self, template: Any, pair: DocumentPair, first: Shown, second: Shown, asked: str) -> str:
-        key = sample_key(order_key(first, second, asked), 0)
+        key = sample_key(hash_of([asked, first.query, first.narrative, first.document, second.document]), 0)
         with self._model.store._reading() as connection:
             known = ledger.replies_of(connection, [key]).get(key)
         if known is not None:
             return str(read_better(known.reply, json.loads(known.details).get("finish_reason", "")).value or "")
 
         def save(connection: sa.Connection, raw: RawReply, details: dict[str, Any]) -> str:
-            read = (
-                read_better(raw.text, raw.finish_reason, raw.refusal) if not raw.failure else ReadReply("", raw.failure)
-            )
+            read = read_better(raw.text, raw.finish_reason, raw.refusal)
+            read = ReadReply("", raw.failure) if raw.failure else read
             recorded = {**details, "prompt_sha256": template.sha256, "documents": [pair.one[1], pair.other[1]]}
-            named = ReadReply(None, read.failure)
-            self._save(connection, raw, named, recorded, "order", pair.one[:2], key)
+            self._save(connection, raw, ReadReply(None, read.failure), recorded, "order", pair.one[:2], key)
             return str(read.value or "")
 
         try:

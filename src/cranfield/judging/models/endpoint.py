@@ -48,9 +48,8 @@ def _as_text(reply: Any, name: str) -> str:
         return ""
     if isinstance(reply, int | float) and not isinstance(reply, bool):
         return json.dumps({"grade": reply})
-    raise InputError(
-        name, f"the function returned {type(reply).__name__}.", hint="return the reply as text, or a grade"
-    )
+    hint = "return the reply as text, or a grade"
+    raise InputError(name, f"the function returned {type(reply).__name__}.", hint=hint)
 
 
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
@@ -70,33 +69,19 @@ class RawReply:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
 class NoReplyError(Exception):
-    """A request that brought no reply.
+    """A request that brought no reply."""
 
-    code: of a failure that belongs to the pair, and is kept like a reply; "" if it may be temporary
-    after: seconds that the endpoint asks to wait
-    final: every other request would fail as well
-    unreachable: no server answers there, and waiting long hardly helps
-    charged: the endpoint may have worked on it
-    """
-
-    def __init__(
-        self,
-        fact: str,
-        *,
-        hint: str = "",
-        code: str = "",
-        retry: bool = False,
-        after: float = 0.0,
-        final: bool = False,
-        unreachable: bool = False,
-        charged: bool = False,
-        sent: str = "",
-    ) -> None:
-        self.fact, self.hint, self.code, self.sent = fact, hint, code, sent
-        self.retry, self.after, self.final, self.charged = retry, after, final, charged
-        self.unreachable = unreachable
-        super().__init__(fact)
+    fact: str
+    hint: str = ""
+    code: str = ""  # of a failure that belongs to the pair, and is kept like a reply; "" if it may be temporary
+    retry: bool = False
+    after: float = 0.0  # seconds that the endpoint asks to wait
+    final: bool = False  # every other request would fail as well
+    unreachable: bool = False  # no server answers there, and waiting long hardly helps
+    charged: bool = False  # the endpoint may have worked on it
+    sent: str = ""
 
 
 class Endpoint:
@@ -112,13 +97,15 @@ class Endpoint:
             raise InputError(assessor.name, "the url is not a URL.", hint="https://host/v1") from None
         headers = {"User-Agent": f"cranfield/{__version__}", "Accept": "application/json"}
         if assessor.key:
-            secret = _key_in_environment(assessor)
+            secret = os.environ.get(assessor.key, "").strip()
+            if not secret:
+                hint = f"export {assessor.key:.80}=…; key is the name of a variable, never the key itself"
+                raise InputError(assessor.name, f"the environment variable {assessor.key:.80} is not set.", hint=hint)
             self._secrets.keep(secret, f"${{{assessor.key}}}")
             headers |= {"api-key": secret} if assessor.api_version else {"Authorization": f"Bearer {secret}"}
         if any(not value.isascii() or not value.isprintable() for value in headers.values()):
-            raise InputError(
-                assessor.name, f"the key in {assessor.key} has characters that are not allowed in a header."
-            )
+            fact = f"the key in {assessor.key} has characters that are not allowed in a header."
+            raise InputError(assessor.name, fact)
         limits = self._httpx.Limits(max_connections=None, max_keepalive_connections=256)
         # A redirect would take the key elsewhere.
         self._client = self._httpx.Client(
@@ -144,19 +131,17 @@ class Endpoint:
 
     def _body(self, prompt: str, sample: int, formatted: bool) -> dict[str, Any]:
         own = self._assessor
-        body: dict[str, Any] = {"model": own.model, "messages": [{"role": "user", "content": prompt}]}
-        if "max_completion_tokens" not in own.body:
-            body["max_tokens"] = own.max_tokens
-        for name in ("temperature", "top_p"):
-            if getattr(own, name) is not None:
-                body[name] = getattr(own, name)
-        if own.seed is not None:
-            body["seed"] = own.seed + sample
-        if formatted:
-            body["response_format"] = {"type": "json_object"}
-        if own.logprobs:
-            body["logprobs"] = True
-        return {**body, "stream": False, **own.body}
+        body = {
+            "model": own.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "max_tokens": None if "max_completion_tokens" in own.body else own.max_tokens,
+            "temperature": own.temperature,
+            "top_p": own.top_p,
+            "seed": None if own.seed is None else own.seed + sample,
+            "response_format": {"type": "json_object"} if formatted else None,
+            "logprobs": own.logprobs or None,
+        }
+        return {**{name: value for name, value in body.items() if value is not None}, "stream": False, **own.body}
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, Any, bytes]:
         httpx, timeout = self._httpx, self._assessor.timeout
@@ -223,11 +208,10 @@ class Endpoint:
             hint = f"check url and model; {CHAT_COMPLETIONS} is added to the url, and redirects are not followed"
             return NoReplyError(message, hint=hint, final=True)
         if status in (400, 413, 422):
-            for code, signs in (("refused", _FILTERED), ("too long", _TOO_LONG)):
-                if status == 413 or _holds(data, signs):
-                    return NoReplyError(
-                        message, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
-                    )
+            too_long = status == 413 or _holds(data, _TOO_LONG)
+            code = "refused" if status != 413 and _holds(data, _FILTERED) else "too long" if too_long else ""
+            if code:
+                return NoReplyError(message, code=code, sent=self._secrets.hide(_text(data)))
             return NoReplyError(message, hint="set further fields of a request in body")
         if _holds(data, ("insufficient_quota",)):
             return NoReplyError(message, hint="the account has no credit left", final=True)
@@ -248,17 +232,6 @@ def _address(assessor: ModelAssessor) -> str:
     if assessor.api_version and "api-version=" not in asked:
         asked = "&".join(part for part in (asked, f"api-version={assessor.api_version}") if part)
     return f"{url}?{asked}" if asked or mark else url
-
-
-def _key_in_environment(assessor: ModelAssessor) -> str:
-    value = os.environ.get(assessor.key, "").strip()
-    if not value:
-        raise InputError(
-            assessor.name,
-            f"the environment variable {assessor.key:.80} is not set.",
-            hint=f"export {assessor.key:.80}=…; key is the name of a variable, never the key itself",
-        )
-    return value
 
 
 def _tokens(usage: Any) -> int | None:
@@ -288,10 +261,8 @@ def _seconds(after: str | None) -> float:
     if not after:
         return 0.0
     try:
-        return max(float(after), 0.0) if after.strip()[:1].isdigit() else _until(after)
+        if after.strip()[:1].isdigit():
+            return max(float(after), 0.0)
+        return max(parsedate_to_datetime(after).timestamp() - time.time(), 0.0)
     except (ValueError, TypeError):
         return 0.0
-
-
-def _until(moment: str) -> float:
-    return max(parsedate_to_datetime(moment).timestamp() - time.time(), 0.0)

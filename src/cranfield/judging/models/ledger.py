@@ -15,6 +15,7 @@ from cranfield.judging.store.checked_input import checked_text
 from cranfield.judging.store.contents import say
 from cranfield.judging.store.event_log import NAMES, batches, not_undone, now
 from cranfield.judging.store.events import Task, WaitingItem
+from cranfield.judging.store.merging import MODEL
 from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, JUDGES, QUERIES, REPLIES, UNANSWERED, WAITING
 from cranfield.judging.store.waiting import upsert, waiting_tasks
 
@@ -77,19 +78,9 @@ def add_reply(connection: sa.Connection, row: Mapping[str, Any]) -> StoredReply:
 
 def copy_reply(connection: sa.Connection, known: StoredReply, item: WaitingItem, row: Mapping[str, Any]) -> None:
     """Record that a reply to the same texts also counts for another document, or for other settings."""
-    add_reply(
-        connection,
-        {
-            **row,
-            **dict(zip(ITEM, item, strict=True)),
-            "key": known.key,
-            "grade": known.grade,
-            "failure": known.failure,
-            "reply": known.reply,
-            "details": {**json.loads(known.details), "same_as": known.number},
-            "tokens": 0,
-        },
-    )
+    same = {name: getattr(known, name) for name in ("key", "grade", "failure", "reply")}
+    details = {**json.loads(known.details), "same_as": known.number}
+    add_reply(connection, {**row, **dict(zip(ITEM, item, strict=True)), **same, "details": details, "tokens": 0})
 
 
 def replies_of(connection: sa.Connection, keys: Iterable[str]) -> dict[str, StoredReply]:
@@ -119,7 +110,7 @@ def judged_items(connection: sa.Connection, assessor: str, judge: str) -> dict[W
 
 def add_grade(connection: sa.Connection, item: WaitingItem, row: Mapping[str, Any], source: str) -> bool:
     """Append the event of a grade, unless another process was faster."""
-    row = {**dict(zip(ITEM, item, strict=True)), **row, "kind": "model", "key": None}
+    row = {**dict(zip(ITEM, item, strict=True)), **row, "kind": MODEL, "key": None}
     same = (EVENTS.c[name] == row[name] for name in (*ITEM, "assessor", "judge", "text_sha256"))
     if connection.execute(sa.select(EVENTS.c.number).where(*same, not_undone()).limit(1)).first() is not None:
         return False
@@ -132,9 +123,8 @@ def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, 
     for pairs in batches(wanted, NAMES):
         queries = sa.select(QUERIES).where(QUERIES.c.query_id.in_({query for query, _ in pairs}))
         documents = sa.select(DOCUMENTS).where(DOCUMENTS.c.doc_id.in_({document for _, document in pairs}))
-        of_query = {
-            row.query_id: {"query": row.text, "narrative": row.narrative} for row in connection.execute(queries)
-        }
+        rows = connection.execute(queries)
+        of_query = {row.query_id: {"query": row.text, "narrative": row.narrative} for row in rows}
         of_document = {row.doc_id: {"title": row.title, "text": row.text} for row in connection.execute(documents)}
         for query, document in pairs:
             texts = {**of_query.get(query, {}), **of_document.get(document, {})}
@@ -142,8 +132,5 @@ def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, 
 
 
 def texts_to_judge(connection: sa.Connection) -> Iterator[Task]:
-    """All items that wait for a model, with their texts, query by query in a fixed random order.
-
-    Documents that a sample did not draw wait for nobody; queries that people do not judge wait for models only.
-    """
+    """Documents that a sample did not draw wait for nobody; queries that people do not judge wait for models only."""
     return waiting_tasks(connection, (WAITING.c.assessors > 0) | WAITING.c.stratum.startswith("depth"))

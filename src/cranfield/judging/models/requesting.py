@@ -17,7 +17,6 @@ from cranfield.judging.store.store import Store
 
 # Tokens that a chat template may add around a prompt, such as a system prompt of its own.
 TEMPLATE_TOKENS = 100
-TYPICAL_LETTERS = 4  # per token, for estimates only
 
 
 def most_tokens(size: int, max_tokens: int) -> int:
@@ -25,22 +24,14 @@ def most_tokens(size: int, max_tokens: int) -> int:
     return size + TEMPLATE_TOKENS + max_tokens
 
 
-def typical_tokens(size: int) -> int:
-    return size // TYPICAL_LETTERS + 1
-
-
 class ExhaustedError(Exception):
-    def __init__(self, what: str) -> None:
-        self.what = what
-        super().__init__(what)
+    """The limit of requests or the budget of tokens is reached, or the run was stopped."""
 
 
 class Allowance:
-    """Counts requests and tokens. The most that a request can take is set aside before it is sent.
+    """Counts requests up to a limit, and tokens up to a budget, of which some were `spent` before.
 
-    limit: requests that may be sent; None: as many as are needed
-    budget: tokens that may be spent; None: as many as are needed
-    spent: tokens that were spent before
+    The most that a request can take is set aside before it is sent.
     """
 
     def __init__(self, limit: int | None = None, budget: int | None = None, spent: int = 0) -> None:
@@ -90,12 +81,7 @@ Save = Callable[[sa.Connection, RawReply, dict[str, Any]], Saved]
 
 
 class Requests:
-    """Sends requests of several threads.
-
-    retries: further attempts after a temporary failure
-    wait: seconds before the second attempt; they double each time
-    stop: set when nothing more is to be sent
-    """
+    """Sends requests of several threads, until `stop` is set; see `ask_model`."""
 
     def __init__(
         self,

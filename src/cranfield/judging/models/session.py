@@ -25,7 +25,6 @@ from cranfield.judging.store.schema import EVENTS
 from cranfield.judging.store.store import Store
 
 GIVE_UP = 10  # requests in a row that failed
-_ONE_OR_MORE = "give a whole number, 1 or more"
 
 
 class Asking:
@@ -43,7 +42,10 @@ class Asking:
         wait: float = 1.0,
         again: bool = False,
     ) -> None:
-        _checked(assessor.name, jobs=jobs, limit=limit, budget=budget)
+        for what, value in (("jobs", jobs), ("limit", limit), ("budget", budget)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                hint = "give a whole number, 1 or more"
+                raise InputError(assessor.name, f"{value!r} is not a value of {what}.", hint=hint)
         if assessor.call is not None and budget is not None:
             raise InputError(assessor.name, "a function counts no tokens, so it cannot have a budget.")
         self.assessor = assessor
@@ -131,8 +133,8 @@ class Asking:
         try:
             outcome = task.result()
         except ExhaustedError as end:
-            if end.what != "stopped":
-                self._halt(end.what)
+            if str(end) != "stopped":
+                self._halt(str(end))
             return
         except NoReplyError as failure:
             outcome = QuestionOutcome((), failure.fact, asked=True, failure=failure)
@@ -185,12 +187,6 @@ class Asking:
             steadiness=steadiness,
             order=self._checks.order_result(),
         )
-
-
-def _checked(name: str, **numbers: Any) -> None:
-    for what, value in numbers.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise InputError(name, f"{value!r} is not a value of {what}.", hint=_ONE_OR_MORE)
 
 
 def decide_by_model(

@@ -14,28 +14,24 @@ from cranfield.judging.models.endpoint import NoReplyError, RawReply
 from cranfield.judging.models.ledger import StoredReply
 from cranfield.judging.models.prompts import Shown, sample_key, shown
 from cranfield.judging.models.replies import ReadReply, read_grade
-from cranfield.judging.models.requesting import Requests, most_tokens, typical_tokens
+from cranfield.judging.models.requesting import Requests, most_tokens
 from cranfield.judging.store.events import WaitingItem, item_of
 from cranfield.judging.store.scale import GradeScale
 from cranfield.judging.store.store import Store
 from cranfield.judging.store.waiting import task_of
 
-TYPICAL_REPLY = 40  # tokens of a grade and its reason
+TYPICAL_LETTERS, TYPICAL_REPLY = 4, 40  # per token, and tokens of a grade and its reason: for estimates only
 
 
 @dataclass(slots=True)
 class Question:
-    """A query and a text about which a model is asked. Documents with the same text share it.
-
-    size: bytes of the prompt
-    known: replies that are already in the store, by sample
-    """
+    """A query and a text about which a model is asked. Documents with the same text share it."""
 
     key: str
-    size: int
+    size: int  # bytes of the prompt
     text_sha256: str
     items: list[WaitingItem] = field(default_factory=list)
-    known: dict[int, StoredReply] = field(default_factory=dict)
+    known: dict[int, StoredReply] = field(default_factory=dict)  # already in the store, by sample
 
     def open_samples(self, samples: int, again: bool) -> list[int]:
         """The samples to ask for; with `again`, also those whose reply could not be read."""
@@ -89,7 +85,8 @@ def find_work(
                 continue
             key = texts.key(judge.asked)
             if key not in questions:
-                questions[key] = Question(key, empty + _size(texts), texts.text_sha256)
+                size = empty + sum(len(text.encode()) for text in (texts.query, texts.narrative, texts.document))
+                questions[key] = Question(key, size, texts.text_sha256)
             questions[key].items.append(item)
         keys = {sample_key(key, sample): (key, sample) for key in questions for sample in range(assessor.samples)}
         for name, reply in ledger.replies_of(connection, keys).items():
@@ -98,26 +95,17 @@ def find_work(
     return ModelWork([*questions.values()], judged, tuple(without))
 
 
-def _size(texts: Shown) -> int:
-    return sum(len(text.encode()) for text in (texts.query, texts.narrative, texts.document))
-
-
 @dataclass(frozen=True, slots=True)
 class AskingEstimate:
-    """The cost of asking, if no request fails.
+    """The cost of asking, if no request fails."""
 
-    documents: how many are to be judged; `judged` were before, and `unread` had replies that could not be read
-    requests: with those of canaries and of the check of the order
-    tokens: about how many, and `most` at most
-    """
-
-    documents: int
-    judged: int
-    unread: int
-    requests: int
+    documents: int  # that are to be judged
+    judged: int  # before
+    unread: int  # had replies that could not be read
+    requests: int  # with those of canaries and of the check of the order
     canaries: int
-    tokens: int
-    most: int
+    tokens: int  # about
+    most: int  # tokens
 
 
 def estimate(
@@ -128,23 +116,16 @@ def estimate(
         sizes += [question.size] * len(question.open_samples(assessor.samples, again))
     documents = sum(len(question.items) for question in work.questions)
     unread = sum(len(question.items) for question in work.questions if question.is_unread(assessor.samples, again))
-    typical = sum(typical_tokens(size) + min(TYPICAL_REPLY, reply) for size in sizes)
+    typical = sum(size // TYPICAL_LETTERS + 1 + min(TYPICAL_REPLY, reply) for size in sizes)
     most = sum(most_tokens(size, reply) for size in sizes)
     return AskingEstimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
 
 
 class QuestionOutcome(NamedTuple):
-    """The result of one question.
-
-    why: why there is no grade: the code of a failure, or what went wrong
-    asked: whether requests were sent for it
-    failure: whether the endpoint did not answer
-    """
-
     items: tuple[WaitingItem, ...]
-    why: str = ""
-    asked: bool = False
-    failure: NoReplyError | None = None
+    why: str = ""  # there is no grade: the code of a failure, or what went wrong
+    asked: bool = False  # requests were sent for it
+    failure: NoReplyError | None = None  # the endpoint did not answer
 
 
 class AskedModel(NamedTuple):
@@ -217,6 +198,6 @@ class Grading:
 
 
 def read_raw(raw: RawReply, grades: list[float]) -> ReadReply:
-    return (
-        ReadReply(failure=raw.failure) if raw.failure else read_grade(raw.text, grades, raw.finish_reason, raw.refusal)
-    )
+    if raw.failure:
+        return ReadReply(failure=raw.failure)
+    return read_grade(raw.text, grades, raw.finish_reason, raw.refusal)

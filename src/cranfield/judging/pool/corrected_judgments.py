@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING
 from cranfield.errors import InputError, either, given
 from cranfield.evaluation.corrected import FEWEST, CorrectedJudgments, CorrectionBasis
 from cranfield.judging.store.checked_input import refuse_unknown
-from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
+from cranfield.judging.store.merging import BY_PEOPLE, KINDS, MODEL, find_rule
 from cranfield.judging.store.store import Store, open_store
-from cranfield.judging.store.views import known_assessors
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
 
 if TYPE_CHECKING:
-    from cranfield.judging.pool.query_sample import QuerySample
-    from cranfield.judging.pool.sampled_grades import ModelGrades, PeopleGrades
+    from cranfield.judging.pool.query_sample import ModelGrades, PeopleGrades, QuerySample
 
 PEOPLE = "people"  # all assessors of these kinds
-MODEL = "model"
 MOST_MISSING = 0.05  # of a model's grades: more are no accident
 
 
@@ -62,8 +59,8 @@ def corrected_judgments(
     if not isinstance(store, Store):
         with open_store(store, read_only=True) as opened:
             return corrected_judgments(opened, model=model, people=people, merge=merge)
-    from cranfield.judging.pool.query_sample import read_sample
-    from cranfield.judging.pool.sampled_grades import pool_sizes, pooled_of_drawn, read_model, read_people
+    from cranfield.judging.pool.query_sample import pool_sizes, pooled_of_drawn, read_model, read_people, read_sample
+    from cranfield.judging.store.views import known_assessors
 
     names = None if people == PEOPLE else list(dict.fromkeys([people] if isinstance(people, str) else people))
     rule = find_rule(merge, store.name).merge

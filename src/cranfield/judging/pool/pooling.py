@@ -106,7 +106,7 @@ def pool(
     documents: texts, as `Store.add_documents` takes them; only those of documents to be judged are kept.
     query_ids: pool only these queries.
     sample: this many queries, drawn at random, are for people, who judge their documents completely; those of the other
-        queries are for models alone. The store records what was drawn, see `evaluate_corrected`. Once drawn, a sample
+        queries are for models alone. The store records what was drawn, see `corrected_judgments`. Once drawn, a sample
         holds for later pools; with the same seed a larger one contains it.
     sample_below: also this many documents of each query, drawn at random from those whose best rank is below the depth.
         The others down there belong to the pool, too: see `Store.to_strata` and `pooled` of `Store.view`.

@@ -1,21 +1,31 @@
-"""Random samples of queries that people judge completely, while a model judges all: how they are drawn and recorded.
+"""Random samples of queries that people judge completely, while a model judges all: drawn, recorded, and read.
 
 Queries are drawn by a random order that depends on the seed alone, so a larger sample contains the smaller one. The
-sample is recorded with all queries it was drawn from: only such a sample can correct a model.
+sample is recorded with all queries it was drawn from: only such a sample can correct a model. The store itself selects
+the pooled documents, and only counts and grades leave it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from cranfield.errors import InputError, given
-from cranfield.judging.store.event_log import now
+from cranfield.judging.pool.choice import COMPLETE
+from cranfield.judging.store.event_log import CurrentEvents, CurrentGrade, not_undone, now, standing
+from cranfield.judging.store.merging import BY_PEOPLE, MODEL
 from cranfield.judging.store.random_orders import drawn
-from cranfield.judging.store.schema import QUERY_SAMPLES, SAMPLED_QUERIES
+from cranfield.judging.store.schema import EVENTS, QUERY_SAMPLES, SAMPLED_QUERIES, WAITING
+from cranfield.judging.store.views import ByQuery, graded
 from cranfield.words import count
+
+_GRADE, _JUDGE = 7, 9  # columns of what is read: those of CurrentGrade, and the judge
+# A model judges what waits, all but what a sample of documents left out.
+_IS_POOLED = (WAITING.c.assessors > 0) | WAITING.c.stratum.startswith(COMPLETE)
 
 
 class QuerySample(NamedTuple):
@@ -91,3 +101,86 @@ def write_sample(connection: sa.Connection, sample: QuerySample) -> None:
         for query in sorted(queries)
     ]
     connection.execute(SAMPLED_QUERIES.insert(), rows)
+
+
+def pool_sizes(connection: Any, sample: QuerySample) -> dict[str, int]:
+    """By query, how many documents a model judges. They are counted in the store: millions would take long to read."""
+    documents = sa.func.count(WAITING.c.doc_id.distinct())
+    rows = sa.select(WAITING.c.query_id, documents).where(_IS_POOLED).group_by(WAITING.c.query_id)
+    counted = dict(connection.execute(rows).all())
+    return {query: counted.get(query, 0) for query in sample.queries}
+
+
+def pooled_of_drawn(connection: Any, sample: QuerySample) -> dict[str, set[str]]:
+    documents: dict[str, set[str]] = {query: set() for query in sample.drawn}
+    pairs = sa.select(WAITING.c.query_id, WAITING.c.doc_id).where(WAITING.c.query_id.in_(drawn_queries()))
+    for query, document in connection.execute(pairs.where(_IS_POOLED)):
+        documents[query].add(document)
+    return documents
+
+
+@dataclass(slots=True)
+class ModelGrades:
+    """A model's grades of pooled documents, and how many of them it gave, by the way it was asked."""
+
+    grades: ByQuery
+    judges: Counter[str] = field(default_factory=Counter)
+
+
+def read_model(connection: Any, sample: QuerySample, model: str) -> ModelGrades:
+    item = (WAITING.c.query_id == EVENTS.c.query_id) & (WAITING.c.doc_id == EVENTS.c.doc_id)
+    pooled = sa.exists(sa.select(WAITING.c.number).where(item, _IS_POOLED))
+    wanted = (EVENTS.c.kind == MODEL) & (EVENTS.c.assessor == model) & pooled
+    by_model = ModelGrades({query: {} for query in sample.queries})
+    for query, document, rows in CurrentEvents(wanted, more=(EVENTS.c.judge,)).read(connection):
+        events: list[Any] = rows
+        if query not in by_model.grades:
+            continue
+        if len(events) == 1 and events[0][_GRADE] is not None:  # as nearly always
+            by_model.grades[query][document] = events[0][_GRADE]
+            by_model.judges[events[0][_JUDGE]] += 1
+            continue
+        # It judged parts of the document, or could not judge it.
+        of_document = graded(query, document, [CurrentGrade(*event[:_JUDGE]) for event in events])
+        grade = None if of_document is None else max(of_document.grades.values(), default=of_document.settled)
+        if grade is not None:
+            by_model.judges.update(event[_JUDGE] for event in events)
+            by_model.grades[query][document] = float(grade)
+    return by_model
+
+
+@dataclass(slots=True)
+class PeopleGrades:
+    """People's grades of the pooled documents of sampled queries."""
+
+    grades: ByQuery
+    names: set[str] = field(default_factory=set)
+    not_judged: set[tuple[str, str]] = field(default_factory=set)  # documents that they saw and could not judge
+    unused: set[str] = field(default_factory=set)  # queries that they judged although these were not drawn
+
+
+def read_people(
+    connection: Any,
+    sample: QuerySample,
+    pooled: Mapping[str, set[str]],
+    people: Sequence[str] | None,
+    rule: Callable[[Sequence[float]], float],
+) -> PeopleGrades:
+    wanted = EVENTS.c.kind.in_(BY_PEOPLE)
+    if people is not None:
+        wanted = wanted & (EVENTS.c.assessor.in_(people) | EVENTS.c.adjudicates)
+    by_people = PeopleGrades({query: {} for query in sample.drawn})
+    for query, document, events in standing(connection, wanted, EVENTS.c.query_id.in_(drawn_queries())):
+        by_people.names.update(event.assessor for event in events)
+        if document not in pooled[query]:
+            continue
+        of_document = graded(query, document, events)
+        if of_document is None:
+            by_people.not_judged.add((query, document))
+        else:
+            settled = of_document.settled
+            grade = float(rule(list(of_document.grades.values()))) if settled is None else settled
+            by_people.grades[query][document] = grade
+    others = sa.select(EVENTS.c.query_id).distinct().where(wanted, not_undone())
+    by_people.unused.update(query for (query,) in connection.execute(others) if query not in sample.drawn)
+    return by_people

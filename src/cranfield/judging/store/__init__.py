@@ -1,8 +1,8 @@
 """The store of judgments: a file or a database with who gave which grade to what, and what waits to be judged.
 
 `open_store` opens one; a `Store` writes events and reads views of them. `save_sheet` and `read_sheet` are for judging
-in a spreadsheet, `import_file` brings in judgments from elsewhere. `KINDS` are the kinds of assessors, and `RULES` say
-how the grades of several become one.
+in a spreadsheet (`WrittenSheet`, `ReadSheet`), `import_file` brings in judgments from elsewhere. `KINDS` are the kinds
+of assessors, those in `BY_PEOPLE` are people, and `RULES` say how the grades of several become one.
 """
 
 from importlib import import_module
@@ -20,18 +20,8 @@ _HOMES = {
     **dict.fromkeys(("Store", "open_store"), "store"),
 }
 
-__all__ = [
-    "BY_PEOPLE",
-    "KINDS",
-    "RULES",
-    "ReadSheet",
-    "Store",
-    "WrittenSheet",
-    "import_file",
-    "open_store",
-    "read_sheet",
-    "save_sheet",
-]
+__all__ = ["BY_PEOPLE", "KINDS", "RULES", "ReadSheet", "Store", "WrittenSheet"]
+__all__ += ["import_file", "open_store", "read_sheet", "save_sheet"]
 
 
 def __getattr__(name: str) -> Any:

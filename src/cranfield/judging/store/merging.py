@@ -18,11 +18,11 @@ class AssessorKind(NamedTuple):
     people: bool  # by default only their judgments count
 
 
-PERSON = "person"  # who judges on the page and in a sheet
+PERSON, MODEL = "person", "model"  # a person judges on the page and in a sheet
 KINDS: dict[str, AssessorKind] = {
     PERSON: AssessorKind("a person who read the document", people=True),
     "imported": AssessorKind("judgments from a file", people=True),
-    "model": AssessorKind("a model that was asked", people=False),
+    MODEL: AssessorKind("a model that was asked", people=False),
     "clicks": AssessorKind("what users of the system clicked on", people=False),
 }
 BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)

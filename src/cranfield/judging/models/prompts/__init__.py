@@ -78,23 +78,18 @@ def scale_text(scale: GradeScale) -> str:
 
 
 class Shown(NamedTuple):
-    """The texts of a query and a document as a model sees them.
-
-    total: characters of the document; fewer are shown where it is longer than allowed
-    text_sha256: of what is shown of the document, as events have it
-    """
+    """The texts of a query and a document as a model sees them."""
 
     query: str
     narrative: str
     document: str
-    total: int
-    text_sha256: str
+    total: int  # characters of the document; fewer are shown where it is longer than allowed
+    text_sha256: str  # of what is shown of the document, as events have it
 
     def details(self) -> dict[str, Any]:
+        texts = {"query": self.query, "narrative": self.narrative, "shown": self.document}
         return {
-            "query_sha256": hashlib.sha256(self.query.encode()).hexdigest(),
-            "narrative_sha256": hashlib.sha256(self.narrative.encode()).hexdigest(),
-            "shown_sha256": hashlib.sha256(self.document.encode()).hexdigest(),
+            **{f"{name}_sha256": hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()},
             "shown_characters": len(self.document),
             "total_characters": self.total,
         }
@@ -114,6 +109,13 @@ class Shown(NamedTuple):
                 "fence": fence,
             }
         )
+
+
+def order_prompt(template: PromptTemplate, first: Shown, second: Shown, asked: str) -> str:
+    texts = {"query": first.query, "narrative": first.narrative or NO_NARRATIVE}
+    for name, text in (("first", first.document), ("second", second.document)):
+        texts[name] = fenced(text, fence_of(text, asked))
+    return template.filled(texts)
 
 
 def shown(task: Task, max_characters: int) -> Shown | None:
