@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.report.card import card, page_title
-from cranfield.report.gathered import gather
+from cranfield.report.gathered import Gathered
 from cranfield.report.request import Request
 from cranfield.report.sentences import rounded, signed
 
@@ -45,7 +45,7 @@ def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, **options
         alpha=0.05,
         format=None,
     )
-    return gather(request)
+    return Gathered(request)
 
 
 @st.composite

@@ -13,7 +13,8 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
 from cranfield.report.pair import VerdictPair
-from cranfield.report.sentences import rounded, sentences_of_one, sentences_of_two, settling_sentence, signed
+from cranfield.report.sentences import capital, rounded, sentences_of_one, sentences_of_two, signed
+from cranfield.words import count
 
 WORST = 3  # queries named of a single run
 NAMED = 5  # runs that are not compared
@@ -34,12 +35,12 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
     if not gathered.means:
         return None
     if gathered.pair is not None:
-        found = _verdict(gathered, gathered.pair)
+        content = _verdict(gathered, gathered.pair)
     elif len(gathered.evaluations) == 1:
-        found = _alone(gathered, gathered.evaluations[0], gathered.means[0])
+        content = _alone(gathered, gathered.evaluations[0], gathered.means[0])
     else:
-        found = _undecided(gathered, gathered.means[0])
-    return {**found, "sentences": [*gathered.request.notes, *found["sentences"]]}
+        content = _undecided(gathered, gathered.means[0])
+    return {**content, "sentences": [*gathered.request.notes, *content["sentences"]]}
 
 
 def page_title(gathered: Gathered) -> str:
@@ -61,43 +62,37 @@ def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
 
 def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     results = {each.run: each for each in gathered.evaluations}
-    run, baseline = results[pair.run], results[pair.baseline]
-    comparison = pair.comparison
-    found = pair.difference
-    lower = " (lower is better)" if found.lower_is_better else ""
-    to_settle = settling_sentence(gathered.request, pair)
-    sentences = sentences_of_two(pair, run, baseline, comparison._paired.query_ids, to_settle)
+    comparison, difference = pair.comparison, pair.difference
+    sentences = sentences_of_two(gathered.request, pair, results[pair.run], results[pair.baseline])
     sentences[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
     if gathered.standings is not None:
         sentence = gathered.standings.sentence
-        sentences.insert(
-            0, sentence if sentence.startswith(gathered.standings.leaders) else f"{sentence[0].upper()}{sentence[1:]}"
-        )
-        sentences[0] += "."
+        named = sentence.startswith(gathered.standings.leaders)  # a name stays as it is
+        sentences.insert(0, f"{sentence if named else capital(sentence)}.")
     if comparison.left_out:
-        some = (
-            "1 query that only some runs have is"
-            if comparison.left_out == 1
-            else (f"{comparison.left_out:,} queries that only some runs have are")
-        )
-        sentences.append(f"{some} left out.")
+        which = ("query that only some runs have is", "queries that only some runs have are")
+        sentences.append(f"{count(comparison.left_out, *which)} left out.")
     better, same, worse = pair.counts
     return {
         "kind": pair.kind,
-        "badge": found.headline,
+        "badge": difference.headline,
         "about": _about(gathered, pair),
-        "number": signed(found.estimate),
-        "measure": f"{pair.measure.name}{lower}",
-        "of": "" if found.of == "mean" else f"{found.of} of the queries",
+        "number": signed(difference.estimate),
+        "measure": _directed(pair.measure),
+        "of": "" if difference.of == "mean" else f"{difference.of} of the queries",
         "numbers": _numbers(pair, comparison.means[pair.measure.name]),
         "drawn": _drawn_difference(pair),
-        "told": _interval_text(pair),
+        "told": f"The interval {'includes' if difference.low <= 0 <= difference.high else 'does not include'} 0",
         "queries": pair.queries,
         "counts": {"better": better, "same": same, "worse": worse},
         "bar": _bar(pair.counts),
         "largest": _largest(gathered, pair),
         "sentences": sentences,
     }
+
+
+def _directed(measure: Measure) -> str:
+    return f"{measure.name}{' (lower is better)' if measure.definition.lower_is_better else ''}"
 
 
 def _about(gathered: Gathered, pair: VerdictPair) -> str:
@@ -111,42 +106,29 @@ def _about(gathered: Gathered, pair: VerdictPair) -> str:
 
 
 def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
-    found = pair.difference
+    difference = pair.difference
     parts = [f"{rounded(means[pair.baseline])} → {rounded(means[pair.run])}"]
     if pair.kind == "same":
         return [*parts, "the same on every query"]
-    if found.constant:
+    if difference.constant:
         parts.append("by the same amount on every query")
     else:
-        together = "simultaneous " if found.together and found.family > 1 else ""
-        parts.append(f"{100 * (1 - found.alpha):g}% {together}interval {signed(found.low)} to {signed(found.high)}")
-    many = f" corrected for {found.family:,} comparisons" if found.family > 1 else ""
-    return [*parts, f"p {decisive_p(found)}{many}"]
+        together = "simultaneous " if difference.together and difference.family > 1 else ""
+        ends = f"{signed(difference.low)} to {signed(difference.high)}"
+        parts.append(f"{100 * (1 - difference.alpha):g}% {together}interval {ends}")
+    many = f" corrected for {difference.family:,} comparisons" if difference.family > 1 else ""
+    return [*parts, f"p {decisive_p(difference)}{many}"]
 
 
 def _drawn_difference(pair: VerdictPair) -> Drawn | None:
     if pair.kind == "same" or not pair.bounded:
         return None
-    found = pair.difference
-    return _scaled(found.low, found.high, found.estimate)
-
-
-def _scaled(low: float, high: float, point: float) -> Drawn | None:
-    ends = [low, high, point, 0.0]
+    ends = (pair.difference.low, pair.difference.estimate, pair.difference.high, 0.0)
     least, most = min(ends), max(ends)
     if not most > least:
         return None
     room = 0.08 * (most - least)
-
-    def at(value: float) -> float:
-        return round(WIDTH * (value - least + room) / (most - least + 2 * room), 1)
-
-    return Drawn(at(low), at(point), at(high), at(0.0))
-
-
-def _interval_text(pair: VerdictPair) -> str:
-    includes = pair.difference.low <= 0 <= pair.difference.high
-    return "The interval includes 0" if includes else "The interval does not include 0"
+    return Drawn(*(round(WIDTH * (end - least + room) / (most - least + 2 * room), 1) for end in ends))
 
 
 def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
@@ -167,40 +149,36 @@ def _largest(gathered: Gathered, pair: VerdictPair) -> list[dict[str, str]]:
     changes = [
         Change(query, *values) for query, *values in zip(paired.query_ids, one.tolist(), other.tolist(), strict=True)
     ]
+    gain, loss = (most(changes, key=lambda change: sign * change.difference) for most in (max, min))
     better, _, worse = pair.counts
-    found = []
-    if better:
-        gain = max(changes, key=lambda each: sign * each.difference)
-        found.append(_linked(gathered, pair, "Largest gain", "better", gain))
-    if worse:
-        loss = min(changes, key=lambda each: sign * each.difference)
-        found.append(_linked(gathered, pair, "Largest loss", "worse", loss))
-    return found
-
-
-def _linked(gathered: Gathered, pair: VerdictPair, what: str, kind: str, change: Change) -> dict[str, str]:
-    return {
-        "what": what,
-        "kind": kind,
-        "number": signed(change.difference),
-        "query": gathered.query_text(change.query_id),
-        "href": place(change.query_id, pair, pair.measure),
-    }
+    return [
+        {
+            "what": what,
+            "kind": kind,
+            "number": signed(change.difference),
+            "query": gathered.query_text(change.query_id),
+            "href": place(change.query_id, pair, pair.measure),
+        }
+        for what, kind, number, change in (
+            ("Largest gain", "better", better, gain),
+            ("Largest loss", "worse", worse, loss),
+        )
+        if number
+    ]
 
 
 def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str, Any]:
     ends = gathered.intervals[result.run].get(measure.name)
-    numbers = [f"{len(result.query_ids):,} {'query' if len(result.query_ids) == 1 else 'queries'}"]
+    numbers = [count(len(result.query_ids), "query", "queries")]
     if ends is not None:
         level = f"{100 * (1 - gathered.request.alpha):g}%"
         numbers.insert(0, f"{level} interval {rounded(ends[0])} to {rounded(ends[1])}")
-    lower = " (lower is better)" if measure.definition.lower_is_better else ""
     return {
         "kind": "alone",
         "badge": None,
         "about": result.run,
         "number": rounded(result[measure]),
-        "measure": f"{measure.name}{lower}",
+        "measure": _directed(measure),
         "of": "",
         "numbers": numbers,
         "drawn": _drawn_value(result[measure], ends, measure),
@@ -208,12 +186,12 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
         "scale": [f"{end:g}" for end in measure.definition.range],
         "worst": [
             {
-                "number": rounded(each.value),
-                "query": gathered.query_text(each.query_id),
-                "href": place(each.query_id, None, measure),
-                "reason": each.reason,
+                "number": rounded(query.value),
+                "query": gathered.query_text(query.query_id),
+                "href": place(query.query_id, None, measure),
+                "reason": query.reason,
             }
-            for each in below_perfect(result, measure, WORST)
+            for query in below_perfect(result, measure, WORST)
         ],
         "sentences": sentences_of_one(result, measure),
     }
@@ -232,11 +210,7 @@ def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
     """Several runs that are not compared: their values, and why there is no verdict."""
     best_first = gathered.best_first
     one = len(gathered.query_ids) == 1
-    why = (
-        "One query shows no variation, so there is no verdict."
-        if one
-        else ("The runs were measured by different judgments or policies, so there is no verdict.")
-    )
+    why = "One query shows no variation" if one else "The runs were measured by different judgments or policies"
     shown = ", ".join(f"{each.run} {rounded(each[measure])}" for each in best_first[:NAMED])
     return {
         "kind": "none",
@@ -247,5 +221,5 @@ def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
         "of": "",
         "numbers": [f"{measure.name}: {shown}{' …' if len(best_first) > NAMED else ''}"],
         "drawn": None,
-        "sentences": [why],
+        "sentences": [f"{why}, so there is no verdict."],
     }

@@ -32,21 +32,21 @@ def hues(gathered: Gathered) -> dict[str, int]:
 
 def charts(gathered: Gathered) -> list[list[Spec]]:
     """The charts of all runs; those in a group are one chart on the page, with a choice of measure."""
-    found: list[list[Spec]] = []
+    groups: list[list[Spec]] = []
     order = [each.run for each in gathered.best_first]
     if gathered.curves is not None:
         curves = gathered.curves
         known = [run for run in order if run in curves.recall]
         chosen = _chosen(gathered, known)
         lower = {name: measure.definition.lower_is_better for name, measure in gathered.families.items()}
-        found.append(
+        groups.append(
             [
                 cutoff_chart(name, {run: its[run] for run in known}, highlight=chosen, lower_is_better=lower[name])
                 for name, its in curves.cutoffs.items()
             ]
         )
-        found.append([precision_recall_chart({run: curves.recall[run] for run in known}, highlight=chosen)])
-        found.append([rank_by_rank_chart({run: curves.ranks[run] for run in known}, highlight=chosen)])
+        groups.append([precision_recall_chart({run: curves.recall[run] for run in known}, highlight=chosen)])
+        groups.append([rank_by_rank_chart({run: curves.ranks[run] for run in known}, highlight=chosen)])
     spread = []
     for measure in gathered.means or gathered.request.measures[:1]:
         columns = {each.run: np.round(each.column(measure), 4).tolist() for each in gathered.best_first[:ROWS]}
@@ -57,10 +57,10 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
             lower_is_better=measure.definition.lower_is_better,
         )
         spread.append(Spec(spec, height=spec["height"]["step"] * len(columns) + AXIS))
-    found.append(spread)
+    groups.append(spread)
     if gathered.thinned is not None:
-        found.append([of_stability(gathered.thinned)])
-    return [each for each in found if each]
+        groups.append([of_stability(gathered.thinned)])
+    return [each for each in groups if each]
 
 
 def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
@@ -93,14 +93,14 @@ def templates(gathered: Gathered) -> dict[str, dict[str, Spec]]:
     )
     values = {query: (value, other[query]) for query, value in one.items() if query in other}
     names = ("\0measure", "\0one", "\0other")
-    found: dict[str, dict[str, Spec]] = {}
+    specs: dict[str, dict[str, Spec]] = {}
     for lower in sorted({each.definition.lower_is_better for each in gathered.request.measures}):
         changes = {query: after - before for query, (before, after) in values.items()}
-        found[str(lower).lower()] = {
+        specs[str(lower).lower()] = {
             "difference": difference_chart(*names, changes, lower_is_better=lower),
             "scatter": scatter_chart(*names, values, lower_is_better=lower),
         }
-    return found
+    return specs
 
 
 def not_drawn(gathered: Gathered) -> list[str]:

@@ -63,6 +63,7 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     asked = gathered.request
     texts = asked.collection.queries if asked.collection else {}
     colours = hues(gathered)
+    place = {query: at for at, query in enumerate(gathered.query_ids)}
     data.add(
         runs=[each.run for each in gathered.evaluations],
         hues=[colours.get(each.run, 0) for each in gathered.evaluations],
@@ -71,7 +72,7 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
             for each in asked.measures
         ],
         queries=gathered.query_ids,
-        worst_first=_places(gathered),
+        worst_first=[place[query] for query in gathered.worst_first],
         texts=[texts.get(query, "") for query in gathered.query_ids] if texts else None,
         segments=[asked.segments.get(query, "") for query in gathered.query_ids] if asked.segments else None,
         pairs=_pairs(gathered),
@@ -93,11 +94,6 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     left_out = [*add_details(data, gathered), *_untested_note(gathered), *not_drawn(gathered)]
     data.add(left_out=left_out)
     return left_out
-
-
-def _places(gathered: Gathered) -> list[int]:
-    place = {query: at for at, query in enumerate(gathered.query_ids)}
-    return [place[query] for query in gathered.worst_first]
 
 
 def _definition(measure: Measure) -> dict[str, Any]:
@@ -124,16 +120,17 @@ def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
     """The verdict on each two runs, by measure and "baseline run", by their places."""
     if gathered.comparison is None:
         return {}
-    comparison = gathered.comparison
-    own = [each.comparison for each in gathered.own]  # these come last, so they take precedence for their pairs
+    # Runs with a baseline of their own come last, so these take precedence for their pairs.
+    sources = [gathered.comparison, *(pair.comparison for pair in gathered.own)]
     place = {each.run: at for at, each in enumerate(gathered.evaluations)}
-    found: dict[str, dict[str, list[str]]] = {}
-    for measure in _tested_measures(comparison):
-        found[measure.name] = verdicts = {}
-        for each in (difference for source in (comparison, *own) for difference in source.of(measure)):
-            for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):
-                verdicts[f"{place[baseline]} {place[run]}"] = _sentences(seen_from(each, run))
-    return found
+    pairs: dict[str, dict[str, list[str]]] = {}
+    for measure in _tested_measures(gathered.comparison):
+        pairs[measure.name] = verdicts = {}
+        for difference in (difference for source in sources for difference in source.of(measure)):
+            two = (difference.run, difference.baseline)
+            for run, baseline in (two, two[::-1]):
+                verdicts[f"{place[baseline]} {place[run]}"] = _sentences(seen_from(difference, run))
+    return pairs
 
 
 def _tested_measures(comparison: Comparison) -> tuple[Measure, ...]:
@@ -143,14 +140,12 @@ def _tested_measures(comparison: Comparison) -> tuple[Measure, ...]:
 
 def _untested_note(gathered: Gathered) -> list[str]:
     comparison = gathered.comparison
-    tested = () if comparison is None else _tested_measures(comparison)
-    others = [each.name for each in gathered.means if each not in tested]
-    if comparison is None or len(comparison.runs) <= LETTERED or not others:
+    if comparison is None or len(comparison.runs) <= LETTERED:
         return []
-    return [
-        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {tested[0]}, "
-        f"not by {listed(others)}."
-    ]
+    tested, *_ = _tested_measures(comparison)
+    others = [measure.name for measure in gathered.means if measure != tested]
+    only = f"There are more than {LETTERED} runs, so pairs of runs are tested only by {tested}"
+    return [f"{only}, not by {listed(others)}."] if others else []
 
 
 def _sentences(difference: Difference) -> list[str]:
@@ -176,8 +171,5 @@ def _gains(gathered: Gathered) -> dict[str, float | None]:
     named = (value for each in gathered.request.measures for name, value in each.parameters if name == "gain")
     grades = np.unique(gathered.judgments.grades)
     worth = gains(grades, next(named, "linear"))
-    pairs = zip(grades.tolist(), worth.tolist(), strict=True)
-    # Grades as JavaScript writes them.
-    return {
-        str(int(grade) if grade == int(grade) else grade): gain if np.isfinite(gain) else None for grade, gain in pairs
-    }
+    texts = (str(int(grade) if grade == int(grade) else grade) for grade in grades.tolist())  # as JavaScript's
+    return dict(zip(texts, (gain if np.isfinite(gain) else None for gain in worth.tolist()), strict=True))

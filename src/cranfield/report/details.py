@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,17 +27,6 @@ from cranfield.report.gathered import Gathered
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.settling_commands import readable_name
 from cranfield.words import joined
-
-
-class RelevantRanks(NamedTuple):
-    """The relevant documents in a run, one query after the other.
-
-    ranks: of the first few, the best first; 0 for one that was not retrieved
-    grades: by query, of those that the measure looks at, in the order of their ranks
-    """
-
-    ranks: Integers
-    grades: list[list[float]]
 
 
 class RelevantDocuments:
@@ -63,7 +52,8 @@ class RelevantDocuments:
             its = [row[document] for document in documents]
             self.query[its], self.place[its] = at, range(len(its))
 
-    def ranked(self, evaluation: Evaluation) -> RelevantRanks | None:
+    def ranked(self, evaluation: Evaluation) -> tuple[Integers, list[list[float]]] | None:
+        """The ranks of the relevant documents, 0 for one not retrieved; by query, the grades in the order of ranks."""
         table = evaluation.ranks
         if table is None:
             return None
@@ -81,7 +71,7 @@ class RelevantDocuments:
         order = np.argsort(query, kind="stable")  # the ranks of a query stay in their order
         stops = np.searchsorted(query[order], np.arange(self.queries + 1)).tolist()
         grades = self.judgments.grades[rows[order]].tolist()
-        return RelevantRanks(by_place, [grades[start:stop] for start, stop in pairwise(stops)])
+        return by_place, [grades[start:stop] for start, stop in pairwise(stops)]
 
     def _rows(self, table: JudgedRanks) -> Integers:
         """Which rows of the judgments the judged documents of a run are; -1 for queries that are not judged here."""
@@ -100,8 +90,6 @@ class RelevantDocuments:
 
 def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
     """The two grades in the wrong order that differ most, a lower one above a higher one, if order matters.
-
-    grades: of relevant documents, in the order of their ranks
 
     >>> from cranfield import parse_measure
     >>> misordered([2, 1, 3], Scope.of(parse_measure("nDCG@10")))
@@ -161,12 +149,12 @@ class ShownRankings:
             shown.update(documents[start:stop])
         place = {query: at for at, query in enumerate(evaluation.query_ids)}
         places = [place.get(query) for query in self.queries]
-        ranked = self.relevant.ranked(evaluation)
-        reasons, tags = self._explained(evaluation, places, [()] * len(places) if ranked is None else ranked.grades)
+        ranks, grades = self.relevant.ranked(evaluation) or (None, [[]] * len(places))
+        reasons, tags = self._explained(evaluation, places, grades)
         measured = np.array([at is not None for at in places], dtype=np.bool_)
         columns = (
             "null" if first is None else _ragged(safe_json(documents), starts),
-            "null" if ranked is None else _ragged(number_list(ranked.ranks), self.relevant.first),
+            "null" if ranks is None else _ragged(number_list(ranks), self.relevant.first),
             safe_json(reasons),
             safe_json(tags),
             _steps(steps, np.diff(starts) * measured, measured),
@@ -198,15 +186,15 @@ def why(facts: QueryFacts) -> tuple[str, ...]:
     """What went wrong with a query, as the tags that the page filters by."""
     if not facts.relevant:
         return ("no relevant document is judged",)
-    found = []
+    tags = []
     if not facts.found and not facts.deeper:
-        found.append("nothing relevant retrieved")
+        tags.append("nothing relevant retrieved")
     elif facts.first is None or facts.first > LOW:
-        found.append("ranked too low")
+        tags.append("ranked too low")
     seen = facts.retrieved if facts.cutoff is None else min(facts.retrieved, facts.cutoff)
     if facts.unjudged * 2 > seen:
-        found.append("mostly unjudged")
-    return tuple(found)
+        tags.append("mostly unjudged")
+    return tuple(tags)
 
 
 def _steps(families: Sequence[Numbers], lengths: Integers, measured: Flags) -> str:
@@ -244,9 +232,8 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     Returns what is left out, in words.
     """
     if gathered.judgments is None:
-        data.add(
-            details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations), reasons=[], tags=[], documents=[]
-        )
+        data.add(details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations))
+        data.add(reasons=[], tags=[], documents=[])
         return ["The judgments are not known here, so queries are shown without rankings."]
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
@@ -268,13 +255,20 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
         places[query]: {
             "relevant": [(number, grades[query][documents[number]]) for number in first[query]],
             "all_relevant": len(relevant[query]),
-            "grades": _known_grades(sorted(shown.union(first[query])), documents, grades[query]),
+            "grades": {
+                number: grades[query][document]
+                for number in sorted(shown.union(first[query]))
+                if (document := documents[number]) in grades[query]
+            },
         }
         for query, shown in zip(chosen, found.shown, strict=True)
     }
     texts, cut = _texts(gathered, found.documents)
     data.add(details=judged, detailed=[*judged], reasons=[*found.reasons], tags=[*found.tags], documents=texts)
-    return [*_not_ranked(gathered), *cut, *_not_calculated(gathered, with_steps)]
+    notes = [*_not_ranked(gathered), *cut]
+    if len(with_steps) < len(gathered.evaluations):
+        notes.append(f"The calculation is shown only for {joined(sorted(with_steps), 'and')}.")
+    return notes
 
 
 def _not_ranked(gathered: Gathered) -> Iterator[str]:
@@ -290,21 +284,12 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
         yield f"Rankings of {names} are not shown: only an evaluation, or a frame in its engine, was given."
 
 
-def _not_calculated(gathered: Gathered, with_steps: Collection[str]) -> Iterator[str]:
-    if len(with_steps) < len(gathered.evaluations):
-        yield f"The calculation is shown only for {joined(sorted(with_steps), 'and')}."
-
-
 def _with_steps(gathered: Gathered) -> set[str]:
     """The runs whose values are shown rank by rank: all, or only those of the verdict if that would be too much."""
     runs = [each.run for each in gathered.evaluations]
     if len(runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
         return set(runs)
     return {gathered.best_first[0].run} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
-
-
-def _known_grades(numbers: Iterable[int], documents: Sequence[str], grades: Mapping[str, float]) -> dict[int, float]:
-    return {number: grades[document] for number in numbers if (document := documents[number]) in grades}
 
 
 def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[TopDocuments | None]:

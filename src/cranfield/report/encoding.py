@@ -36,11 +36,7 @@ def safe_json(data: Any) -> Encoded:
 
 
 def number_list(numbers: Integers) -> str:
-    """Whole numbers as JSON; small ones, as most are, in a tenth of the time that `json` takes.
-
-    >>> number_list(np.array([0, 12, 10000])), number_list(np.array([-1, 10001])), number_list(np.array([], np.int64))
-    ('[0,12,10000]', '[-1,10001]', '[]')
-    """
+    """Whole numbers as JSON; small ones, as most are, in a tenth of the time that `json` takes."""
     if not len(numbers) or numbers.min() < 0 or numbers.max() > SMALL:
         return safe_json(numbers.tolist())
     filled = _small_texts()[numbers].tobytes()

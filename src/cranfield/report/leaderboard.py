@@ -7,12 +7,12 @@ from typing import Any
 
 from cranfield.comparison.conclusions import described_method
 from cranfield.comparison.differences import Difference, decisive_p
-from cranfield.comparison.standing import Standing, Standings
+from cranfield.comparison.standing import Standing
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.gathered import JUDGED, Gathered
 from cranfield.report.pair import seen_from
-from cranfield.report.sentences import percent, rounded, signed
+from cranfield.report.sentences import capital, percent, rounded, signed
 from cranfield.show.view import View
 
 WIDTH = 150.0  # of an interval, in the units of its drawing
@@ -23,6 +23,7 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     names = [measure.name for measure in gathered.request.measures]
     places, gaps = _places(gathered), _gaps(gathered)
     standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
+    level = None if gathered.standings is None else gathered.standings.level
     best = {name: view.best(name) for name in names}
     rows = [
         _row(gathered, best, result, places[result.run], standing.get(result.run), gaps.get(result.run))
@@ -35,7 +36,7 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
             for each in _primary_first(gathered)
         ],
         "against": _against_head(gathered),
-        "ranks": None if gathered.standings is None else _rank_head(gathered.standings),
+        "ranks": None if gathered.standings is None else f"rank{f', {100 * level:g}%' if level else ''}",
         "judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
         "drawn": any(row["primary"]["drawn"] for row in rows),
         "rows": rows,
@@ -47,17 +48,14 @@ def _primary_first(gathered: Gathered) -> list[Any]:
 
 
 def _places(gathered: Gathered) -> dict[str, int]:
-    found: dict[str, int] = {}
-    before: Evaluation | None = None
+    """The place of each run; runs of the same value share one."""
+    places: dict[str, int] = {}
+    place, before = 0, float("nan")
     for at, result in enumerate(gathered.best_first, start=1):
-        tied = before is not None and abs(result[gathered.primary] - before[gathered.primary]) <= SAME
-        found[result.run] = found[before.run] if tied and before is not None else at
-        before = result
-    return found
-
-
-def _rank_head(found: Standings) -> str:
-    return "rank" if found.level is None else f"rank, {100 * found.level:g}%"
+        value = result[gathered.primary]
+        place = place if abs(value - before) <= SAME else at
+        places[result.run], before = place, value
+    return places
 
 
 def _against_head(gathered: Gathered) -> str | None:
@@ -121,16 +119,16 @@ def _row(
 
 def _gaps(gathered: Gathered) -> dict[str, dict[str, Any]]:
     """How far each run is from the one it is compared with, and whether that is significant."""
-    found: dict[str, dict[str, Any]] = {}
-    for pair in _differences(gathered):
-        kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
-        found[pair.run] = {
+    kinds = {"significantly better": "better", "significantly worse": "worse"}
+    return {
+        pair.run: {
             "value": pair.difference,
             "text": signed(pair.difference),
-            "kind": kind,
+            "kind": kinds.get(pair.verdict, ""),
             "p": decisive_p(pair),
         }
-    return found
+        for pair in _differences(gathered)
+    }
 
 
 def _differences(gathered: Gathered) -> list[Difference]:
@@ -177,39 +175,33 @@ def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) 
 
     def cell(value: float) -> dict[str, Any]:
         shade = round((SHADES - 1) * (value - low) / (high - low)) if high > low else 0
-        return {
-            "text": f"{value:.0f}" if counted else rounded(value),
-            "shade": shade,
-        }
+        return {"text": f"{value:.0f}" if counted else rounded(value), "shade": shade}
 
     return [{"run": run, "cells": [cell(value) for value in values]} for run, values in means.items()]
 
 
 def notes(gathered: Gathered, view: View) -> list[str]:
-    found = [f"Warning: {text}." for text in view.warnings()]
+    lines = [f"Warning: {text}." for text in view.warnings()]
     if gathered.means and len(gathered.query_ids) > 1:
-        level = f"{100 * (1 - gathered.request.alpha):g}%"
-        found.append(f"Each run's bar is the {level} interval of its own mean; runs are compared query by query.")
+        share = f"{100 * (1 - gathered.request.alpha):g}%"
+        lines.append(f"Each run's bar is the {share} interval of its own mean; runs are compared query by query.")
     if not gathered.comparable:
-        found.append("Runs were measured by different judgments or policies, so they are not compared.")
+        lines.append("Runs were measured by different judgments or policies, so they are not compared.")
     if gathered.comparison is not None:
-        found.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
+        lines.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
         method = gathered.own[0].comparison if gathered.own else gathered.comparison
-        found.append(_sentence(described_method(method)))
+        lines.append(f"{capital(described_method(method))}.")
     if gathered.own:
-        found.append("Each run is compared with its own baseline; other pairs are corrected for all pairs of runs.")
+        lines.append("Each run is compared with its own baseline; other pairs are corrected for all pairs of runs.")
     if gathered.standings is not None:
-        found += _about_ranks(gathered.standings)
+        level = gathered.standings.level
+        ranks = "from the runs that are significantly better to those that are significantly worse"
+        if level is not None:
+            ranks = f"all true ranks lie within these at once with {100 * level:g}% confidence"
+        lines += ["≈ best: not significantly worse than the best run.", f"Ranks: {ranks}."]
     if gathered.request.bounds:
-        found.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
-    return [*found, *_counted(gathered.evaluations)]
-
-
-def _about_ranks(standings: Standings) -> list[str]:
-    ranks = "Ranks: from the runs that are significantly better to those that are significantly worse"
-    if standings.level is not None:
-        ranks = f"Ranks: all true ranks lie within these at once with {100 * standings.level:g}% confidence"
-    return ["≈ best: not significantly worse than the best run.", f"{ranks}."]
+        lines.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
+    return [*lines, *_counted(gathered.evaluations)]
 
 
 def _counted(evaluations: Sequence[Evaluation]) -> list[str]:
@@ -217,7 +209,3 @@ def _counted(evaluations: Sequence[Evaluation]) -> list[str]:
     if len(set(counts.values())) == 1:
         return [f"Each run: {next(iter(counts.values()))}."]
     return [f"{run}: {count}." for run, count in counts.items()]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

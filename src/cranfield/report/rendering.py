@@ -64,16 +64,16 @@ def library() -> str:
     Bundling them takes seconds and 130 MB, so the result is cached, by version.
     The script goes into every page, so the cache is only used if it is intact and ours: see `_kept`.
     """
-    licences = Path(__file__).with_name("libraries.txt").read_text(encoding="utf-8")  # required in every copy
+    licences = _part(Path(__file__).with_name("libraries.txt"))  # required in every copy
     return f"/*\n{licences}*/\n{_bundle()}"
 
 
 def _bundle() -> str:
     converter = need("vl_convert", extra="report", purpose="charts in a report")
     kept = _folder() / f"charts-{converter.__version__}-{converter.get_vega_version()}.js"
-    found = _kept(kept)
-    if found is not None:
-        return found
+    known = _kept(kept)
+    if known is not None:
+        return known
     bundle: str = converter.javascript_bundle().replace("</script", "<\\/script")
     with suppress(OutputError, OSError):  # no cache: the next page takes as long as this one
         make_folder(kept.parent)
@@ -127,21 +127,14 @@ def content_policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
     >>> content_policy(["run()"], []).split("; ")[1:3]
     ["script-src 'sha256-AvyuiL0SD1mVY3NNxR+V2uo+lhk6RMFrytWmRt6CrJQ='", "style-src 'none'"]
     """
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {_hashes(scripts)}",
-            f"style-src {_hashes(styles)}",
-            "img-src data: blob:",  # the icon, and charts as pictures
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    pictures = "img-src data: blob:"  # the icon, and charts
+    own = f"script-src {_hashes(scripts)}; style-src {_hashes(styles)}"
+    return f"default-src 'none'; {own}; {pictures}; base-uri 'none'; form-action 'none'"
 
 
 def _hashes(texts: Iterable[str]) -> str:
-    found = [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in texts]
-    return " ".join(found) or "'none'"
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in texts]
+    return " ".join(hashes) or "'none'"
 
 
 def chart_colours() -> str:

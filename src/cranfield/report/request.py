@@ -74,10 +74,10 @@ class Request:
 
 def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     """Runs by name: evaluations, or sources that can be read repeatedly."""
-    found = named_runs(runs, opened=_kept)
-    if not found:
+    named = named_runs(runs, opened=_kept)
+    if not named:
         raise CranfieldError("a report needs a run.", hint="give at least one")
-    return found
+    return named
 
 
 def _kept(run: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +27,7 @@ DIGITS = 3
 
 
 def rounded(value: float) -> str:
-    """A value with three decimals.
-
-    >>> rounded(0.47216), rounded(-0.5), rounded(-0.0001)
-    ('0.472', '−0.500', '0.000')
-    """
+    """A value with three decimals."""
     text = f"{value:.{DIGITS}f}"
     return f"{abs(float(text)):.{DIGITS}f}" if float(text) == 0 else text.replace("-", "−")
 
@@ -84,44 +81,35 @@ def seen(result: Evaluation, measure: Measure, query_ids: Sequence[str]) -> Seen
         first=facts.first[at][has],
         queries=int(has.sum()),
         all_queries=len(at),
-        share=_of(facts, at).judged_share(),
+        share=FactColumns(*(getattr(facts, each.name)[at] for each in fields(facts))).judged_share(),
     )
 
 
-def _of(facts: FactColumns, at: Integers) -> FactColumns:
-    names = ("relevant", "found", "first", "retrieved", "unjudged", "deeper", "cutoff")
-    return FactColumns(*(getattr(facts, name)[at] for name in names))
-
-
 def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
-    found = seen(result, measure, result.query_ids)
-    if found is None or not found.queries:
+    facts = seen(result, measure, result.query_ids)
+    if facts is None or not facts.queries:
         return []
-    top, of, what = _top(measure), _of_queries(found), _relevant(measure)
-    sentences = []
-    if found.nothing:
-        sentences.append(f"{found.nothing:,} of {of} {_find(found.nothing)} nothing {what}{top}.")
-    else:
-        sentences.append(f"Every query{_with_relevant(found)} finds something {what}{top}.")
+    top, of, what = _top(measure), _of_queries(facts), _relevant(measure)
+    sentences = [f"Every query{_with_relevant(facts)} finds something {what}{top}."]
+    if facts.nothing:
+        sentences = [f"{facts.nothing:,} of {of} {_find(facts.nothing)} nothing {what}{top}."]
     if Scope.of(measure).cutoff != 1:
-        firsts = int((found.first == 1).sum())
+        firsts = int((facts.first == 1).sum())
         sentences.append(f"The first result is {what} for {firsts:,} of {of}.")
-    return [*sentences, *_unjudged(measure, [found])]
+    return [*sentences, *_unjudged(measure, [facts])]
 
 
-def sentences_of_two(
-    pair: VerdictPair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str], to_settle: str
-) -> list[str]:
-    """The sentences about two runs over the compared queries; `to_settle` says what to judge."""
-    found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
-    both = [each for each in found if each is not None]
+def sentences_of_two(request: Request, pair: VerdictPair, run: Evaluation, baseline: Evaluation) -> list[str]:
+    """The sentences about two runs over the compared queries."""
+    queries = pair.comparison._paired.query_ids
+    both = [facts for each in (baseline, run) if (facts := seen(each, pair.measure, queries)) is not None]
     sentences: list[str] = []
     if len(both) == 2 and both[0].queries:
         sentences += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
     sentences += _decision(pair)
     if len(both) == 2:
         sentences += _unjudged(pair.measure, both)
-    return [*sentences, *_reversal(pair, to_settle)]
+    return [*sentences, *_reversal(request, pair)]
 
 
 def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
@@ -143,35 +131,34 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
     earlier, later = int((other < one).sum()), int((other > one).sum())
     if earlier or later:
         where = _top(measure).strip()
-        start = f"{where[0].upper()}{where[1:]}, the" if where else "The"
+        start = f"{capital(where)}, the" if where else "The"
         sentence = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
         yield f"{sentence} and later on {later or 'none'} with {now.run}."
 
 
 def _decision(pair: VerdictPair) -> Iterator[str]:
-    found = pair.difference
-    if found.significant and found.direction * found.difference < 0:
-        other = f"The mean moves the other way ({signed(found.difference)})"
-        yield f"{other}; the test compares the {found.of} of the queries."
-    if pair.kind != "close" or found.detectable <= 0:
+    difference = pair.difference
+    if difference.significant and difference.direction * difference.difference < 0:
+        other = f"The mean moves the other way ({signed(difference.difference)})"
+        yield f"{other}; the test compares the {difference.of} of the queries."
+    if pair.kind != "close" or difference.detectable <= 0:
         return
-    many = f" and {found.family:,} comparisons" if found.family > 1 else ""
-    sentence = (
-        f"With {count(pair.queries, 'query', 'queries')}{many}, a true difference of {signed(found.detectable)[1:]}"
-    )
+    with_queries = f"With {count(pair.queries, 'query', 'queries')}"
+    many = f" and {difference.family:,} comparisons" if difference.family > 1 else ""
+    sentence = f"{with_queries}{many}, a true difference of {signed(difference.detectable)[1:]}"
     sentence += f" is detected {USUAL:.0%} of the time"
-    needed = _needed(pair) if found.family == 1 else None
+    needed = _needed(pair) if difference.family == 1 else None
     if needed is not None and needed > pair.queries:
-        sentence += f"; detecting {signed(abs(found.difference))[1:]} takes {about(needed)} queries"
+        sentence += f"; detecting {signed(abs(difference.difference))[1:]} takes {about(needed)} queries"
     yield f"{sentence}."
 
 
 def _needed(pair: VerdictPair) -> int | None:
-    found = pair.difference
-    if abs(found.difference) < SAME or found.spread <= 0:
+    difference = pair.difference
+    if abs(difference.difference) < SAME or difference.spread <= 0:
         return None
     try:
-        return queries_needed(found.difference, found.spread, found.alpha)
+        return queries_needed(difference.difference, difference.spread, difference.alpha)
     except ComparisonError:
         return None
 
@@ -182,18 +169,22 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
         cutoff = Scope.of(measure).cutoff
         what = "results" if cutoff is None else "first results" if cutoff == 1 else f"top {cutoff:,}"
         shares = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
-        yield f"{_capital(' and '.join(shares))} are unjudged and count as not relevant."
+        yield f"{capital(' and '.join(shares))} are unjudged and count as not relevant."
 
 
-def _reversal(pair: VerdictPair, to_settle: str) -> Iterator[str]:
-    found = pair.difference
-    if found.reach is None:
+def _reversal(request: Request, pair: VerdictPair) -> Iterator[str]:
+    difference = pair.difference
+    if difference.reach is None:
         return
-    if found.could_reverse and pair.kind != "same":
-        ends = f"{signed(found.reach.low)} to {signed(found.reach.high)}"
+    if difference.could_reverse and pair.kind != "same":
+        ends = f"{signed(difference.reach.low)} to {signed(difference.reach.high)}"
         yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
-        yield to_settle
-    elif not found.could_reverse and pair.kind in ("better", "worse") and found.reach.low < found.reach.high:
+        yield _settling_sentence(request, pair)
+    elif (
+        not difference.could_reverse
+        and pair.kind in ("better", "worse")
+        and difference.reach.low < difference.reach.high
+    ):
         yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
 
 
@@ -207,19 +198,19 @@ def _relevant(measure: Measure) -> str:
     return "relevant" if rel is None or rel == 1 else f"relevant (grade {rel:g} or higher)"
 
 
-def _of_queries(found: Seen) -> str:
-    return f"{count(found.queries, 'query', 'queries')}{_with_relevant(found)}"
+def _of_queries(facts: Seen) -> str:
+    return f"{count(facts.queries, 'query', 'queries')}{_with_relevant(facts)}"
 
 
-def _with_relevant(found: Seen) -> str:
-    return "" if found.queries == found.all_queries else " with a relevant document"
+def _with_relevant(facts: Seen) -> str:
+    return "" if facts.queries == facts.all_queries else " with a relevant document"
 
 
 def _find(number: int) -> str:
     return "finds" if number == 1 else "find"
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
@@ -229,10 +220,8 @@ UNKNOWN = (
 )
 
 
-def settling_sentence(request: Request, pair: VerdictPair) -> str:
+def _settling_sentence(request: Request, pair: VerdictPair) -> str:
     """How to settle a difference, with the commands on lines of their own if everything for them is known."""
     runs = [request.rankings.get(name) for name in (pair.baseline, pair.run)]
     commands = settling_commands(request.qrels, runs, pair.measure.canonical)
-    if not commands:
-        return UNKNOWN
-    return "\n".join([f"{ADVICE}:", *map(shlex.join, commands)])
+    return "\n".join([f"{ADVICE}:", *map(shlex.join, commands)]) if commands else UNKNOWN

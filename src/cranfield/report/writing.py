@@ -23,7 +23,7 @@ from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.report.content import add_program_data, page
 from cranfield.report.encoding import DataWriter
-from cranfield.report.gathered import gather
+from cranfield.report.gathered import Gathered
 from cranfield.report.rendering import rendered
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
 from cranfield.show.pictures import FORMATS
@@ -168,7 +168,7 @@ def write_report(
         format=format,
         given=comparison,
     )
-    gathered = gather(request)
+    gathered = Gathered(request)
     data = DataWriter()
     left_out = add_program_data(data, gathered)
     content = {**page(gathered, datetime.now().astimezone()), "left_out": left_out}
