@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import SystemFailure
 from cranfield.systems.answers import DocumentTexts, Ranking, Scores, checked, texts_of
 from cranfield.systems.collapse import Collapse, RolledUp, rolled_up
-from cranfield.systems.system import System
+from cranfield.systems.opening import System
 
 LONGEST_WAIT = 30.0
 
@@ -93,16 +93,8 @@ def ask(
                 if check is not None:
                     check(query_id, ranking)
                 shown = texts_of(returned) if texts and to_document is None and not rolled else {}
-                return Answer(
-                    query_id,
-                    ranking,
-                    seconds,
-                    attempt,
-                    scores=returned.scores,
-                    texts=shown,
-                    rolled=rolled,
-                    id_place=returned.id_place,
-                )
+                answer = Answer(query_id, ranking, seconds, attempt, texts=shown, rolled=rolled)
+                return answer._replace(scores=returned.scores, id_place=returned.id_place)
             except Exception as error:  # any exception is a failure of this query
                 seconds = time.perf_counter() - start
                 failure = system.failure(error)
@@ -193,13 +185,7 @@ class FirstAnswers:
 def first_answers(
     system: System, queries: Mapping[str, str], k: int, progress: Silent | None = None, **options: Any
 ) -> FirstAnswers:
-    """Ask a system all queries. `options` are those of `ask`.
-
-    >>> from cranfield import open_system
-    >>> mine = open_system(lambda query, k: [{"id": "d1", "title": "Cats"}], name="mine")
-    >>> first_answers(mine, {"q1": "cats"}, 10)
-    FirstAnswers(system='mine', rankings={'q1': ['d1']}, texts={'d1': {'title': 'Cats'}}, failed={})
-    """
+    """Ask a system all queries. `options` are those of `ask`."""
     progress = progress or Silent()
     progress.start(0, len(queries))
     rankings: dict[str, list[str]] = {}

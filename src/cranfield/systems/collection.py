@@ -118,32 +118,27 @@ def kept_in_memory(collection: Collection) -> Collection:
     return replace(
         collection,
         qrels=None if collection.qrels is None else Judgments.read(collection.qrels),
-        corpus=_KeptCorpus(collection.corpus) if collection.corpus else None,
+        corpus=_kept(collection.corpus) if collection.corpus else None,
     )
 
 
-class _KeptCorpus:
-    """A corpus that is read the first time it is asked for, and kept from then on if it is small enough."""
+def _kept(corpus: Callable[[], Iterator[Document]]) -> Callable[[], Iterator[Document]]:
+    known: list[Document] | None = None
 
-    def __init__(self, corpus: Callable[[], Iterator[Document]]) -> None:
-        self._corpus = corpus
-        self._documents: list[Document] | None = None
-
-    def __call__(self) -> Iterator[Document]:
-        return self._read() if self._documents is None else iter(self._documents)
-
-    def _read(self) -> Iterator[Document]:
-        kept: list[Document] = []
+    def documents() -> Iterator[Document]:
+        nonlocal known
+        if known is not None:
+            yield from known
+            return
+        read: list[Document] = []
         room = KEPT
-        for document in self._corpus():
+        for document in corpus():
             room -= len(document.title) + len(document.text)
-            if room >= 0:
-                kept.append(document)
-            else:
-                kept.clear()
+            read.append(document) if room >= 0 else read.clear()
             yield document
-        if room >= 0:
-            self._documents = kept
+        known = read if room >= 0 else None
+
+    return documents
 
 
 def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | None = None) -> Collection:
@@ -162,7 +157,7 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     name = os.fspath(where)
     if name.startswith(IR_DATASETS):
         return _from_ir_datasets(name.removeprefix(IR_DATASETS))
-    folder = builtin_folder() if name == BUILTIN else Path(name)
+    folder = Path(__file__).parents[1] / "data" / "collection" if name == BUILTIN else Path(name)
     if not folder.is_dir():
         what = "is a file, not the folder of a collection" if folder.exists() else "there is no such folder"
         near = "" if folder.exists() else near_file(name, [BUILTIN])
@@ -174,10 +169,10 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     texts = read_query_texts(queries)
     return Collection(
         name=name,
-        queries={query: each.text for query, each in texts.items()},
+        queries={query: described.text for query, described in texts.items()},
         qrels=_qrels(folder, split),
-        corpus=(lambda: read_corpus(corpus)) if corpus else None,
-        narratives={query: each.narrative for query, each in texts.items() if each.narrative},
+        corpus=(lambda: _read_corpus(corpus)) if corpus else None,
+        narratives={query: described.narrative for query, described in texts.items() if described.narrative},
     )
 
 
@@ -196,26 +191,20 @@ def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Doc
     return collection.documents()
 
 
-def builtin_folder() -> Path:
-    return Path(__file__).parents[1] / "data" / "collection"
-
-
-def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
+def _read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
     """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
     name = os.fspath(path)
     for number, line in text_lines(path):
         record = record_of(line, name, number)
-        yield Document(
-            id_of(record, "_id", name, number), str(record.get("title") or ""), str(record.get("text") or "")
-        )
+        title, text = (str(record.get(key) or "") for key in ("title", "text"))
+        yield Document(id_of(record, "_id", name, number), title, text)
 
 
 def _qrels(folder: Path, split: str | None) -> str | None:
     if not (folder / "qrels").is_dir():
-        found = first_file(folder, QRELS_FILES)
         if split is not None:
             raise InputError(str(folder), f"it has no folder qrels, so there is no split '{split}'.")
-        return found
+        return first_file(folder, QRELS_FILES)
     files = sorted(path for path in (folder / "qrels").iterdir() if path.is_file() and not path.name.startswith("."))
     named = {path.name.partition(".")[0]: path for path in files}
     wanted = split or ("test" if "test" in named else next(iter(named)) if len(named) == 1 else None)

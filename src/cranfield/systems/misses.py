@@ -56,25 +56,23 @@ def misses(
     evaluation: Evaluation, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
 ) -> list[Miss]:
     """For the worst queries that are not perfect: the best relevant documents, and the first returned."""
-    wanted_measure = parse_measure(measure)
-    queries, scope = below_perfect(evaluation, wanted_measure, worst), Scope.of(wanted_measure)
-    if not queries:
-        return []
-    reading = evaluation._evidence.reading
-    if reading is None:
+    parsed, reading = parse_measure(measure), evaluation._evidence.reading
+    queries, scope = below_perfect(evaluation, parsed, worst), Scope.of(parsed)
+    if not queries or reading is None:
         return []
     wanted = {facts.query_id: reading.judgments.by_query[facts.query_id] for facts in queries}
     rankings, ranks = reading.first(wanted, shown), _ranks(evaluation, reading.judgments)
     relevant = {query: scope.best_first(judged) for query, judged in wanted.items()}
-    needed = {doc_id for found in relevant.values() for doc_id in found}
-    needed.update(doc_id for ranking in rankings.values() for doc_id in ranking[:shown])
+    needed = {doc_id for ranking in rankings.values() for doc_id in ranking[:shown]}.union(*relevant.values())
     documents = {document.doc_id: document for document in collection.documents() if document.doc_id in needed}
 
     def places(query: str, listed: Sequence[str]) -> tuple[Place, ...]:
         rank = {doc_id: at for at, doc_id in enumerate(rankings.get(query, ()), 1)} | ranks.get(query, {})
         otherwise = 0.0 if evaluation.policy.complete else None
+        grades = wanted[query]
         return tuple(
-            Place(each, _title(documents, each), wanted[query].get(each, otherwise), rank.get(each)) for each in listed
+            Place(doc_id, _title(documents, doc_id), grades.get(doc_id, otherwise), rank.get(doc_id))
+            for doc_id in listed
         )
 
     return [
@@ -83,7 +81,7 @@ def misses(
             text := collection.queries.get(facts.query_id, ""),
             places(facts.query_id, relevant[facts.query_id][:shown]),
             places(facts.query_id, rankings.get(facts.query_id, [])[:shown]),
-            _apart(text, [documents[each] for each in relevant[facts.query_id] if each in documents]),
+            _apart(text, [documents[doc_id] for doc_id in relevant[facts.query_id] if doc_id in documents]),
         )
         for facts in queries
     ]

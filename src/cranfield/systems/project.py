@@ -110,10 +110,11 @@ class Project:
 
     def open_collection(self) -> Collection:
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
-        found = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+        opened = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+        qrels = opened.qrels
         if self.store is not None:  # in which the judgments are, whatever else the collection has
-            found = replace(found, qrels=self.judged_in if self.has_store else None)
-        return found if self.view is None or found.qrels is None else replace(found, qrels=self.view.of(found.qrels))
+            qrels = self.judged_in if self.has_store else None
+        return replace(opened, qrels=qrels if self.view is None or qrels is None else self.view.of(qrels))
 
     @property
     def judged_in(self) -> str:
@@ -136,27 +137,28 @@ class Project:
 
     def changed(self, settings: Mapping[str, Any]) -> Project:
         """The project with other settings than those of its file: any but its collection and its systems."""
-        known: dict[str, Any] = {**PROJECT, "collapse": object}
-        for name in ("collection", "systems"):
-            del known[name]
-        check_settings(settings, known, "search_quality")
-        asking = {name: settings[name] for name in ASKING if name in settings}
+        known = {name: kind for name, kind in PROJECT.items() if name not in ("collection", "systems")}
+        check_settings(settings, {**known, "collapse": object}, "search_quality")
+        return self._with(settings, "search_quality: gate", "search_quality: judgments")
+
+    def _with(self, settings: Mapping[str, Any], gate_place: str, judgments_place: str) -> Project:
+        gate, chosen = settings.get("gate", {}), settings.get("judgments", {})
+        check_settings(gate, GATE, gate_place)
+        check_settings(chosen, JUDGMENTS, judgments_place)
         policy = {name: settings[name] for name in POLICY if name in settings}
-        gate = settings.get("gate", {})
-        check_settings(gate, GATE, "search_quality: gate")
-        chosen = settings.get("judgments", {})
-        check_settings(chosen, JUDGMENTS, "search_quality: judgments")
         plain = ("k", "timeout", "collapse", "split", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
-        if "measures" in settings:
-            others["measures"] = tuple(settings["measures"])
+        if {*chosen} - {"store", "scale"}:
+            assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))
+            others["view"] = JudgmentView(assessors, chosen.get("merge"), kinds)
         return replace(
             self,
-            asking={**self.asking, **asking},
+            measures=tuple(settings.get("measures", self.measures)),
+            asking={**self.asking, **{name: settings[name] for name in ASKING if name in settings}},
             policy=replace(self.policy, **policy),
             gate={**self.gate, **gate},
             store=chosen.get("store", self.store),
-            view=_view(chosen) if {*chosen} - {"store", "scale"} else self.view,
+            scale=chosen.get("scale", self.scale),
             **others,
         )
 
@@ -171,8 +173,6 @@ def read_project(path: Path) -> Project:
     """Read a cranfield.toml, and check everything that can be checked without asking a system."""
     table = read_toml(path)
     check_settings(table, PROJECT, str(path))
-    gate = table.get("gate", {})
-    check_settings(gate, GATE, f"{path}: [gate]")
     systems = table.get("systems", {})
     if not table.get("collection"):
         raise InputError(str(path), "it names no collection.", hint="'cranfield init' writes an example")
@@ -182,32 +182,9 @@ def read_project(path: Path) -> Project:
         if not isinstance(settings, dict):
             raise InputError(str(path), f"systems.{name} is not a table.")
         refuse_name(name, str(path))
-    chosen = table.get("judgments", {})
-    check_settings(chosen, JUDGMENTS, f"{path}: [judgments]")
-    measures = table.get("measures", list(DEFAULT_MEASURES))
-    parse_measures([*measures, *gate.get("measures", ())])
-    return Project(
-        path=path,
-        collection=table["collection"],
-        systems=systems,
-        measures=tuple(measures),
-        k=table.get("k", 100),
-        timeout=table.get("timeout"),
-        split=table.get("split"),
-        collapse=table.get("collapse"),
-        baseline=table.get("baseline", "baseline"),
-        gate=gate,
-        asking={name: table[name] for name in ASKING if name in table},
-        policy=Policy(**{name: table[name] for name in POLICY if name in table}),
-        store=chosen.get("store"),
-        scale=chosen.get("scale"),
-        view=_view(chosen) if {*chosen} - {"store", "scale"} else None,
-    )
-
-
-def _view(chosen: Mapping[str, Any]) -> JudgmentView:
-    assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))
-    return JudgmentView(assessors, chosen.get("merge"), kinds)
+    project = Project(path, table["collection"], systems)._with(table, f"{path}: [gate]", f"{path}: [judgments]")
+    parse_measures([*project.measures, *project.gate.get("measures", ())])
+    return project
 
 
 _TEMPLATES = Path(__file__).parents[1] / "data" / "templates"

@@ -66,16 +66,12 @@ class QueryText(NamedTuple):
     narrative: str = ""
 
 
-class QueryLine(NamedTuple):
-    line: int
-    query: str
-    text: Any
-    narrative: Any = ""
+QueryLine = tuple[int, str, Any, Any]  # line, query, text, narrative
 
 
 def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     """The texts of the queries of a file. See `read_query_texts`."""
-    return {query: each.text for query, each in read_query_texts(path).items()}
+    return {query: described.text for query, described in read_query_texts(path).items()}
 
 
 def read_query_texts(path: str | os.PathLike[str]) -> dict[str, QueryText]:
@@ -84,19 +80,19 @@ def read_query_texts(path: str | os.PathLike[str]) -> dict[str, QueryText]:
     CSV and lines have a third column, the narrative, where a header names it. A .txt file without tabs has a query on
     each line, and its number is the id.
     """
-    found: dict[str, QueryText] = {}
+    texts: dict[str, QueryText] = {}
     name = os.fspath(path)
     for line, query, text, narrative in _rows(path, name):
         if not isinstance(text, str) or not text.strip():
             raise InputError(name, f"query '{query}' has no text.", line=line)
         if not isinstance(narrative, str):
             raise InputError(name, f"the narrative of query '{query}' is not text.", line=line)
-        if query in found:
+        if query in texts:
             raise InputError(name, f"query '{query}' appears twice.", line=line)
-        found[query] = QueryText(text.strip(), narrative.strip())
-    if not found:
+        texts[query] = QueryText(text.strip(), narrative.strip())
+    if not texts:
         raise InputError(name, "it contains no queries.")
-    return found
+    return texts
 
 
 def _rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
@@ -113,7 +109,7 @@ def _rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
 def _json_rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
     for number, line in text_lines(path):
         record = record_of(line, name, number)
-        yield QueryLine(number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or "")
+        yield number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or ""
 
 
 def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[QueryLine]:
@@ -123,13 +119,13 @@ def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[QueryLine]:
         if not tab or not query.strip():
             raise InputError(name, "a query and its text are needed.", line=number, hint=HINT)
         names = [cell.strip().lower() for cell in line.split("\t")]
-        if number == 1 and _is_head(names):
+        if number == 1 and names[0] in _IDS and names[1] in _TEXTS and names[2:] in ([], [_NARRATIVE]):
             narrated = names[2:] == [_NARRATIVE]
             continue
         narrative = ""
         if narrated:
             text, _, narrative = text.partition("\t")
-        yield QueryLine(number, query.strip(), text, narrative)
+        yield number, query.strip(), text, narrative
 
 
 def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
@@ -150,7 +146,7 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
             hint = "the first line names the columns: query_id,text; without it, they are the id and the text"
             raise InputError(name, "a query and its text are needed.", line=number, hint=hint)
         narrative_text = cells[narrative] if 0 <= narrative < len(cells) else ""
-        yield QueryLine(number, cells[query].strip(), cells[text], narrative_text)
+        yield number, cells[query].strip(), cells[text], narrative_text
 
 
 def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[QueryLine]:
@@ -159,15 +155,7 @@ def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[QueryLine]:
         raise InputError(name, "these are TREC topics between <top> tags.", hint=f"write them as lines: {HINT}")
     words = [line.split()[0] for _, line in lines]
     if len(words) > 1 and all(word.isdecimal() for word in words) and len(set(words)) == len(words):
-        raise InputError(
-            name,
-            "every line begins with a number: are these ids?",
-            line=lines[0][0],
-            hint="put a tab after each id; or write a file without tabs, with only a text on each line",
-        )
+        hint = "put a tab after each id; or write a file without tabs, with only a text on each line"
+        raise InputError(name, "every line begins with a number: are these ids?", line=lines[0][0], hint=hint)
     for at, (number, line) in enumerate(lines, 1):
-        yield QueryLine(number, str(at), line)
-
-
-def _is_head(names: list[str]) -> bool:
-    return names[0] in _IDS and names[1:2] != [] and names[1] in _TEXTS and names[2:] in ([], [_NARRATIVE])
+        yield number, str(at), line, ""
