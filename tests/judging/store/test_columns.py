@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import fields
 
 import pytest
 
 from cranfield import open_store
+from cranfield.judging.store.events import StoredEvent
+from cranfield.judging.store.schema import EVENTS
 from tests.judging.store.older import make_older
 
 # The line is added to the source of the declaring module before anything imports it.
@@ -23,6 +26,7 @@ exec(compile(source.replace(after, after + line), spec.origin, "exec"), vars(mod
 
 from cranfield import open_store, save_sheet
 from cranfield.judging.page.desk import Desk
+from cranfield.judging.store.event_log import append, now
 from cranfield.judging.store.schema import VERSION
 
 with open_store(where, create=True) as store:
@@ -33,13 +37,17 @@ with open_store(where, create=True) as store:
     [task] = store.next_several("me", 1)
     sheet = save_sheet(store, f"{folder}/sheet.csv", force=True).path
     event = store.judge("q1", "d1", 1, assessor="me")
+    if "confidence" in line:
+        with store._writing("an event") as connection:
+            row = {"query_id": "q1", "doc_id": "d1", "assessor": "me", "kind": "person", "grade": 2, "at": now()}
+            append(connection, {**row, "confidence": 0.5})
     found = {
         "version": VERSION,
         "task": getattr(task, "author", None),
         "page": Desk(store)._task(task).get("author"),
         "sheet": open(sheet, encoding="utf-8-sig").read().splitlines()[:2],
         "event": getattr(event, "confidence", "there is none"),
-        "events": [getattr(each, "confidence", "there is none") for each in store.events()],
+        "events": [getattr(event, "confidence", "there is none") for event in store.events()],
     }
 print(json.dumps(found))
 """
@@ -70,11 +78,11 @@ def test_a_new_column_of_documents_is_in_new_stores_tasks_sheets_and_on_the_page
     check_document(with_column(tmp_path / "judgments.db", tmp_path, *DOCUMENT))
 
 
-def test_a_new_column_of_events_can_be_read_from_a_new_store(tmp_path):
+def test_a_new_column_of_events_can_be_written_to_and_read_from_a_new_store(tmp_path):
     found = with_column(tmp_path / "judgments.db", tmp_path, *EVENT)
     assert found["version"] == 6
     assert found["event"] is None
-    assert found["events"] == [None]
+    assert found["events"] == [None, 0.5]
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
@@ -91,4 +99,9 @@ def test_events_of_an_older_store_get_a_new_column(tmp_path):
     with open_store(where, create=True) as store:
         store.judge("q0", "d0", 2, assessor="me")
     make_older(f"sqlite:///{where}", 5)
-    assert with_column(where, tmp_path, *EVENT)["events"] == [None, None]
+    assert with_column(where, tmp_path, *EVENT)["events"] == [None, None, 0.5]
+
+
+def test_all_columns_of_events_are_declared_in_one_class():
+    names = {field.name for field in fields(StoredEvent)} - {"part"}
+    assert set(EVENTS.c.keys()) == {*names, "part_start", "part_end"}

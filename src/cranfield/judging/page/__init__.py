@@ -1,5 +1,4 @@
-"""The page on which people judge: `serve` serves it, to this machine or to others with a token, and says where it is
-`Listening`.
+"""The page on which people judge: `serve` serves it, to this machine or to others with a token; `Listening` says where.
 
 The `Desk` knows judging, the application knows HTTP, and the files for the browser are in `STATIC`.
 """

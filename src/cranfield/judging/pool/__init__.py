@@ -1,7 +1,8 @@
 """Pools: which documents of runs to judge, and in which order.
 
-`pool` lets the first documents of runs wait in a store, and returns a `Pooled`. `ORDERS` are the orders of judging:
-each puts a pool in order, and can be followed while people judge.
+`pool` lets the first documents of runs wait in a store, and returns a `Pooled`. `ORDERS` are the orders of judging, of
+which `find_order` finds one and `DECIDE` is one: each `Order` puts a pool in order, and can be followed while people
+judge (`FollowPlan`, `Followed`).
 """
 
 from cranfield.judging.pool.order import Followed, FollowPlan, Order

@@ -1,6 +1,6 @@
 """The contents of a store as plain data: events, texts, tasks, progress.
 
-The fields of `Event`, `StoredQuery` and `StoredDocument` declare columns of the store. Its tables, the migration of
+The fields of `StoredEvent`, `StoredQuery` and `StoredDocument` declare the columns. The tables, the migration of
 older stores, what `add_queries` and `add_documents` take, sheets and the page follow from them.
 """
 
@@ -66,6 +66,12 @@ class Event:
     def __repr__(self) -> str:
         grade = "no grade" if self.grade is None else f"grade {self.grade:g}"
         return f"<Event {self.number}: {self.assessor} gave {grade} to {self.doc_id} for {self.query_id}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent(Event):
+    key: Annotated[str | None, Stored(since=3)] = None  # an event that was sent again after a lost answer counts once
+    judge: Annotated[str, Stored(since=5)] = ""  # how a model was asked: the fingerprint in the table of judges
 
 
 @dataclass(frozen=True, kw_only=True)

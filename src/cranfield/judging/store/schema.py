@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging.store.events import DocumentPart, Event, StoredDocument, StoredQuery, stored_fields
+from cranfield.judging.store.events import DocumentPart, StoredDocument, StoredEvent, StoredQuery, stored_fields
 
 METADATA = sa.MetaData()
 
@@ -36,7 +36,7 @@ def _declared(kind: type) -> Iterator[sa.Column[Any]]:
         if field.type == DocumentPart:
             yield from _part()
             continue
-        default = {str: "", bool: sa.false()}.get(field.type) if field.default is not MISSING else None
+        default = None if field.default in (MISSING, None) else {str: "", bool: sa.false()}.get(field.type)
         stored = field.stored
         type_ = _NUMBER if stored.is_key else _ID if stored.is_id else _TYPES[field.type]
         more = {"primary_key": stored.is_key, "nullable": field.optional, "server_default": default}
@@ -83,14 +83,7 @@ WAITING = sa.Table(
     sa.Column("chosen_by", sa.Text, nullable=False, server_default="", info=_since(5)),
 )
 
-EVENTS = sa.Table(
-    "events",
-    METADATA,
-    *_declared(Event),
-    # So that an event that is sent twice, because the answer was lost, counts only once.
-    sa.Column("key", sa.Text, info=_since(3)),
-    sa.Column("judge", sa.Text, nullable=False, server_default="", info=_since(5)),  # how a model was asked: see JUDGES
-)
+EVENTS = sa.Table("events", METADATA, *_declared(StoredEvent))
 
 # How models were asked: model, prompt and parameters, under the hash of all of it.
 JUDGES = sa.Table(
