@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli.commands import program
+from cranfield.io.streams import LOOK
 from cranfield.ranks.judgments import Judgments
 
 STRACE = shutil.which("strace")
@@ -75,16 +76,25 @@ def traced_call(folder, *arguments):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Judgments and runs of twice the size that is read at once, so that reading again would show."""
+    """Judgments and runs larger than what is read at once, so that reading a beginning again would show."""
     data = files(cranfield) / "data" / "collection"
-    rows = [line.split("\t") for line in (data / "qrels" / "test.tsv").read_text().splitlines()[1:]]
-    (tmp_path / "q.txt").write_text("".join(f"{query} 0 {document} {grade}\n" for query, document, grade in rows))
-    shutil.copy(str(data / "qrels" / "test.tsv"), tmp_path / "q.tsv")
-    for name in ("plain", "tuned"):
-        run = gzip.decompress((data / "runs" / f"{name}.run.gz").read_bytes())
-        (tmp_path / f"{name}.run").write_bytes(run)
-        (tmp_path / f"{name}.run.gz").write_bytes(gzip.compress(run))
-    (tmp_path / "q.tsv.gz").write_bytes(gzip.compress((tmp_path / "q.tsv").read_bytes()))
+    header, *lines = (data / "qrels" / "test.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in lines]
+    rows += [
+        (query, f"other-{number}", "0") for query in dict.fromkeys(row[0] for row in rows) for number in range(150)
+    ]
+    written = {
+        "q.txt": "".join(f"{query} 0 {document} {grade}\n" for query, document, grade in rows),
+        "q.tsv": "".join(f"{line}\n" for line in (header, *map("\t".join, rows))),
+        **{
+            f"{name}.run": gzip.decompress((data / "runs" / f"{name}.run.gz").read_bytes()).decode()
+            for name in ("plain", "tuned")
+        },
+    }
+    for name, text in written.items():
+        assert len(text) > 1.2 * LOOK
+        (tmp_path / name).write_text(text)
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
     return tmp_path
 
 
@@ -103,15 +113,24 @@ COMMANDS = {
 }
 
 
+FILES = [
+    ("q.tsv", "plain.run", "tuned.run"),
+    ("q.txt", "plain.run", "tuned.run"),
+    ("q.tsv.gz", "plain.run.gz", "tuned.run.gz"),
+    ("q.txt.gz", "plain.run.gz", "tuned.run.gz"),
+]
+
+
 @traced
-@pytest.mark.parametrize("files", [("q.tsv", "plain.run", "tuned.run"), ("q.tsv.gz", "plain.run.gz", "tuned.run.gz")])
+@pytest.mark.parametrize("files", FILES, ids=lambda files: files[0])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_opens_each_file_once_and_reads_it_once(folder, command, files):
     name, *others = COMMANDS[command]
     words = [name, *others[:1], *files, *others[1:]] if name == "plot" else [name, *files, *others]
     calls = traced_call(folder, *words)
-    shown = 0.2 if name == "report" else 0  # the rankings of three of sixty queries, from their places
     for file in files:
+        # The rankings of three of sixty queries are read from their places, where a file is not compressed.
+        shown = 0.2 if name == "report" and file.endswith(".run") else 0
         opened, read = calls.of(folder / file)
         assert opened == 1, file
         assert 1 <= read <= 1.1 + shown, file
@@ -157,6 +176,25 @@ def test_a_test_with_a_report_does_not_read_what_it_has_just_written(folder):
     traced_call(folder, "accept")
     calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html")
     assert {calls.of(folder / "baseline" / f"{name}.run.tsv.gz") for name in ("plain", "tuned")} == {(1, 1.0)}
+
+
+@traced
+@pytest.mark.parametrize("name", ["q.tsv", "q.tsv.gz", "q.txt", "q.txt.gz"])
+def test_a_test_with_a_report_reads_its_judgments_once(folder, name):
+    data = files(cranfield) / "data" / "collection"
+    collection = folder / "mine"
+    collection.mkdir()
+    for file in ("corpus.jsonl", "queries.jsonl"):
+        shutil.copy(str(data / file), collection / file)
+    judgments = collection / name.replace("q.", "qrels.")
+    shutil.copy(folder / name, judgments)
+    (folder / "cranfield.toml").write_text(PROJECT.replace('"builtin"', '"mine"'))
+    for command in (("test",), ("accept",), ("test", "--worst", "2", "--report", "page.html")):
+        calls = traced_call(folder, *command)
+    opened, read = calls.of(judgments)
+    assert opened == 1
+    assert 1 <= read <= 1.1
+    assert {calls.of(folder / "baseline" / f"{system}.run.tsv.gz") for system in ("plain", "tuned")} == {(1, 1.0)}
 
 
 @pytest.fixture

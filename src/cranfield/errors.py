@@ -59,8 +59,7 @@ class CranfieldError(Exception):
         self.place = _printable(place)
         self.parameter = parameter
         self.value = value
-        self._said = _printable(fact)
-        self._advice = _printable(hint)
+        self._said, self._advice = _printable(fact), _printable(hint)
         fact, hint = in_words(self)
         self.fact = fact
         self.hint = hint
@@ -217,7 +216,8 @@ def in_words(error: CranfieldError, options: OptionNames | None = None) -> tuple
     # A value that no option gave comes from a file of settings, which has the names of Python.
     of_file = "" if fact else error.parameter
     advice = (_worded(part, options, of_file) for part in error._advice.split(_OR))
-    about = f"{error.parameter}={_shown(error.value)} " if error.parameter else ""
+    value = repr(error.value) if isinstance(error.value, str) else str(error.value)
+    about = f"{error.parameter}={value} " if error.parameter else ""
     place = f"{error.place}: " if error.place else ""
     return fact or f"{place}{about}{said}", ", or ".join(filter(None, advice))
 
@@ -229,7 +229,8 @@ def _worded(text: str, options: OptionNames | None = None, of_file: str = "") ->
     def named(mark: re.Match[str]) -> str:
         parameter, *values = mark[1].split(_VALUE)
         if options is None or parameter == of_file:
-            return parameter + (f"={_listed(values)}" if values else "")
+            listed = " or ".join(filter(None, [", ".join(values[:-1]), *values[-1:]]))
+            return parameter + (f"={listed}" if values else "")
         from ast import literal_eval
 
         name = options.name(parameter, [literal_eval(value) for value in values])
@@ -241,14 +242,6 @@ def _worded(text: str, options: OptionNames | None = None, of_file: str = "") ->
         text = re.sub(f"{_GIVEN}([^{_GIVEN}{_END}]*){_END}", named, text)
         text = re.sub(f"{_EITHER}([^{_ELSE}]*){_ELSE}([^{_END}]*){_END}", r"\2" if options else r"\1", text)
     return "" if lacking else text
-
-
-def _listed(values: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
-
-
-def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, str) else str(value)
 
 
 def reworded(error: Kind, change: Callable[[str], str]) -> Kind:

@@ -9,8 +9,6 @@ from itertools import accumulate
 # Characters that control a terminal, change the direction of text, take no space, or are not allowed in text: XML
 # forbids some of them, UTF-8 the rest.
 _UNSEEN = "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
-
-
 _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -19,11 +17,11 @@ def visible(text: str, keep: str = "") -> str:
     others = text.translate(dict.fromkeys(map(ord, keep))) if keep else text
     if others.isprintable():
         return text
-    return re.sub(_UNSEEN, lambda found: found[0] if found[0] in keep else _written(found[0]), text)
 
+    def written(sign: re.Match[str]) -> str:
+        return sign[0] if sign[0] in keep else _LETTERS.get(sign[0]) or f"\\u{ord(sign[0]):04x}"
 
-def _written(sign: str) -> str:
-    return _LETTERS.get(sign) or f"\\u{ord(sign):04x}"
+    return re.sub(_UNSEEN, written, text)
 
 
 def columns(text: str) -> int:

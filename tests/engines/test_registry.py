@@ -17,8 +17,6 @@ from cranfield.engines.protocol import EngineSetting
 from tests.engines.conftest import arrow
 from tests.pages import ROOT
 
-SOURCE = ROOT / "src" / "cranfield"
-
 
 class Beads:
     """A frame of the engine below."""

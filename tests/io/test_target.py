@@ -1,6 +1,5 @@
 """Output files are complete or absent, and devices, pipes and links stay what they are."""
 
-import ast
 import gzip
 import json
 import os
@@ -16,7 +15,6 @@ import cranfield
 from cranfield import OutputError
 from cranfield.cli import output
 from cranfield.io.target import open_target, write_text
-from tests.program import SOURCE
 
 posix = pytest.mark.skipif(os.name == "nt", reason="specific to POSIX file systems")
 
@@ -261,28 +259,3 @@ def test_lone_surrogates_are_escaped_in_output(tmp_path):
     for ending in ("svg", "png", "pdf"):
         cranfield.save_chart(chart, tmp_path / f"chart.{ending}")
         assert (tmp_path / f"chart.{ending}").stat().st_size > 1000
-
-
-# It appends lines to an existing file.
-OTHER_WAYS = {"torch/evaluator.py"}
-
-
-def test_all_files_are_written_by_one_module():
-    """Read from the source: a file that is written elsewhere may be left half written, and few tests would notice."""
-    found = set()
-    for file in SOURCE.rglob("*.py"):
-        path, text = file.relative_to(SOURCE).as_posix(), file.read_text(encoding="utf-8")
-        if not any(word in text for word in ("open", "write_bytes", "mkstemp", "write_text")):
-            continue  # parsing every file takes a second
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call):
-                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                modes = [each.value for each in node.args if isinstance(each, ast.Constant)]
-                opened = name == "open" and any(isinstance(mode, str) and set(mode) & set("wax+") for mode in modes)
-                if (
-                    opened
-                    or name in ("write_bytes", "mkstemp")
-                    or (name == "write_text" and isinstance(node.func, ast.Attribute))
-                ):
-                    found.add(path)
-    assert found == {"io/target.py", *OTHER_WAYS}

@@ -80,7 +80,7 @@ def test_settings_in_signatures():
 
 
 def test_values_of_settings_in_texts_exist():
-    """Read from the source, because hints name settings, and not every hint is shown by some test."""
+    # Read from the source, because hints name settings, and not every hint is shown by some test.
     settings = {name: known.choices for name, known in settings_of().items() if known.choices}
     options = "|".join(name.replace("_", "-") for name in settings)
     named = rf"""\b({"|".join(settings)})=['"](\w+)['"]|--({options}) (\w+)"""

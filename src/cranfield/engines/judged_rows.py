@@ -58,7 +58,7 @@ class JudgedRows:
         light = hits.join(heavy, on="query", how="anti").select(
             "query", col("document").alias("hit_document"), col("value").alias("hit"), col("text").alias("hit_text")
         )
-        found = [
+        places = [
             lazy_run.counted(self.run.rows, light, ["query", "hit_document"]).select(
                 "query", col("hit_document").alias("document"), col("above", "before", "tied").cast(nw.Int64)
             )
@@ -68,9 +68,9 @@ class JudgedRows:
                 ranks = lazy_run.ranked(self.run.prepared(part), heavy).join(
                     pairs, on=["query", "document"], how="semi"
                 )
-                found.append(self._keep(ranks, f"ranked-{number}"))
+                places.append(self._keep(ranks, f"ranked-{number}"))
         sizes = self.sizes.select("query", col("documents").cast(nw.Int64).alias("retrieved"))
-        return judged.join(nw.concat(found), on=["query", "document"], how="left").join(sizes, on="query", how="left")
+        return judged.join(nw.concat(places), on=["query", "document"], how="left").join(sizes, on="query", how="left")
 
     def overlap(self, totals: Totals, least: int, refuse: bool) -> tuple[str, ...]:
         shared, depth = totals.judged - totals.missing, self.run.policy.depth

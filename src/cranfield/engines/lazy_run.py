@@ -70,8 +70,8 @@ class LazyRun:
         retrieved, extra = self.sizes
         row, score = self.hits
         heavy = self.heavy
-        found = [self._counted(row[~heavy], score[~heavy]), self._ranked(row[heavy])]
-        return Scanned(retrieved, extra, join(found))
+        places = [self._counted(row[~heavy], score[~heavy]), self._ranked(row[heavy])]
+        return Scanned(retrieved, extra, join(places))
 
     # 1. Sizes of the rankings, and whether every row can be used.
 
@@ -98,10 +98,10 @@ class LazyRun:
     @cached_property
     def hits(self) -> tuple[Integers, Numbers]:
         """Which rows of the judgments were retrieved, and with what score."""
-        found = self._engine.numbers(
+        hits = self._engine.numbers(
             self.run.rows.join(self._judged, on=["query", "document"], how="inner").select("row", "value")
         )
-        return found["row"].astype(np.int64), found["value"].astype(np.float64)
+        return hits["row"].astype(np.int64), hits["value"].astype(np.float64)
 
     @cached_property
     def heavy(self) -> Flags:

@@ -122,7 +122,7 @@ class Measuring:
             "tied": judged.sum(judged.tied).astype(np.int64),
             "qrels_digest": np.array(digests, dtype=np.int64),
             "ranks_digest": np.array(ranks, dtype=np.int64),
-            **{name: np.asarray(each(judged), dtype=np.float64) for name, each in zip(self.columns, self.measures)},
+            **{name: np.asarray(of(judged), dtype=np.float64) for name, of in zip(self.columns, self.measures)},
         }
 
     def _table(self, rows: Any) -> tuple[JudgedRanks, GradeColumns]:
@@ -137,9 +137,8 @@ class Measuring:
             for name in ("above", "before", "tied", "retrieved")
         }
         row = np.flatnonzero(columns["above"] >= 0)
-        found = Places(row, *(columns[name][row] for name in Places._fields[1:]))
-        scanned = Scanned(columns["retrieved"][starts], 0, found)
-        return rank_counted(graded, scanned, self.policy), graded
+        places = Places(row, *(columns[name][row] for name in Places._fields[1:]))
+        return rank_counted(graded, Scanned(columns["retrieved"][starts], 0, places), self.policy), graded
 
 
 def _whole_queries(arrow: Any, batches: Iterable[Any]) -> Iterator[Any]:

@@ -41,6 +41,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # Files that were opened before their streams were made, by path, each with the bytes that were read of it.
 OPENED: dict[str, tuple[io.FileIO, bytes]] = {}
+_BEGINNINGS: dict[tuple[str, int, int, int], bytes] = {}  # the first bytes of the files that were looked at
 
 
 def stream_name(source: Any) -> str:
@@ -49,6 +50,20 @@ def stream_name(source: Any) -> str:
         return "standard input" if path == "-" else re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path)  # no password
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "an open file"
+
+
+def beginning(path: str) -> bytes:
+    """The first bytes of a file, which is not opened again for them if they are known and it has not changed."""
+    known = _BEGINNINGS.get(_identity(path))
+    return Stream(path).head(BEGINNING) if known is None else known
+
+
+def _identity(path: str) -> tuple[str, int, int, int]:
+    try:
+        there = os.stat(path)
+    except (OSError, ValueError):
+        return path, 0, 0, 0
+    return path, there.st_ino, there.st_size, there.st_mtime_ns
 
 
 def as_stream(thing: Any) -> Stream | None:
@@ -115,7 +130,10 @@ class Stream:
     def head(self, size: int) -> bytes:
         if self._begun is None:
             self._begun = self._reading()
-        self.begins = self._begun.look(BEGINNING)
+        if not self.begins:
+            self.begins = self._begun.look(BEGINNING)
+            if self.again and self._path is not None:
+                _BEGINNINGS[_identity(self._path)] = self.begins
         return self._begun.look(size)
 
     def tail(self, size: int) -> bytes:

@@ -13,7 +13,6 @@ from cranfield.io.streams import stream_name
 from cranfield.ranks.passages import QuotedTexts, Span, checked_place
 
 CountTokens = Callable[[str], Any]  # the number of tokens of a text, or the tokens themselves
-IN_FILE = "given"  # the name of a tokeniser whose counts came with the chunks
 _WIDTHS = {3: ("chunk_id", "doc_id", "text"), 4: ("chunk_id", "doc_id", "start", "end")}
 
 
@@ -69,19 +68,19 @@ class Chunks:
         name = stream_name(chunks) if isinstance(chunks, str) or hasattr(chunks, "__fspath__") else "the chunks"
         rows: Any = _listed(chunks) if isinstance(chunks, Mapping) else chunks
         texts = QuotedTexts(read_texts(documents))
-        found: dict[str, _Located] = {}
+        listed: dict[str, _Located] = {}
         for row in placed_rows(rows, name, _WIDTHS):
             located = _located(row, texts)
-            if located.chunk in found:
+            if located.chunk in listed:
                 raise row.error(f"chunk '{located.chunk}' appears twice.", kind=DuplicateError)
-            found[located.chunk] = located
-        if not found:
+            listed[located.chunk] = located
+        if not listed:
             raise InputError(name, "it contains no chunks.")
-        spans = _chosen(found.values())
-        places = {chunk: each.place(*spans[chunk], texts.texts, tokens) for chunk, each in found.items()}
+        spans = _chosen(listed.values())
+        places = {chunk: located.place(*spans[chunk], texts.texts, tokens) for chunk, located in listed.items()}
         counted = any(place.tokens is not None for place in places.values())
         named = getattr(tokens, "__qualname__", type(tokens).__name__)
-        return cls(places, name, "" if not counted else IN_FILE if tokens is None else named)
+        return cls(places, name, "" if not counted else "given" if tokens is None else named)
 
     def __repr__(self) -> str:
         documents = len({place.document for place in self.places.values()})
@@ -161,34 +160,34 @@ def _started(row: PlacedRow, chunk: str, document: str, text: str, start: int, t
     if span[1] > len(stored):
         fact = f"chunk '{chunk}' ends at {span[1]}, but document '{document}' has {len(stored)} characters."
         raise row.error(fact)
-    found = next((each for each in texts.find(document, text) if each[0] == start), None)
-    if found is None:
+    place = next((place for place in texts.find(document, text) if place[0] == start), None)
+    if place is None:
         fact = f"the text of chunk '{chunk}' is not at {start} of document '{document}'."
         raise row.error(fact, hint="has the text changed? Leave out the start to look for the text")
-    return found
+    return place
 
 
 def _chosen(chunks: Iterable[_Located]) -> dict[str, Span]:
     """The place of each chunk; a repeated text is placed between the chunks of its document before and after it."""
-    found: dict[str, Span] = {}
+    chosen: dict[str, Span] = {}
     by_document: dict[str, list[_Located]] = {}
-    for each in chunks:
-        by_document.setdefault(each.document, []).append(each)
+    for chunk in chunks:
+        by_document.setdefault(chunk.document, []).append(chunk)
     for listed in by_document.values():
-        for at, each in enumerate(listed):
-            found[each.chunk] = each.spans[0] if len(each.spans) == 1 else _between(listed, at, found)
-    return found
+        for at, chunk in enumerate(listed):
+            chosen[chunk.chunk] = chunk.spans[0] if len(chunk.spans) == 1 else _between(listed, at, chosen)
+    return chosen
 
 
-def _between(listed: list[_Located], at: int, found: Mapping[str, Span]) -> Span:
+def _between(listed: list[_Located], at: int, chosen: Mapping[str, Span]) -> Span:
     """The one place of a repeated text after the chunk before it, and before the next one whose place is known."""
-    each = listed[at]
+    chunk = listed[at]
     known = [other.spans[0] for other in listed if len(other.spans) == 1]
-    before = found[listed[at - 1].chunk] if at else (-1, 0)
+    before = chosen[listed[at - 1].chunk] if at else (-1, 0)
     after = next((other.spans[0] for other in listed[at + 1 :] if len(other.spans) == 1), None)
-    left = [span for span in each.spans if before < span and (after is None or span < after)]
+    left = [span for span in chunk.spans if before < span and (after is None or span < after)]
     if known != sorted(known) or len(left) != 1:
-        fact = f"the text of chunk '{each.chunk}' appears {len(each.spans)} times in document '{each.document}'."
+        fact = f"the text of chunk '{chunk.chunk}' appears {len(chunk.spans)} times in document '{chunk.document}'."
         hint = "give start and end, or list the chunks of a document in their order"
-        raise each.row.error(fact, hint=hint)
+        raise chunk.row.error(fact, hint=hint)
     return left[0]

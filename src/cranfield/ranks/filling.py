@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from cranfield.errors import InputError
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Numbers | None = None) -> JudgedRanks:
@@ -45,7 +42,7 @@ def matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers
 def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
     before = np.cumsum([0, *map(len, tables)])[:-1].tolist()
 
-    def column(name: str) -> npt.NDArray[Any]:
+    def column(name: str) -> Any:
         return np.concatenate([getattr(table, name) for table in tables])
 
     return JudgedRanks(

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from cranfield.ranks.columns import Numbers
+from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 # The grade of a document that is not relevant without having grade 0: junk, or a document that complete judgments leave
 # out. It has the gain of 0 and counts as judged like 0, but it reaches no threshold, not even 0.
@@ -27,7 +22,7 @@ def lowest_judged(policy: Policy) -> float:
     return -np.inf if policy.negative == "nonrelevant" or policy.complete else 0.0
 
 
-def reaches(grades: Numbers, rel: float) -> npt.NDArray[np.bool_]:
+def reaches(grades: Numbers, rel: float) -> Flags:
     """Which grades are relevant from a threshold on."""
-    high: npt.NDArray[np.bool_] = grades >= rel
+    high: Flags = grades >= rel
     return high if rel > 0 else high & ~np.signbit(grades)

@@ -94,10 +94,10 @@ def little_in_common(judged: JudgedRanks, policy: Policy) -> tuple[str, ...]:
         warnings.append(few_queries(shared, len(judged)))
     hit = np.bincount(judged.query, minlength=len(judged)) > 0
     deep = judged.retrieved >= PAGE
-    found, queries = int(np.count_nonzero(hit & deep)), int(np.count_nonzero(deep))
-    if 0 < found < HARDLY * queries:
+    hits, queries = int(np.count_nonzero(hit & deep)), int(np.count_nonzero(deep))
+    if 0 < hits < HARDLY * queries:
         warnings.append(
-            f"a judged document is retrieved for only {found} of the {queries} queries with {PAGE} documents or more; "
+            f"a judged document is retrieved for only {hits} of the {queries} queries with {PAGE} documents or more; "
             "are document ids written differently?"
         )
     return tuple(warnings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from cranfield.ranks.first_documents import FirstDocuments
 
 
@@ -134,7 +132,7 @@ def _known(judgments: Graded) -> BestFirst:
     return judgments._best_first if isinstance(judgments, Judgments) else {}
 
 
-def _order(query: Integers, key: npt.NDArray[Any]) -> Integers | slice:
+def _order(query: Integers, key: Integers | Numbers) -> Integers | slice:
     """The order of rows by query and then by a key; rows that are already in order are not copied."""
     after = query[1:] > query[:-1]  # as all are, where no query has two rows
     if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):

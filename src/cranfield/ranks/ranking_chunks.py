@@ -194,7 +194,7 @@ def _judged_ranks(
     Its judged grades are those of the chunks that touch a judged passage, and of the passages that no chunk found. A
     passage found beside a better one in the same chunk is neither missed nor rewarded, so it is not among them.
     """
-    found: list[tuple[int, int, float, bool, int]] = []  # query, rank, grade, tied, row
+    retrieved: list[tuple[int, int, float, bool, int]] = []  # query, rank, grade, tied, row
     all_judged: list[tuple[float, int]] = []
     sizes = []
     further = len(passages.grades)  # the number of a chunk that finds nothing new
@@ -212,11 +212,11 @@ def _judged_ranks(
             worth = (0.0, further) if best is None else (best.grade, best.number)
             further += best is None
             its_grades.append(worth)
-            found.append((number, at, worth[0], ranking.tied[at - 1], worth[1]))
+            retrieved.append((number, at, worth[0], ranking.tied[at - 1], worth[1]))
         its_grades += [(passage.grade, passage.number) for here in left.values() for passage in here]
         all_judged += sorted(its_grades, key=lambda judged: (-judged[0], judged[1]))
         sizes.append(len(its_grades))
-    query, rank, grade, tied, row = zip(*found) if found else ((),) * 5
+    query, rank, grade, tied, row = zip(*retrieved) if retrieved else ((),) * 5
     grades, rows = zip(*all_judged) if all_judged else ((),) * 2
     return JudgedRanks(
         query_ids=passages.query_ids,

@@ -58,7 +58,7 @@ def _by_grade(
 def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
     kept = [document for document in scores if policy.same_id == "keep" or document != query]
     if policy.ties == "doc_id":  # the usual order, without a call for each document
-        return [document for _, document in sorted([(scores[each], each) for each in kept], reverse=True)]
+        return [document for _, document in sorted([(scores[name], name) for name in kept], reverse=True)]
     if policy.ties == "smaller_doc_id":
         return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equal ones keep their order
     if policy.ties == "file":
@@ -66,8 +66,8 @@ def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float]
 
     def worth(document: str) -> tuple[float, tuple[float, float], str]:
         grade = grades.get(document)
-        found = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
-        return scores[document], found if policy.ties == "best" else (-found[0], -found[1]), document
+        kind, value = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
+        return scores[document], (kind, value) if policy.ties == "best" else (-kind, -value), document
 
     return sorted(kept, key=worth, reverse=True)
 

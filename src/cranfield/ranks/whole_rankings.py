@@ -25,12 +25,12 @@ ScoredPairs = list[tuple[str, float]]
 def scores_of(source: Source, policy: Policy, queries: Container[str] | None = None) -> dict[str, dict[str, float]]:
     match source:
         case Text():
-            found = _from_text(source, queries)
+            by_query = _from_text(source, queries)
         case Table():
-            found = _from_table(source, queries)
+            by_query = _from_table(source, queries)
         case Rankings():
-            found = _from_rankings(source, queries)
-    return {query: without_duplicates(pairs, query, policy, source.name) for query, pairs in found.items()}
+            by_query = _from_rankings(source, queries)
+    return {query: without_duplicates(pairs, query, policy, source.name) for query, pairs in by_query.items()}
 
 
 def queries_of(source: Source) -> Iterator[str]:
@@ -81,37 +81,37 @@ def without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: s
 
 @located()
 def _from_text(source: Text, queries: Container[str] | None) -> dict[str, ScoredPairs]:
-    found: dict[str, ScoredPairs] = {}
+    by_query: dict[str, ScoredPairs] = {}
     sign = -1 if source.layout.ranks else 1
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
         for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
             query = its_query.decode()
             if queries is None or query in queries:
-                found.setdefault(query, []).append((document.decode(), sign * value))
-    return found
+                by_query.setdefault(query, []).append((document.decode(), sign * value))
+    return by_query
 
 
 def _from_table(source: Table, queries: Container[str] | None) -> dict[str, ScoredPairs]:
     frame = source.frame
-    found: dict[str, ScoredPairs] = {query: [] for query in frame.queries if queries is None or query in queries}
-    rows = [found.get(query) for query in frame.queries]
+    by_query: dict[str, ScoredPairs] = {query: [] for query in frame.queries if queries is None or query in queries}
+    rows = [by_query.get(query) for query in frame.queries]
     for query, document, value in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
         its_rows = rows[query]
         if its_rows is not None:
             its_rows.append((document, value))
-    return found
+    return by_query
 
 
 def _from_rankings(source: Rankings, queries: Container[str] | None) -> dict[str, ScoredPairs]:
-    found: dict[str, ScoredPairs] = {}
+    by_query: dict[str, ScoredPairs] = {}
     for key, ranking in source.by_query.items():
         query = id_text(key, source.name, "a query")
-        if query in found:
+        if query in by_query:
             raise InputError(source.name, f"the query '{query}' appears twice, as a number and as text.")
         if queries is None or query in queries:
-            found[query] = _pairs(ranking, f"query '{query}'", source.name)
-    return found
+            by_query[query] = _pairs(ranking, f"query '{query}'", source.name)
+    return by_query
 
 
 def _pairs(ranking: Any, where: str, source: str) -> ScoredPairs:

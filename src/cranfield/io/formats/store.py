@@ -10,7 +10,7 @@ from cranfield.errors import InputError
 from cranfield.io.column_names import Role
 from cranfield.io.formats.format import Format
 from cranfield.io.shapes import Rankings
-from cranfield.io.streams import Stream
+from cranfield.io.streams import Stream, beginning
 
 if TYPE_CHECKING:
     from cranfield.io.records import RecordFile
@@ -43,8 +43,7 @@ def names_store(source: str | Stream) -> bool:
         return True
     if not os.path.isfile(path):
         return os.path.splitext(path)[1].lower() in (".db", ".sqlite", ".sqlite3")
-    known = source.begins if isinstance(source, Stream) else b""
-    return (known or Stream(path).head(len(HEAD))) == HEAD
+    return ((source.begins if isinstance(source, Stream) else b"") or beginning(path)) == HEAD
 
 
 def not_a_store(name: str, view: JudgmentView) -> InputError:

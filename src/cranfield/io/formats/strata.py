@@ -38,20 +38,20 @@ def repeated_column(head: bytes) -> int | None:
     neither appears again, or where lines do not have five columns.
     """
     seen: tuple[set[tuple[bytes, bytes]], set[tuple[bytes, bytes]]] = (set(), set())
-    found = None
+    repeated = None
     for fields in _first_lines(head):
         if len(fields) != 5:
-            return found
+            return repeated
         query, _, third, fourth, grade = fields
-        if not found and not seen[0] and not is_number(grade):
+        if not repeated and not seen[0] and not is_number(grade):
             return None  # a header
         if (query, third) in seen[0]:
             return 2
         if (query, fourth) in seen[1]:
-            found = 3
+            repeated = 3
         seen[0].add((query, third))
         seen[1].add((query, fourth))
-    return found
+    return repeated
 
 
 def all_fives(head: bytes) -> bool:

@@ -73,10 +73,10 @@ class _ScanAhead:
         assert native is not None
         if source.stream.address != self._qrels or source.stream.hashed or source.layout != TREC_QRELS:
             return None
-        found = native.judged_ahead(self._threads)
-        if found is not None:
-            self._index = found[-1]
-        return found
+        judged = native.judged_ahead(self._threads)
+        if judged is not None:
+            self._index = judged[-1]
+        return judged
 
     def scanned(self, source: Text, judgments: Judgments, policy: Policy) -> Scanned | None:
         assert native is not None
@@ -86,12 +86,12 @@ class _ScanAhead:
         same = self._index is not None and judgments._index is self._index
         if not (usual and same) or stream.hashed or stream.address not in self._number:
             return None
-        found = native.scanned_ahead(self._threads, self._number.pop(stream.address))
-        if found is None:
+        answer = native.scanned_ahead(self._threads, self._number.pop(stream.address))
+        if answer is None:
             return None
         from cranfield.ranks.scan.counting import Places, Scanned
 
         if stream.on_read:
             stream.on_read(stream.size or 0)
-        retrieved, extra, columns = found
+        retrieved, extra, columns = answer
         return Scanned(retrieved, extra, Places(*columns))

@@ -44,14 +44,14 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy, depth: int =
 def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy, depth: int = 0) -> Scanned:
     """Rank a mapping of query to documents. If a ranking has no judged document, its scores are not read."""
     rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
-    found: list[Places] = []
+    places: list[Places] = []
     in_order = policy.ties == "file"
     if native is not None and isinstance(source.by_query, dict) and policy.same_id == "keep":
         threads = CORES if len(source.by_query) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
         retrieved, extra, columns, rankings = native.scan_dicts(
             source.by_query, judgments.number, judgments.document_ids, judgments.first, in_order, threads
         )
-        found.append(Places(*columns))
+        places.append(Places(*columns))
     else:
         retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
     seen: set[str] = set()
@@ -76,9 +76,9 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy, depth:
         retrieved[number] = len(documents)
         rows = [row for row in range(first, last) if judgments.document_ids[row] in by_document]
         hits = [judgments.document_ids[row] for row in rows]
-        found.append(count(documents, scores, rows, hits, [by_document[hit] for hit in hits], in_order))
+        places.append(count(documents, scores, rows, hits, [by_document[hit] for hit in hits], in_order))
     codes = codes_of_rankings(source, judgments, policy, min(depth, policy.depth or depth))
-    return Scanned(retrieved, extra, join(found), codes)
+    return Scanned(retrieved, extra, join(places), codes)
 
 
 def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: int) -> bool:
@@ -122,7 +122,7 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
         if plain and policy.same_id == "keep":
             return documents, scores, ranking
     elif isinstance(ranking, Sequence) and not isinstance(ranking, str | bytes):
-        documents = list(ranking) if _are_plain(ranking) else [id_text(each, source, where) for each in ranking]
+        documents = list(ranking) if _are_plain(ranking) else [id_text(item, source, where) for item in ranking]
         scores = -np.arange(len(documents), dtype=np.float64)  # a list is in rank order
     else:
         raise InputError(
@@ -139,6 +139,6 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
             raise DuplicateError(
                 source, f"document '{twice}' appears twice in the ranking of query '{query}'.", hint=HINT
             )
-        places = kept_places(documents, scores.tolist(), policy.duplicates)
-        documents, scores = [documents[at] for at in places], scores[places]
+        kept = kept_places(documents, scores.tolist(), policy.duplicates)
+        documents, scores = [documents[at] for at in kept], scores[kept]
     return documents, scores, dict(zip(documents, scores.tolist(), strict=True))

@@ -60,12 +60,16 @@ def _scan_blocks(
 ) -> Scanned:
     sizes = [-1] * len(judgments)
     extra: set[bytes] = set()
-    found = []
+    places = []
     codes = GatheredCodes(len(judgments), depth)
     with closing(_natively(pieces, layout, judgments, policy, depth, first)) as answers:
         for answer in answers:
-            # Not a plain block, or no native scan: the twin reads it or reports what is wrong.
-            part = _read_by_twin(answer, judgments, policy, depth, first) if isinstance(answer, Block) else answer
+            if isinstance(answer, Block):  # not a plain one, or no native scan: the twin reads it or says what is wrong
+                from cranfield.ranks.scan.pure import scan
+
+                part = _keeping(first, answer, scan(answer, judgments, policy, depth))
+            else:
+                part = answer
             part.keep_first()
             judged = []
             for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
@@ -78,16 +82,13 @@ def _scan_blocks(
                     sizes[number] = size
                     judged.append(number)
             codes.add(judged, [sizes[number] for number in judged], part.codes)
-            found.append(part.found)
-            if len(found) == MANY:  # one long array takes less memory than many short ones
-                found = [join(found)]
-    return Scanned(np.array(sizes, dtype=np.int64), len(extra), join(found), codes.result())
+            places.append(part.found)
+            if len(places) == MANY:  # one long array takes less memory than many short ones
+                places = [join(places)]
+    return Scanned(np.array(sizes, dtype=np.int64), len(extra), join(places), codes.result())
 
 
-def _read_by_twin(block: Block, judgments: Judgments, policy: Policy, depth: int, first: FirstDocuments | None) -> Part:
-    from cranfield.ranks.scan.pure import scan
-
-    part = scan(block, judgments, policy, depth)
+def _keeping(first: FirstDocuments | None, block: Block, part: Part) -> Part:
     return part if first is None else part._replace(keep_first=first.of_block(block, *part[:2]))
 
 
@@ -115,7 +116,6 @@ def _natively(
         if answer is None:
             return block
         queries, sizes, columns, codes = answer
-        part = Part(queries, sizes, Places(*columns), codes)
-        return part if first is None else part._replace(keep_first=first.of_block(block, *part[:2]))
+        return _keeping(first, block, Part(queries, sizes, Places(*columns), codes))
 
     yield from in_parallel(work, pieces, CORES)

@@ -45,18 +45,18 @@ class GroupRanks:
         place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)
         place[judged.row] = np.arange(len(judged.row))
         place = place[grouped.row]  # the row of each judgment's document in the table; -1: not retrieved
-        found = np.flatnonzero(place >= 0)
-        found = found[np.lexsort((place[found], grouped.group[found]))]  # the table is in the order of the ranks
-        at = place[found]
+        rows = np.flatnonzero(place >= 0)
+        rows = rows[np.lexsort((place[rows], grouped.group[rows]))]  # the table is in the order of the ranks
+        at = place[rows]
         by_grade = np.lexsort((-grades, grouped.group))
         query_ids = zip(grouped.group_query.tolist(), grouped.group_ids, strict=True)
         ranks = JudgedRanks(
             query_ids=tuple(f"{judged.query_ids[query]} {group}" for query, group in query_ids),
-            query=grouped.group[found],
+            query=grouped.group[rows],
             rank=judged.rank[at],
-            grade=grades[found],
+            grade=grades[rows],
             tied=judged.tied[at],
-            row=found,
+            row=rows,
             retrieved=judged.retrieved[grouped.group_query],
             missing=judged.missing[grouped.group_query],
             all_judged=JudgedGrades(

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import reaches
 from cranfield.words import count
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +60,7 @@ class JudgedGrades:
         grades: list[float] = np.unique(self.grades).tolist()
         return grades
 
-    def sum(self, values: npt.NDArray[Any]) -> Numbers:
+    def sum(self, values: Flags | Integers | Numbers) -> Numbers:
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def reaching(self, rel: float) -> Numbers:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.tables.ranks import JudgedRanks
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 SMALL = np.iinfo(np.int32).max
 
@@ -40,5 +37,5 @@ class PackedRanks:
         )
 
 
-def packed(column: Integers) -> npt.NDArray[Any]:
+def packed(column: Integers) -> Any:
     return column.astype(np.int32) if column.max(initial=0) <= SMALL else column

@@ -98,8 +98,9 @@ class StratumRanks:
 
     @cached_property
     def positive_grades(self) -> list[float]:
-        found: list[float] = np.unique(self.grades[self.grades > 0]).tolist()
-        return found[::-1]
+        """The grades above 0 that occur, the highest first."""
+        grades: list[float] = np.unique(self.grades[self.grades > 0]).tolist()
+        return grades[::-1]
 
     @cached_property
     def condensed(self) -> StratumRanks:
@@ -114,8 +115,8 @@ class StratumRanks:
     def _of(cls, grouped: GroupedJudgments, judged: JudgedRanks, grades: Numbers) -> StratumRanks:
         place = np.zeros(len(grouped.flat.grades), dtype=np.int64)  # of each pooled document, which has one stratum
         place[grouped.row] = np.arange(len(grouped.row))
-        found = place[judged.row]
-        return cls(grouped, judged, grades, judged.query, grouped.group[found], judged.rank, grades[found])
+        rows = place[judged.row]
+        return cls(grouped, judged, grades, judged.query, grouped.group[rows], judged.rank, grades[rows])
 
 
 def _refuse_other_groups(grouped: GroupedJudgments) -> None:

@@ -96,9 +96,9 @@ class SubtopicRanks:
         rank[judged.row] = judged.rank
         rank = rank[grouped.row]
         query = grouped.group_query[grouped.group]
-        found = np.flatnonzero(rank > 0)
-        found = found[np.lexsort((grouped.group[found], rank[found], query[found]))]
-        return cls(grouped, judged, query[found], grouped.group[found], rank[found], grouped.grades[found])
+        rows = np.flatnonzero(rank > 0)
+        rows = rows[np.lexsort((grouped.group[rows], rank[rows], query[rows]))]
+        return cls(grouped, judged, query[rows], grouped.group[rows], rank[rows], grouped.grades[rows])
 
 
 def _greedy(document: Integers, subtopic: Integers, alpha: float, cutoff: int | None) -> Integers:
