@@ -47,7 +47,7 @@ def test_importing_a_module_changes_nothing_in_the_process():
         pytest.importorskip(library)
     paths = (path.relative_to(SOURCE.parent).with_suffix("") for path in sorted(SOURCE.rglob("*.py")))
     names = [".".join(path.parts).removesuffix(".__init__") for path in paths if "torch" not in path.parts]
-    assert len(names) > 100
+    assert "cranfield.measures.registry" in names
     assert json.loads(loaded(WATCHED, *names)) == {}
 
 
@@ -56,7 +56,7 @@ BY_NAME = {"drawing.py"}
 
 
 def test_no_other_room_is_imported_by_name():
-    """Read from the source, because import-linter does not see imports by name."""
+    # Read from the source, because import-linter does not see imports by name.
     found = set()
     for path in SOURCE.rglob("*.py"):
         place = path.relative_to(SOURCE)

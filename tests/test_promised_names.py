@@ -35,7 +35,7 @@ def typed(block: str) -> str:
 
 def unpromised(code: str) -> list[str]:
     """The names that code imports or takes from cranfield although they are not promised."""
-    tree, found = ast.parse(code), []
+    tree, found = ast.parse(code), []  # parsed, because some examples need servers, models or hours to run
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [each.name for each in node.names if ours(each.name) and each.name not in PROMISED]

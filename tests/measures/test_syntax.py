@@ -4,6 +4,9 @@ import pytest
 
 import cranfield
 from cranfield import MeasureError, parse_measure, parse_measures
+from cranfield.measures import known_measure
+from cranfield.measures.scope import Scope
+from cranfield.measures.trec_eval_names import requested, single
 
 SAME = {
     "nDCG@10": ["nDCG@10", "ndcg_cut_10", "ndcg_cut.10", "ndcg@10", "NDCG@10", "ndcg_at_10", "nDCG(cutoff=10)"],
@@ -107,3 +110,18 @@ def test_measures_are_values():
     assert {parse_measure("P_5"), parse_measure("P@5")} == {parse_measure("precision@5")}
     assert parse_measure("P@5").replace(rel=2).name == "P(rel=2)@5"
     assert cranfield.catalogue()["P"](cutoff=5) == parse_measure("P@5")
+
+
+def test_known_measures_are_found_by_any_name():
+    assert known_measure("mrr", parse_measures("RR AP")).name == "RR"
+    assert known_measure("P_5", ()).name == "P@5"
+
+
+def test_parameters_of_trec_eval():
+    assert [single(name).name for name in ("set_F.4", "ndcg_1=3,2=9")] == ["SetF(beta=2)", "nDCG(gain={1:3,2:9})"]
+    assert single("P_5") is None
+    assert requested(["P.5,10", "map", "P.20"]) == {"map": None, "P": "5,10"}
+
+
+def test_relevant_documents_the_best_first():
+    assert Scope.of(parse_measure("P(rel=2)@5")).best_first({"a": 1, "b": 2, "c": 3}) == ["c", "b"]

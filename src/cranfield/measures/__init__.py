@@ -1,6 +1,6 @@
 """From judged ranks to one value per query: the registry, the language of measure names, and one file per family."""
 
-from cranfield.measures.families import families
+from cranfield.measures.lookup import families
 from cranfield.measures.registry import Definition, Measure, catalogue, measure
 from cranfield.measures.syntax import DEFAULT_MEASURES, Measures, known_measure, parse_measure, parse_measures
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import MeasureError
-from cranfield.measures.families import comes_with_us
+from cranfield.measures.lookup import comes_with_us
 from cranfield.measures.parameters import GainMap, shortened
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -64,9 +64,8 @@ def _failed(measure: Measure, error: BaseException) -> MeasureError:
     code = getattr(measure.definition.function, "__code__", None)
     lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
     place = f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}" if code else ""
-    return MeasureError(
-        f"the measure {measure.name} failed: {type(error).__name__}: {error}.", hint=f"look at {place}" if place else ""
-    )
+    fact = f"the measure {measure.name} failed: {type(error).__name__}: {error}."
+    return MeasureError(fact, hint=f"look at {place}" if place else "")
 
 
 def _whose(table: Any, place: int) -> str:
@@ -84,7 +83,7 @@ def _cause(measure: Measure, table: Any, place: int, value: float) -> tuple[str,
         return f"grade {largest:g} has a gain beyond the range of floating point", smaller
     if largest >= (POWER if "max_grade" in chosen else HUGE):
         return f"grade {largest:g} is too large to calculate with", "use smaller grades, such as 0 to 4"
-    extreme = [f"{name}={shortened(each)}" for name, each in measure.parameters if _size(each) >= HUGE]
+    extreme = [f"{name}={shortened(given)}" for name, given in measure.parameters if _size(given) >= HUGE]
     if extreme:
         return f"{', '.join(extreme)} leads beyond the range of floating point", "use less extreme parameters"
     return f"its function returned {value}", "return 0 where a query has no value"

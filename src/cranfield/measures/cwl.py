@@ -33,9 +33,9 @@ Continuation = Callable[[Numbers, Numbers, Numbers], Numbers]
 def user_model(
     judged: JudgedRanks,
     goes_on: Continuation,
-    *,
     max_grade: MaxGrade,
     view: str,
+    *,
     depth: int = DEPTH,
     remembers: bool = False,
 ) -> Numbers:
@@ -180,9 +180,7 @@ def insq(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: st
 
     C(i) = ( (i + 2T - 1) / (i + 2T) )²
     """
-    return user_model(
-        judged, lambda i, gain, all_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2, max_grade=max_grade, view=view
-    )
+    return user_model(judged, lambda i, gain, all_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2, max_grade, view)
 
 
 @measure(
@@ -200,7 +198,7 @@ def inst(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: st
         left = i + 2 * T - collected
         return np.asarray(((left - 1) / left) ** 2)
 
-    return user_model(judged, goes_on, max_grade=max_grade, view=view, remembers=True)
+    return user_model(judged, goes_on, max_grade, view, remembers=True)
 
 
 @measure(
@@ -215,14 +213,11 @@ def bejeweled_player_model(
 
     C(i) = 1 while gain collected < T and i < k, then 0
     """
-    return user_model(
-        judged,
-        lambda i, gain, collected: np.where(collected < T, 1.0, 0.0),
-        max_grade=max_grade,
-        view=view,
-        depth=cutoff,
-        remembers=True,
-    )
+
+    def goes_on(i: Numbers, gain: Numbers, collected: Numbers) -> Numbers:
+        return np.where(collected < T, 1.0, 0.0)
+
+    return user_model(judged, goes_on, max_grade, view, depth=cutoff, remembers=True)
 
 
 AZZOPARDI = "Azzopardi, Mackenzie & Moffat 2021"
@@ -234,7 +229,7 @@ def nerr8(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: st
 
     C(i) = 1 - gain_i for i < k, then 0
     """
-    return user_model(judged, lambda i, gain, all_: 1 - gain, max_grade=max_grade, view=view, depth=cutoff)
+    return user_model(judged, lambda i, gain, all_: 1 - gain, max_grade, view, depth=cutoff)
 
 
 @measure("NERR9", reference=AZZOPARDI, advice="NERR8 for a user whose patience shrinks as 1/i.")
@@ -243,9 +238,7 @@ def nerr9(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: st
 
     C(i) = i / (i + 1) · (1 - gain_i) for i < k, then 0
     """
-    return user_model(
-        judged, lambda i, gain, all_: i / (i + 1) * (1 - gain), max_grade=max_grade, view=view, depth=cutoff
-    )
+    return user_model(judged, lambda i, gain, all_: i / (i + 1) * (1 - gain), max_grade, view, depth=cutoff)
 
 
 @measure("NERR10", reference=AZZOPARDI, advice="NERR8 for a user with the constant patience of RBP.")
@@ -254,7 +247,7 @@ def nerr10(judged: JudgedRanks, *, p: float = 0.9, max_grade: MaxGrade = 1, view
 
     C(i) = p · (1 - gain_i)
     """
-    return user_model(judged, lambda i, gain, all_: p * (1 - gain), max_grade=max_grade, view=view)
+    return user_model(judged, lambda i, gain, all_: p * (1 - gain), max_grade, view)
 
 
 @measure("NERR11", reference=AZZOPARDI, advice="NERR8 for a user with the growing patience of INSQ.")
@@ -263,9 +256,7 @@ def nerr11(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: 
 
     C(i) = ( (i + 2T - 1) / (i + 2T) )² · (1 - gain_i)
     """
-    return user_model(
-        judged, lambda i, gain, all_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2 * (1 - gain), max_grade=max_grade, view=view
-    )
+    return user_model(judged, lambda i, gain, all_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2 * (1 - gain), max_grade, view)
 
 
 @measure(
@@ -339,7 +330,7 @@ def _by_length(judged: JudgedRanks, attention: Callable[[Numbers], Numbers], max
         read = np.concatenate((lengths, np.full(max(DEPTH - len(lengths), 0), longest)))[:DEPTH]
         seen = attention(np.concatenate(([0.0], np.cumsum(read))))
         chance = ratio(seen[1:], seen[:-1])
-        return user_model(table, lambda i, gain, all_: chance[i.astype(np.int64) - 1], max_grade=max_grade, view=view)
+        return user_model(table, lambda i, gain, all_: chance[i.astype(np.int64) - 1], max_grade, view)
 
     if judged.lengths is None:
         return followed(judged, np.ones(DEPTH))

@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import MaxGrade, all_ranks, discounted, gains, ideal_gains, ratio, scaled_gain
 from cranfield.measures.parameters import GainMap
-from cranfield.measures.registry import measure
+from cranfield.measures.registry import measure, monotone_measure
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -18,9 +18,7 @@ Gain = str | GainMap
 SUM = (0.0, math.inf)
 
 
-@measure(
-    "CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it ignores the order.", range=SUM, monotone=True
-)
+@monotone_measure("CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it ignores the order.", range=SUM)
 def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear") -> Numbers:
     """Sum of the gains down to the cutoff.
 
@@ -29,13 +27,12 @@ def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gai
     return judged.sum(judged.within(cutoff) * gains(judged.grade, gain))
 
 
-@measure(
+@monotone_measure(
     "DCG",
     aliases=("dcg", "dcg_burges(gain=exponential)"),
     reference=JARVELIN,
     advice="Use nDCG to compare queries.",
     range=SUM,
-    monotone=True,
 )
 def discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
@@ -68,12 +65,11 @@ def ideal_discounted_cumulative_gain(
     return idcg.copy()
 
 
-@measure(
+@monotone_measure(
     "nDCG",
     aliases=("NDCG", "ndcg", "ndcg_cut", "ndcg_burges(gain=exponential)"),
     reference=JARVELIN,
     advice="The usual choice for graded judgments and the first results. Test whether close values differ.",
-    monotone=True,
 )
 def normalized_discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
@@ -89,11 +85,10 @@ def normalized_discounted_cumulative_gain(
     return ratio(dcg, ideal)
 
 
-@measure(
+@monotone_measure(
     "SDCG",
     reference="Moffat, Thomas & Scholer 2013",
     advice="nDCG against a ranking of perfect documents only, so the scale does not depend on the judgments.",
-    monotone=True,
 )
 def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1) -> Numbers:
     """DCG of grades scaled to 1, as a share of that of k documents with the highest grade there is.
@@ -105,11 +100,10 @@ def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_g
     return judged.sum(judged.within(cutoff) * discounted(worth, judged.rank)) / most
 
 
-@measure(
+@monotone_measure(
     "binG",
     reference="Buckley, trec_eval",
     advice="Like AP, but a relevant document loses little if a few others are ranked above it.",
-    monotone=True,
 )
 def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Mean over the relevant documents of one over the logarithm of how many others are ranked above.
@@ -186,12 +180,11 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     return ratio(added, np.bincount(query, minlength=len(judged)) + longer)
 
 
-@measure(
+@monotone_measure(
     "Q",
     aliases=("Qmeasure", "Q-measure"),
     reference="Sakai 2004",
     advice="AP for graded judgments: precision blended with the share of the ideal gain.",
-    monotone=True,
     rewards_order=False,
 )
 def q_measure(

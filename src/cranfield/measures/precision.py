@@ -7,17 +7,16 @@ import math
 import numpy as np
 
 from cranfield.measures.arithmetic import harmonic, multiple_of_relevant, ratio
-from cranfield.measures.registry import measure
+from cranfield.measures.registry import measure, monotone_measure
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-@measure(
+@monotone_measure(
     "P",
     aliases=("Precision", "precision"),
     reference="Cleverdon 1967",
     advice="For the first page of results. It averages badly over queries with few relevant documents.",
-    monotone=True,
 )
 def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Share of the first k documents that are relevant; a short ranking counts as filled with irrelevant ones.
@@ -27,12 +26,11 @@ def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     return judged.sum(judged.relevant(rel) & judged.within(cutoff)) / cutoff
 
 
-@measure(
+@monotone_measure(
     "R",
     aliases=("Recall", "recall"),
     reference="Cleverdon 1967",
     advice="For users who must miss nothing, and for a first stage whose results are reranked.",
-    monotone=True,
 )
 def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Share of the relevant documents that are among the first k.
@@ -42,12 +40,11 @@ def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel) & judged.within(cutoff)), judged.n_relevant(rel))
 
 
-@measure(
+@monotone_measure(
     "F",
     aliases=("F1", "f1"),
     reference="van Rijsbergen 1979",
     advice="For one number that needs both precision and recall; beta above 1 favours recall.",
-    monotone=True,
 )
 def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float = 1) -> Numbers:
     """Weighted harmonic mean of precision and recall at the cutoff; recall counts beta times as much.
@@ -57,12 +54,11 @@ def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float =
     return harmonic(precision(judged, cutoff=cutoff, rel=rel), recall(judged, cutoff=cutoff, rel=rel), beta)
 
 
-@measure(
+@monotone_measure(
     "AP",
     aliases=("MAP", "map", "average_precision"),
     reference="Buckley & Voorhees 2005",
     advice="For a whole ranking with complete binary judgments. Unjudged documents pull it down.",
-    monotone=True,
 )
 def average_precision(
     judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1, denominator: str = "R"
@@ -83,13 +79,12 @@ def average_precision(
     return ratio(judged.sum(hit * judged.running(hit) / judged.rank), total)
 
 
-@measure(
+@monotone_measure(
     "GMAP",
     aliases=("gm_map",),
     reference="Robertson 2006",
     advice="Shows whether the hardest queries got better: the geometric mean depends on the low values.",
     aggregate="geometric",
-    monotone=True,
 )
 def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """AP of each query; the mean over the queries is the geometric one, with 0.00001 for lower values.
@@ -99,12 +94,11 @@ def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbe
     return average_precision(judged, rel=rel)
 
 
-@measure(
+@monotone_measure(
     "RR",
     aliases=("recip_rank", "reciprocal_rank"),
     reference="Voorhees 1999",
     advice="For questions with one good answer. It sees nothing after the first relevant document.",
-    monotone=True,
 )
 def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """One over the rank of the first relevant document; 0 if there is none down to the cutoff.
@@ -132,11 +126,8 @@ def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> 
     return ratio(judged.sum(judged.relevant(rel) & (judged.rank <= depth[judged.query])), depth)
 
 
-@measure(
-    "RelP",
-    aliases=("relative_P",),
-    advice="Precision that can be 1 even if fewer than k documents are relevant.",
-    monotone=True,
+@monotone_measure(
+    "RelP", aliases=("relative_P",), advice="Precision that can be 1 even if fewer than k documents are relevant."
 )
 def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Relevant documents among the first k, as a share of how many could be there.
@@ -147,12 +138,8 @@ def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> N
     return ratio(found, np.minimum(judged.n_relevant(rel), cutoff))
 
 
-@measure(
-    "R_cap",
-    aliases=("RCap", "recall_cap"),
-    reference="Thakur et al. 2021",
-    advice="BEIR's name for RelP.",
-    monotone=True,
+@monotone_measure(
+    "R_cap", aliases=("RCap", "recall_cap"), reference="Thakur et al. 2021", advice="BEIR's name for RelP."
 )
 def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Recall at the cutoff, where no more than k documents count as relevant.
@@ -162,7 +149,7 @@ def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Number
     return relative_precision(judged, cutoff=cutoff, rel=rel)
 
 
-@measure("Hits", aliases=("hits",), advice="A count; divided by k, it is P@k.", range=(0.0, math.inf), monotone=True)
+@monotone_measure("Hits", aliases=("hits",), advice="A count; divided by k, it is P@k.", range=(0.0, math.inf))
 def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Number of relevant documents among the first k.
 
@@ -189,11 +176,10 @@ def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Num
     return np.log((1 + added) / (1 + total - added))
 
 
-@measure(
+@monotone_measure(
     "Success",
     aliases=("success", "HitRate", "hit"),
     advice="Shows whether a user finds anything at all; it takes many queries to detect differences.",
-    monotone=True,
 )
 def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Whether at least one relevant document is among the first k.

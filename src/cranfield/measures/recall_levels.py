@@ -20,14 +20,7 @@ class Curve(NamedTuple):
     precision: Numbers
 
     def interpolated(self) -> Curve:
-        """The levels of recall that are reached, from 0, and the highest precision at each of them or beyond.
-
-        >>> curve = precision_recall_curve(JudgedRanks.of_grades([0, 1, 1, 0, 0, 1]))
-        >>> curve.precision.round(4).tolist()
-        [0.0, 0.5, 0.6667, 0.5, 0.4, 0.5]
-        >>> [column.round(4).tolist() for column in curve.interpolated()]
-        [[0.0, 0.3333, 0.6667, 1.0], [0.6667, 0.6667, 0.6667, 0.5]]
-        """
+        """The levels of recall that are reached, from 0, and the highest precision at each of them or beyond."""
         best = np.maximum.accumulate(self.precision[::-1])[::-1]
         levels, first = np.unique(np.append(0.0, self.recall), return_index=True)
         return Curve(levels, best[np.maximum(first - 1, 0)])
@@ -42,7 +35,7 @@ def precision_recall_curve(judged: JudgedRanks, *, rel: float = 1, queries: int 
     hit = judged.relevant(rel)
     rank = judged.rank[hit]
     weight = ratio(np.ones(len(judged)), judged.n_relevant(rel))[judged.query[hit]]
-    found, share = (np.cumsum(np.bincount(rank, each, depth + 1))[1:] for each in (np.ones(len(rank)), weight))
+    found, share = (np.cumsum(np.bincount(rank, worth, depth + 1))[1:] for worth in (np.ones(len(rank)), weight))
     count = max(len(judged) if queries is None else queries, 1)
     return Curve(share / count, found / count / np.arange(1, depth + 1))
 

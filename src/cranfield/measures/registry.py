@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from cranfield.errors import MeasureError, choice_hint
 from cranfield.measures.calculating import calculated
-from cranfield.measures.families import comes_with_us, families, families_one_by_one, module_of
+from cranfield.measures.lookup import comes_with_us, families, families_one_by_one, module_of
 from cranfield.measures.parameters import ParameterKind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
 
@@ -241,6 +241,9 @@ def measure(
         return function
 
     return register
+
+
+monotone_measure = partial(measure, monotone=True)
 
 
 def _defaults(function: Function) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.measures.arithmetic import gains, multiple_of_relevant
-from cranfield.measures.families import comes_with_us
+from cranfield.measures.lookup import comes_with_us
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import REQUIRED, Measure
 from cranfield.ranks.columns import Flags, Integers, Numbers
@@ -60,17 +60,11 @@ class Scope(NamedTuple):
         return reaches(grades, self.rel) if self.rel is not None else gains(grades, self.gain) > 0
 
     def best_first(self, judged: Mapping[str, float]) -> list[str]:
-        """The relevant ones of some documents with their grades, the best first; equal grades by id.
-
-        >>> from cranfield import parse_measure
-        >>> Scope.of(parse_measure("P(rel=2)@5")).best_first({"a": 1, "b": 2, "c": 3})
-        ['c', 'b']
-        """
+        """The relevant ones of some documents with their grades, the best first; equal grades by id."""
         kept = self.relevant(np.array(list(judged.values()), dtype=np.float64))
-        return sorted(compress(judged, kept), key=lambda each: (-judged[each], each))
+        return sorted(compress(judged, kept), key=lambda document: (-judged[document], document))
 
     def n_relevant(self, judged: JudgedRanks) -> Integers:
-        """How many relevant documents each query has, retrieved or not."""
         if self.rel is not None:
             return judged.n_relevant(self.rel).astype(np.int64)
 
@@ -103,8 +97,8 @@ def last_rank(measure: Measure) -> int | None:
 
 def rels_of(measures: Iterable[Measure]) -> list[float]:
     """The lowest relevant grades of some measures, the lowest first; none if no measure has any."""
-    found = {Scope.of(measure).rel for measure in measures}
-    return sorted(rel for rel in found if rel is not None)
+    rels = {Scope.of(measure).rel for measure in measures}
+    return sorted(rel for rel in rels if rel is not None)
 
 
 def without_relevant(measures: Iterable[Measure], judged: JudgedRanks) -> tuple[Flags, Flags]:
@@ -113,7 +107,7 @@ def without_relevant(measures: Iterable[Measure], judged: JudgedRanks) -> tuple[
     Measures of the unjudged documents do not look for relevant ones, so they count only where there are no others.
     """
     known = list(measures)
-    looking = [each for each in known if not each.definition.of_holes] or known
+    looking = [measure for measure in known if not measure.definition.of_holes] or known
     criteria = {(scope.rel, scope.gain): scope for scope in map(Scope.of, looking)}
     lacking = [scope.n_relevant(judged) == 0 for scope in criteria.values()]
     return reduce(np.logical_or, lacking), reduce(np.logical_and, lacking)

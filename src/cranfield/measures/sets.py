@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from cranfield.measures.arithmetic import harmonic, ratio
-from cranfield.measures.registry import measure
+from cranfield.measures.registry import measure, monotone_measure
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-@measure("SetP", aliases=("set_P",), reference="Cleverdon 1967", advice="For results without an order.", monotone=True)
+@monotone_measure("SetP", aliases=("set_P",), reference="Cleverdon 1967", advice="For results without an order.")
 def set_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Share of the retrieved documents that are relevant.
 
@@ -21,9 +21,7 @@ def set_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel)), judged.retrieved)
 
 
-@measure(
-    "SetR", aliases=("set_recall",), reference="Cleverdon 1967", advice="For results without an order.", monotone=True
-)
+@monotone_measure("SetR", aliases=("set_recall",), reference="Cleverdon 1967", advice="For results without an order.")
 def set_recall(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Share of the relevant documents that are retrieved.
 
@@ -32,12 +30,11 @@ def set_recall(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel)), judged.n_relevant(rel))
 
 
-@measure(
+@monotone_measure(
     "SetF",
     aliases=("set_F",),
     reference="van Rijsbergen 1979",
     advice="For one number that needs both precision and recall; beta above 1 favours recall.",
-    monotone=True,
 )
 def set_f(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     """Weighted harmonic mean of precision and recall of the set. Here beta is β; trec_eval's parameter is β².
@@ -61,11 +58,8 @@ def effectiveness_loss(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) 
     return 1 - set_f(judged, beta=beta, rel=rel)
 
 
-@measure(
-    "SetRelP",
-    aliases=("set_relative_P",),
-    advice="Precision that can be 1 even if few documents are relevant.",
-    monotone=True,
+@monotone_measure(
+    "SetRelP", aliases=("set_relative_P",), advice="Precision that can be 1 even if few documents are relevant."
 )
 def set_relative_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Relevant documents retrieved, as a share of how many could have been.
@@ -75,7 +69,7 @@ def set_relative_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel)), np.minimum(judged.retrieved, judged.n_relevant(rel)))
 
 
-@measure("SetAP", aliases=("set_map",), advice="Precision times recall of the set.", monotone=True)
+@monotone_measure("SetAP", aliases=("set_map",), advice="Precision times recall of the set.")
 def set_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Precision times recall of the set.
 

@@ -110,11 +110,7 @@ def parse_measure(measure: str | Measure) -> Measure:
 
 
 def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
-    """A measure by any of its names; one that is written as one of the known ones is that, and is not read again.
-
-    >>> known_measure("mrr", parse_measures("RR AP")).name, known_measure("P_5", ()).name
-    ('RR', 'P@5')
-    """
+    """A measure by any of its names; one that is written as one of the known ones is that, and is not read again."""
     known = tuple(known)
     named = next((one for one in known if measure == one.name), None) or parse_measure(measure)
     return next((one for one in known if one == named), named)  # under the name typed

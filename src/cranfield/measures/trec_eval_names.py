@@ -142,18 +142,11 @@ def unfit(line: PrintedLine, format: str) -> str:
 
 
 def single(text: str) -> Measure | None:
-    """The measure of a name with numbers or pairs as parameters, as trec_eval takes and prints it.
-
-    >>> single("set_F.4").name, single("ndcg_1=3,2=9").name
-    ('SetF(beta=2)', 'nDCG(gain={1:3,2:9})')
-    >>> single("P_5") is None
-    True
-    """
+    """The measure of a name with numbers or pairs as parameters, as trec_eval takes and prints it."""
     for name, entry in ENTRIES.items():
         mark, parameters = text[len(name) : len(name) + 1], text[len(name) + 1 :]
-        if text.startswith(name) and mark in (".", "_") and entry.takes in _LISTS:
-            if not _LISTS[entry.takes].fullmatch(parameters):
-                continue
+        listed = _LISTS.get(entry.takes)
+        if text.startswith(name) and mark in (".", "_") and listed and listed.fullmatch(parameters):
             [line] = _lines(entry, parameters, {"rule": "trec10"})
             if len(line.measures) == 1:
                 return line.measures[0]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.measures.arithmetic import MaxGrade, highest, ratio, scaled_gain
-from cranfield.measures.registry import measure
+from cranfield.measures.registry import measure, monotone_measure
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 ROOM = 1 << 20  # ranks whose weights are added at a time
 
 
-@measure(
+@monotone_measure(
     "RBP",
     aliases=("rbp(p=0.9,max_grade=query)",),
     reference="Moffat & Zobel 2008",
     advice="For a user who reads on with probability p. Its residual says how much unjudged documents could add.",
-    monotone=True,
 )
 def rank_biased_precision(
     judged: JudgedRanks, *, cutoff: int | None = None, p: float = 0.8, rel: float = 1, max_grade: MaxGrade | None = None
@@ -79,12 +78,11 @@ def _unjudged(judged: JudgedRanks, chance: Numbers) -> Numbers:
     return total
 
 
-@measure(
+@monotone_measure(
     "ERR",
     aliases=("err",),
     reference="Chapelle et al. 2009",
     advice="For a user who stops at the first satisfying document; documents below it count less.",
-    monotone=True,
 )
 def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4) -> Numbers:
     """Expected reciprocal of the rank where the user is satisfied.
@@ -96,12 +94,11 @@ def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, 
     return judged.sum(satisfied * judged.running_product_before(1 - satisfied) / judged.rank)
 
 
-@measure(
+@monotone_measure(
     "nERR",
     aliases=("nerr",),
     reference="Chapelle et al. 2009",
     advice="ERR as a share of the best that the judgments allow, so that queries can be compared.",
-    monotone=True,
 )
 def normalized_expected_reciprocal_rank(
     judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4

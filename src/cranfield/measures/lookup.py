@@ -9,20 +9,8 @@ from types import ModuleType
 
 # In the order of the documentation.
 FAMILIES = (
-    "counts",
-    "sets",
-    "precision",
-    "recall_levels",
-    "gain",
-    "users",
-    "cwl",
-    "incomplete",
-    "sampled",
-    "similarity",
-    "diversity",
-    "groups",
-    "preferences",
-    "passage_text",
+    *("counts", "sets", "precision", "recall_levels", "gain", "users", "cwl"),
+    *("incomplete", "sampled", "similarity", "diversity", "groups", "preferences", "passage_text"),
 )
 _USUAL = ("precision", "gain")  # the most frequent measures
 
