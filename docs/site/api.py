@@ -49,6 +49,7 @@ GROUPS = {
         "explain",
         "explain_grades",
         "Evaluation",
+        "Estimate",
         "Evaluations",
         "LazyEvaluation",
         "Explanation",
@@ -71,10 +72,7 @@ GROUPS = {
         *("Store", "Pooled", "WrittenSheet", "ReadSheet", "Agreement", "Decision", "Look", "PairLook"),
         *("ModelAssessor", "ModelReport"),
     ),
-    "Correct a model by people": (
-        *("evaluate_corrected", "compare_corrected", "gate_corrected"),
-        *("CorrectedEvaluation", "CorrectedComparison"),
-    ),
+    "Correct a model by people": ("corrected_judgments", "CorrectedJudgments"),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
     "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
@@ -82,6 +80,8 @@ GROUPS = {
 ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
 # What is made by a function of this package, never by its users.
 MADE = {
+    "CorrectedJudgments",
+    "Estimate",
     "Evaluation",
     "Evaluations",
     "LazyEvaluation",

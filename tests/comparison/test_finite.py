@@ -70,9 +70,9 @@ def test_differences_that_overflow_are_refused():
 @pytest.mark.parametrize("p", [math.nan, math.inf])
 def test_a_p_value_that_is_not_finite_is_refused(monkeypatch, p):
     class Broken(type(significance.TESTS["t"])):
-        def outcome(self, differences, settings):
-            columns = differences.shape[1]
-            return significance.Outcome(*(np.full(columns, p) for _ in range(4)), [None] * columns)
+        def outcome(self, columns, settings):
+            pairs = columns.values.shape[1]
+            return significance.Outcome(*(np.full(pairs, p) for _ in range(4)), [None] * pairs)
 
     monkeypatch.setitem(significance.TESTS, "t", Broken("t", "broken", "no p-value"))
     with pytest.raises(ComparisonError, match="RR: the p-value is not a finite number"):

@@ -20,12 +20,13 @@ QRELS = {"1": {"a": 1}, "2": {"a": 1}}
 class Certain(Test):
     """Every difference is beyond doubt."""
 
-    def outcome(self, differences, settings):
-        none = np.zeros(differences.shape[1])
-        return Outcome(none, none + 1, none, differences.mean(axis=0), [None] * len(none))
+    def outcome(self, columns, settings):
+        means = columns.values.mean(axis=0)
+        none = np.zeros(len(means))
+        return Outcome(none, none + 1, none, means, [None] * len(none))
 
-    def interval(self, differences, alpha, settings):
-        means = differences.mean(axis=0)
+    def interval(self, columns, alpha, settings):
+        means = columns.values.mean(axis=0)
         return means, means
 
 

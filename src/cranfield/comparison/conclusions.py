@@ -60,8 +60,8 @@ class Comparison:
     (['new', 'old'], {'old': (2, 2), 'new': (1, 1)}, 'new')
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
     (0.1, 'max-t', '{\\n  "run')
-    >>> comparison.corrected
-    'one comparison; each further measure is a secondary family of its own'
+    >>> comparison.basis, comparison.corrected
+    (None, 'one comparison; each further measure is a secondary family of its own')
     >>> [(each.one, each.other) for each in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """

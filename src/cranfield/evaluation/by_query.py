@@ -82,7 +82,7 @@ class ValuesByQuery(Summary):
         >>> qrels, run = {str(q): {"a": 1} for q in range(9)}, {str(q): ["b"] * (q % 2) + ["a"] for q in range(9)}
         >>> result = evaluate(qrels, run, "RR")
         >>> result.estimate("RR"), result.estimate("RR", weights={"1": 3}).queries
-        (<Estimate 0.7778 (0.5752 to 0.9804); 9 queries>, 7.117647058823529)
+        (<Estimate 0.7778 (0.5752 to 0.9803); 9 queries>, 7.117647058823529)
         """
         wanted = self._key(measure)
         if wanted.definition.aggregate != "mean":

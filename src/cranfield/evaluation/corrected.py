@@ -240,8 +240,8 @@ class CorrectedJudgments:
     ...     said = store.import_qrels({q: {"a": len(q) % 2, "b": 1} for q in drawn}, "ann", kind="person")
     ...     said = store.import_qrels({q: {"a": 1, "b": 1} for q in queries}, "gpt", kind="model")
     ...     judgments = corrected_judgments(store, model="gpt")
-    >>> judgments, judgments.basis.sampled, [len(judge) for judge in judgments.judges]
-    (<CorrectedJudgments: gpt corrected on 10 of 40 queries>, 10, [40, 10])
+    >>> judgments, judgments.basis.sampled, [len(judge) for judge in judgments.judges], len(judgments.flat)
+    (<CorrectedJudgments: gpt corrected on 10 of 40 queries>, 10, [40, 10], 40)
     >>> estimate = evaluate(judgments, run, "P@1").estimate("P@1")
     >>> estimate.correction.model, estimate.correction.weight, estimate.value == estimate.correction.people
     (1.0, 0.0, True)
@@ -268,7 +268,7 @@ class CorrectedJudgments:
         pairs = {query: {**people.get(query, {}), **grades} for query, grades in model.items()}
         return Judgments(pairs, name=self.judges[0].name)
 
-    def check(self, measures: Sequence[Measure], policy: Policy) -> None:
+    def _check(self, measures: Sequence[Measure], policy: Policy) -> None:
         """Refuse what would make the correction wrong."""
         if policy.missing == "skip":
             raise InputError(

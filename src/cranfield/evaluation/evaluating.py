@@ -115,7 +115,7 @@ def evaluate_run(
 ) -> Evaluation:
     """The evaluation of a run that is open; wants: what its reading must answer besides the ranks."""
     if are_corrected(read):
-        read.check(wanted, policy)
+        read._check(wanted, policy)
     judgments = read if isinstance(read, Judgments) else read.flat
     grouped: Any = None if isinstance(read, Judgments) or are_corrected(read) else read
     reading: Reading | None = None
