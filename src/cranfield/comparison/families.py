@@ -118,7 +118,9 @@ def _tested(columns: Columns, procedure: Procedure) -> PairOutcomes:
     else:
         adjusted = CORRECTIONS[procedure.correction].adjust(outcome.p)
         # The level at which this comparison alone is decided as the family decides it.
-        alpha = procedure.alpha * np.divide(outcome.p, adjusted, out=np.full(family, 1 / family), where=adjusted > 0)
+        with np.errstate(invalid="ignore"):  # p-values that are no numbers are refused later
+            share = np.divide(outcome.p, adjusted, out=np.full(family, 1 / family), where=adjusted > 0)
+        alpha = procedure.alpha * share
         if CORRECTIONS[procedure.correction].together:
             alpha = np.full(family, procedure.alpha / family)
         low, high = test.interval(columns, alpha, settings)
