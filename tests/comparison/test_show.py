@@ -8,6 +8,7 @@ import pytest
 from cranfield import compare, gate, stability
 from cranfield.comparison.correlation import reliability
 from cranfield.comparison.means import means_table
+from cranfield.comparison.most_changed import most_changed
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text
@@ -104,3 +105,17 @@ def test_canonical_names_are_given_for_names_of_other_tools():
     assert "RR is RR" not in compared_text(found)
     assert r"hit\_rate@5 is Success@5." in comparison_markdown(found)
     assert r"% hit\_rate@5 is Success@5" in comparison_latex(found)
+
+
+def test_queries_that_changed_most():
+    qrels, old = {str(q): {"a": 1} for q in range(4)}, {str(q): ["b", "a"] for q in range(4)}
+    new = {"0": ["a"], "1": ["b", "a"], "2": ["b", "c", "a"], "3": ["a"]}
+    comparison = compare(qrels, {"old": old, "new": new}, "RR")
+    up, down = most_changed(comparison, comparison.differences[0], 3)
+    assert ([change.query_id for change in up], [change.query_id for change in down]) == (["0", "3"], ["2"])
+
+
+def test_the_reliability_of_two_runs():
+    known = reliability(compare("builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10"))
+    assert [row.difference for row in known.sizes["nDCG@10"]] == [0.01, 0.02, 0.05, 0.1]
+    assert (known.discriminative_power, known.runs) == ({"nDCG@10": 1.0}, ())

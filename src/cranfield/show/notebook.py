@@ -67,14 +67,11 @@ _RULES = """
 """
 
 
-def _tokens(colours: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
-
-
 def frame(*parts: str) -> str:
     """Parts of HTML as one piece, in the look of all pages, that changes nothing around it."""
-    dark = ", ".join(f"{page} .cranfield" for page in DARK_PAGES)
-    style = f".cranfield {{ {_tokens(LIGHT)} }}\n{dark} {{ {_tokens(DARK)} }}{_RULES}"
+    page = ", ".join(f"{page} .cranfield" for page in DARK_PAGES)
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in look.items()) for look in (LIGHT, DARK))
+    style = f".cranfield {{ {light} }}\n{page} {{ {dark} }}{_RULES}"
     return f'<div class="cranfield"><style>{style}</style>{"".join(parts)}</div>'
 
 
@@ -89,8 +86,10 @@ class HtmlCell:
         return f'<span class="{self.kind}">{escape(self.text)}</span>' if self.kind else escape(self.text)
 
 
+Rows = list[list[str | HtmlCell]]
+
+
 def grade_cell(grade: float | None) -> HtmlCell:
-    """A grade in its colour; none where a document is not judged."""
     if grade is None:
         return HtmlCell("?", "grade none")
     return HtmlCell(f"{grade:g}", f"grade g{min(max(int(grade), 0), 3)}")
@@ -103,7 +102,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str | HtmlCell]], words: 
         return "" if at in words else ' class="n"'
 
     def line(row: Sequence[str | HtmlCell]) -> str:
-        cells = (each if isinstance(each, HtmlCell) else HtmlCell(each) for each in row)
+        cells = (cell if isinstance(cell, HtmlCell) else HtmlCell(cell) for cell in row)
         return "".join(f"<td{side(at)}>{cell.html()}</td>" for at, cell in enumerate(cells))
 
     heads = "".join(f"<th{side(at)}>{escape(name)}</th>" for at, name in enumerate(head))
@@ -154,7 +153,9 @@ def text_html(text: str) -> str:
 def summary_html(result: Summary) -> str:
     if isinstance(result, Evaluation) and result.basis is not None:
         return text_html(corrected.evaluations_text([result]))
-    parts = [table(["run", *result], [[result.run, *map(result.shown, result)]]), _about(result)]
+    alarms = [f"warning: {warning}" for warning in result.warnings]
+    about = notes([*alarms, result.describe_counts(), result.signature])
+    parts = [table(["run", *result], [[result.run, *map(result.shown, result)]]), about]
     if isinstance(result, Evaluation) and len(result.query_ids) > 1:
         name, definition = next(iter(result)), result.measures[0].definition
         columns = {result.run: result.column(name).tolist()}
@@ -163,19 +164,14 @@ def summary_html(result: Summary) -> str:
     return frame(*parts)
 
 
-def _about(result: Summary) -> str:
-    alarms = [f"warning: {warning}" for warning in result.warnings]
-    return notes([*alarms, result.describe_counts(), result.signature])
-
-
 def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
     if not evaluations:
         return frame(paragraph("no run"))
     if evaluations[0].basis is not None:
         return text_html(corrected.evaluations_text(evaluations))
     measures = list(evaluations[0])
-    rows = [[each.run, *(each.shown(name) for name in measures)] for each in evaluations]
-    columns = {each.run: each.column(measures[0]).tolist() for each in evaluations}
+    rows = [[result.run, *map(result.shown, measures)] for result in evaluations]
+    columns = {result.run: result.column(measures[0]).tolist() for result in evaluations}
     lower = evaluations[0].measures[0].definition.lower_is_better
     spread = chart(lambda: distribution_chart(measures[0], columns, lower_is_better=lower))
     return frame(table(["run", *measures], rows), spread)
@@ -204,11 +200,11 @@ def _comparison_chart(comparison: Comparison) -> Spec:
     if len(comparison.runs) > 2:
         columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
         return distribution_chart(measure.name, columns, lower_is_better=lower)
-    found = comparison.differences[0]
-    at, baseline = comparison.runs.index(found.run), comparison.runs.index(found.baseline)
+    first = comparison.differences[0]
+    at, baseline = comparison.runs.index(first.run), comparison.runs.index(first.baseline)
     gaps = dict(zip(comparison._paired.query_ids, (values[:, at] - values[:, baseline]).tolist(), strict=True))
-    mean = MeanDifference(found.difference, found.low, found.high, found.alpha) if found.of == "mean" else None
-    return difference_chart(measure.name, found.baseline, found.run, gaps, mean=mean, lower_is_better=lower)
+    mean = MeanDifference(first.difference, first.low, first.high, first.alpha) if first.of == "mean" else None
+    return difference_chart(measure.name, first.baseline, first.run, gaps, mean=mean, lower_is_better=lower)
 
 
 def difference_html(difference: Difference) -> str:
@@ -216,53 +212,34 @@ def difference_html(difference: Difference) -> str:
     return frame(paragraph(difference.sentence, "headline"), _differences([difference]), notes([counted]))
 
 
-def _differences(found: Sequence[Difference]) -> str:
+def _differences(differences: Sequence[Difference]) -> str:
     head = ["measure", "run", "against", "difference", "interval", "p", "verdict"]
-    rows: list[list[str | HtmlCell]] = [
-        [
-            each.measure + ("" if each.primary else " (secondary)"),
-            each.run,
-            each.baseline,
-            signed(each.estimate),
-            *span_and_p(each),
-            _verdict(each),
-        ]
-        for each in found
-    ]
+    rows: Rows = []
+    for its in differences:
+        kind = KINDS[its.direction * (-1 if its.lower_is_better else 1) if its.significant else 0]
+        verdict = HtmlCell(f"{SIGNS.get(kind, '')}{its.verdict}", f"badge {kind}")
+        measure = its.measure + ("" if its.primary else " (secondary)")
+        rows.append([measure, its.run, its.baseline, signed(its.estimate), *span_and_p(its), verdict])
     return table(head, rows, words=(0, 1, 2, 6))
-
-
-def _verdict(difference: Difference) -> HtmlCell:
-    way = difference.direction * (-1 if difference.lower_is_better else 1) if difference.significant else 0
-    kind = KINDS[way]
-    return HtmlCell(f"{SIGNS.get(kind, '')}{difference.verdict}", f"badge {kind}")
 
 
 def queries_html(queries: QueryList) -> str:
     if not queries:
         return frame(paragraph("no query"))
-    rows = [[each.query_id, f"{each.value:.4f}", each.reason] for each in queries]
+    rows = [[query.query_id, f"{query.value:.4f}", query.reason] for query in queries]
     return frame(table(["query", queries.measure, "what happened"], rows, words=(0, 2)))
 
 
 def explanation_html(explanation: Explanation) -> str:
     title = f"query {explanation.query_id}" if explanation.query_id else "ranking"
-    rows: list[list[str | HtmlCell]] = [
-        [
-            str(each.rank),
-            each.doc_id,
-            grade_cell(each.grade),
-            f"{each.gain:g}",
-            f"{each.gain / each.discount:.4f}",
-            *(f"{each.values[name]:.4f}" for name in explanation.measures),
-        ]
-        for each in explanation.positions
-    ]
+    rows: Rows = []
+    for place in explanation.positions:
+        gains = (f"{place.gain:g}", f"{place.gain / place.discount:.4f}")
+        values = (f"{place.values[name]:.4f}" for name in explanation.measures)
+        rows.append([str(place.rank), place.doc_id, grade_cell(place.grade), *gains, *values])
     head = ["rank", "document", "grade", "gain", "gain / log2(rank+1)", *explanation.measures]
     best = [(document, grade) for document, grade in explanation.ideal if grade > 0]
-    ideal: list[list[str | HtmlCell]] = [
-        [str(at), document, grade_cell(grade)] for at, (document, grade) in enumerate(best, 1)
-    ]
+    ideal: Rows = [[str(at), document, grade_cell(grade)] for at, (document, grade) in enumerate(best, 1)]
     return frame(
         paragraph(title, "headline"),
         table(head, rows, words=(1,)) if rows else paragraph("nothing retrieved"),
@@ -273,26 +250,13 @@ def explanation_html(explanation: Explanation) -> str:
 
 def gate_html(result: GateResult) -> str:
     headline = f"{'Passed' if result.passed else 'Failed'}: {result.candidate} against {result.baseline}"
-    checks: list[list[str | HtmlCell]] = [
-        [
-            HtmlCell("passed", "badge better") if each.passed else HtmlCell("failed", "badge worse"),
-            each.name,
-            each.message,
-        ]
-        for each in result.checks
-    ]
-    seen: list[list[str | HtmlCell]] = [
-        [
-            each.measure,
-            f"{each.baseline:.4f}",
-            f"{each.candidate:.4f}",
-            *(
-                HtmlCell(f"{number:,}", kind)
-                for number, kind in ((each.better, "better"), (each.same, ""), (each.worse, "worse"))
-            ),
-        ]
-        for each in result.measures
-    ]
+    badges = {True: HtmlCell("passed", "badge better"), False: HtmlCell("failed", "badge worse")}
+    checks: Rows = [[badges[check.passed], check.name, check.message] for check in result.checks]
+    seen: Rows = []
+    for its in result.measures:
+        counts = ((its.better, "better"), (its.same, ""), (its.worse, "worse"))
+        numbers = [HtmlCell(f"{number:,}", kind) for number, kind in counts]
+        seen.append([its.measure, f"{its.baseline:.4f}", f"{its.candidate:.4f}", *numbers])
     return frame(
         paragraph(headline, "headline"),
         table(["", "check", "why"], checks, words=(0, 1, 2)),
@@ -302,17 +266,13 @@ def gate_html(result: GateResult) -> str:
 
 
 def stability_html(found: Stability) -> str:
-    rows: list[list[str | HtmlCell]] = [
-        [row.measure, f"{row.removed:.0%}", f"{row.mean:.4f}", f"{row.spread:.4f}", _correlation(row.tau)]
-        for row in found.rows
-    ]
+    rows = []
+    for row in found.rows:
+        tau = "" if row.tau is None else f"{row.tau:.3f}"
+        rows.append([row.measure, f"{row.removed:.0%}", f"{row.mean:.4f}", f"{row.spread:.4f}", tau])
     head = ["measure", "removed", "mean", "spread", "tau"]
     return frame(table(head, rows), chart(lambda: of_stability(found)))
 
 
 def reusability_html(found: Reusability) -> str:
     return text_html(reusability_text(found))
-
-
-def _correlation(tau: float | None) -> str:
-    return "" if tau is None else f"{tau:.3f}"

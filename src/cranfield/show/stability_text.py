@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cranfield.comparison.differences import signed
-from cranfield.comparison.reusability import LeftOutRow, Reusability
+from cranfield.comparison.reusability import Reusability
 from cranfield.comparison.stability import Stability
 from cranfield.show.comparison_words import share_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
@@ -35,9 +35,8 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
         order = [share_text(row.tau, 3), share_text(row.lowest, 3)] if several else []
-        rows.append(
-            ["", f"{row.removed:.0%}", f"{row.left:.0f}", f"{row.mean:.4f}", f"{row.spread:.4f}", change, *order]
-        )
+        numbers = (f"{row.removed:.0%}", f"{row.left:.0f}", f"{row.mean:.4f}", f"{row.spread:.4f}")
+        rows.append(["", *numbers, change, *order])
     lines += ["", *fitted(rows, width, paint.strong, repeated=2)]
     columns_legend = (
         "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
@@ -70,17 +69,15 @@ def reusability_text(found: Reusability, width: int = WIDTH, paint: Paint = UNPA
 
 
 def _table(found: Reusability, measure: str, width: int, paint: Paint) -> list[str]:
-    group = ["group"] if found.groups else []
-    rows = [[measure, *group, "unique", "value", "without", "change", "rank", "without"]]
-    rows += [_cells(row, bool(group)) for row in found.rows if row.measure == measure]
-    return fitted(rows, width, paint.strong, left=(0, 1) if group else (0,))
-
-
-def _cells(row: LeftOutRow, grouped: bool) -> list[str]:
-    name = shortened(row.run, NAME // 2 if grouped else NAME)
-    group = [shortened(row.group or "-", NAME // 2)] if grouped else []
-    numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", signed(row.change)]
-    return [name, *group, *numbers, str(row.rank), str(row.rank_without)]
+    head = ["group"] if found.groups else []
+    rows = [[measure, *head, "unique", "value", "without", "change", "rank", "without"]]
+    for row in found.rows:
+        if row.measure == measure:
+            name = shortened(row.run, NAME // 2 if head else NAME)
+            group = [shortened(row.group or "-", NAME // 2)] if head else []
+            numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", signed(row.change)]
+            rows.append([name, *group, *numbers, str(row.rank), str(row.rank_without)])
+    return fitted(rows, width, paint.strong, left=(0, 1) if head else (0,))
 
 
 def _overall(found: Reusability, measure: str, width: int) -> Iterator[str]:

@@ -24,36 +24,13 @@ class View:
     """
 
     def __init__(self, found: Overview, ranked_by: str | None = None) -> None:
-        self.found = found
-        self.ranked_by = ranked_by
-
-    @property
-    def evaluations(self) -> Sequence[Evaluation]:
-        return self.found.evaluations
-
-    @property
-    def per_query(self) -> bool:
-        return self.found.per_query
-
-    @property
-    def bounds(self) -> bool:
-        return self.found.bounds is not None
-
-    @property
-    def worst(self) -> bool:
-        return self.found.worst is not None
-
-    @property
-    def measures(self) -> list[str]:
-        return list(self.evaluations[0])
-
-    @property
-    def segment_names(self) -> list[str]:
-        """The segments that have a query, in the order of their names."""
-        return list(self.found.segments or ())
+        self.found, self.ranked_by = found, ranked_by
+        self.evaluations, self.per_query = found.evaluations, found.per_query
+        self.bounds, self.worst = found.bounds is not None, found.worst is not None
+        self.measures = list(self.evaluations[0])
+        self.segment_names = list(found.segments or ())  # those that have a query, in the order of their names
 
     def mean(self, result: Evaluation, measure: str, segment: str | None = None) -> float:
-        """The mean of a measure, over all queries or over a segment; or its substitute for a mean."""
         means = self.found.means if segment is None else (self.found.segments or {})[segment]
         return means[result.run][measure]
 
@@ -84,34 +61,26 @@ class View:
         return {run for run, mean in means.items() if mean == top}
 
     def shown(self, value: float, measure: str) -> str:
-        """A value as people read it: four decimals, or a count."""
         return f"{value:.0f}" if self.evaluations[0].definition(measure).aggregate == "sum" else f"{value:.4f}"
 
     def warnings(self, *, ties: bool = True) -> list[str]:
-        about_ties = self.found.tie_warnings
-        return self._labelled(
-            {
-                run: [*texts, about_ties[run]] if ties and about_ties[run] else texts
-                for run, texts in self.found.warnings.items()
-            }
-        )
+        warnings, about_ties = self.found.warnings.items(), self.found.tie_warnings
+        return self._labelled({run: [*texts, *filter(None, [about_ties[run]] * ties)] for run, texts in warnings})
 
     def other_names(self) -> list[str]:
         return [f"{name} is {ours}" for name, ours in self.canonical_names.items()]
 
     @property
     def canonical_names(self) -> dict[str, str]:
-        return {each.name: str(each.canonical) for each in self.evaluations[0].measures if each.typed}
+        return {measure.name: measure.canonical for measure in self.evaluations[0].measures if measure.typed}
 
     def places(self) -> list[int]:
         """The place of each run by the measure that they are ranked by; runs with the same value share one."""
-        found: list[int] = []
-        for at, result in enumerate(self.evaluations):
-            measure = self.ranked_by or self.measures[0]
-            before = self.evaluations[at - 1]
-            same = at > 0 and self.mean(before, measure) == self.mean(result, measure)
-            found.append(found[-1] if same else at + 1)
-        return found
+        means = [self.mean(result, self.ranked_by or self.measures[0]) for result in self.evaluations]
+        places: list[int] = []
+        for at, mean in enumerate(means):
+            places.append(places[-1] if at and mean == means[at - 1] else at + 1)
+        return places
 
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
@@ -128,9 +97,7 @@ class View:
     def rows(self) -> Iterator[QueryValue]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""
         for result in self.evaluations:
-            if self.per_query:
-                for row in result.per_query:
-                    yield QueryValue(*row)
+            yield from (QueryValue(*row) for row in result.per_query) if self.per_query else ()
             for segment in self.segment_names:
                 for measure in result:
                     yield QueryValue(result.run, f"{ALL}:{segment}", measure, self.mean(result, measure, segment))
@@ -154,9 +121,7 @@ class View:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data. Counts in which the runs differ are None in the counts of all."""
         counts = [asdict(result.counts) for result in self.evaluations]
-        shared = {
-            name: count if all(each[name] == count for each in counts) else None for name, count in counts[0].items()
-        }
+        shared = {name: n if all(its[name] == n for its in counts) else None for name, n in counts[0].items()}
         ours = self.canonical_names
         return {
             "measures": self.measures,
@@ -168,14 +133,14 @@ class View:
         }
 
     def _run(self, result: Evaluation) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "run": result.run,
             "mean": {name: self.mean(result, name) for name in result},
             "warnings": [*self.found.warnings[result.run], *filter(None, [self.found.tie_warnings[result.run]])],
         }
         if self.bounds:
             ends = {name: self.mean_bounds(result, name) for name in result}
-            found["bounds"] = {
+            content["bounds"] = {
                 name: {
                     "low": _finite(b.low),
                     "high": _finite(b.high),
@@ -186,21 +151,20 @@ class View:
                 for name, b in ends.items()
             }
         if self.found.segments is not None:
-            found["segments"] = {
+            content["segments"] = {
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
             }
         if self.worst:
-            found["worst"] = [{**poor._asdict(), "reason": poor.reason} for poor in self.poor(result)]
+            content["worst"] = [{**poor._asdict(), "reason": poor.reason} for poor in self.poor(result)]
         if result.basis is not None:
-            shares = {each.name: result.facts(each).judged_share() for each in result.measures}
-            found["estimates"] = {
+            shares = {measure.name: result.facts(measure).judged_share() for measure in result.measures}
+            content["estimates"] = {
                 name: {**asdict(result.estimate(name)), "judged": share} for name, share in shares.items()
             }
         if self.per_query:
-            found["per_query"] = result.to_dict()["per_query"]
-        return {**found, "counts": asdict(result.counts), "signature": result.signature}
+            content["per_query"] = result.to_dict()["per_query"]
+        return {**content, "counts": asdict(result.counts), "signature": result.signature}
 
 
 def _finite(bound: float) -> float | None:
-    """A bound for JSON, which has no infinite numbers: None where there is no bound."""
-    return bound if math.isfinite(bound) else None
+    return bound if math.isfinite(bound) else None  # JSON has no infinite numbers
