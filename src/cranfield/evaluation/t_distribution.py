@@ -87,20 +87,22 @@ def _fraction(x: Numbers, a: npt.ArrayLike, b: npt.ArrayLike) -> Numbers:
     """The continued fraction of I_x(a, b), without the factor before it."""
     a, b = np.broadcast_to(a, x.shape), np.broadcast_to(b, x.shape)
     if x.size == 1:  # numbers of Python are faster than arrays of one number
-        return np.full(x.shape, _lentz(x.item(), a.item(), b.item(), lambda v: v if abs(v) > TINY else TINY, float))
-    return np.asarray(_lentz(x, a, b, lambda v: np.where(np.abs(v) > TINY, v, TINY), np.max))
+        return np.full(x.shape, _lentz(x.item(), a.item(), b.item(), lambda v: v if abs(v) > TINY else TINY, bool))
+    return np.asarray(_lentz(x, a, b, lambda v: np.where(np.abs(v) > TINY, v, TINY), np.any))
 
 
-def _lentz(x: Any, a: Any, b: Any, away_from_0: Callable[[Any], Any], largest: Callable[[Any], float]) -> Any:
+def _lentz(x: Any, a: Any, b: Any, away_from_0: Callable[[Any], Any], some: Callable[[Any], Any]) -> Any:
+    """Each number stops when it has converged, whatever the others do: no p-value depends on those beside it."""
     c, d = 1.0, 1 / away_from_0(1 - (a + b) * x / (a + 1))
-    result = d
+    result, open_ = d, True
     for m in range(1, LONGEST):
         n = a + 2 * m
         for term in (m * (b - m) * x / ((n - 1) * n), -(a + m) * (a + b + m) * x / (n * (n + 1))):
             d = 1 / away_from_0(1 + term * d)
             c = away_from_0(1 + term / c)
-            result = result * (c * d)
-        if not largest(abs(c * d - 1)) > 1e-14:
+            result = result * (1 + (c * d - 1) * open_)
+        open_ = open_ & (abs(c * d - 1) > 1e-14)
+        if not some(open_):
             break
     return result
 
