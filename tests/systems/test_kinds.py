@@ -55,8 +55,8 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
     with pytest.raises(InputError) as none:
         open_system("crow")
     assert "bm25s, parrot" in none.value.hint
-    command = importlib.import_module("cranfield.cli.run")
-    shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
+    command = importlib.import_module("cranfield.cli.systems")
+    shown = " ".join(CliRunner().invoke(importlib.reload(command).run, ["--help"]).output.split())
     assert "bm25s, parrot" in shown
     assert "that sqlite, bm25s and parrot search" in shown
     filled = runpy.run_path(str(TABLES))["filled"]

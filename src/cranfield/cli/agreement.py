@@ -7,19 +7,14 @@ import click
 from cranfield.cli import options
 from cranfield.cli.input_options import AssessorOptions, RunFormatOptions
 from cranfield.cli.measure_options import MeasureOptions
-from cranfield.cli.options import argument, option
+from cranfield.cli.options import argument, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.judging.store import BY_PEOPLE
 
 
 class AgreementOptions(AssessorOptions, options.JsonOptions, section="Output"):
-    disagreements: int = option(
-        "--disagreements",
-        type=click.IntRange(0),
-        default=10,
-        metavar="N",
-        parameter="worst",
-        help="How many disagreements to list [10].",
+    disagreements: int = number(
+        "--disagreements", default=10, parameter="worst", help="How many disagreements to list [10]."
     )
     draws: int = option(
         "--draws",

@@ -36,11 +36,11 @@ GROUPS = {
         "agreement": ("See how well assessors agree beyond chance.", "agreement.command"),
     },
     "Live systems": {
-        "demo": ("See cranfield work on built-in data.", "project.demo"),
-        "init": ("Write a cranfield.toml for a collection.", "project.init"),
-        "test": ("Test the systems of cranfield.toml against the accepted result.", "project.test"),
-        "accept": ("Make the last tested result the accepted one.", "project.accept"),
-        "run": ("Ask a live system all queries and write its run.", "run.command"),
+        "demo": ("See cranfield work on built-in data.", "systems.demo"),
+        "init": ("Write a cranfield.toml for a collection.", "systems.init"),
+        "test": ("Test the systems of cranfield.toml against the accepted result.", "systems.test"),
+        "accept": ("Make the last tested result the accepted one.", "systems.accept"),
+        "run": ("Ask a live system all queries and write its run.", "systems.run"),
     },
     "Files": {
         "check": ("Find all errors in judgments and runs.", "files.check"),

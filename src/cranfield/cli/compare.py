@@ -14,7 +14,7 @@ from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_t
 from cranfield.cli.judging_hints import say_settling
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import option
-from cranfield.cli.progress import shown_reading
+from cranfield.cli.output import shown_reading
 from cranfield.cli.run_files import expanded, with_baseline
 from cranfield.cli.run_files import opened as opened_runs
 from cranfield.comparison.multiple_testing import CORRECTIONS

@@ -170,7 +170,7 @@ def command(
         qrels.hashed = shown.signed
     opened = [Stream(run, hashed=shown.signed) for run in paths]
     judged, measured = documents.measured(corrected_source(qrels, judgments.correct_with), opened, paths)
-    from cranfield.cli.progress import shown_reading
+    from cranfield.cli.output import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
     from cranfield.evaluation.overview import best_first, overview

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cranfield.cli import options, output
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, query_texts, reading_options
 from cranfield.cli.measure_options import ImportOptions, MeasureOptions
-from cranfield.cli.options import argument, option
+from cranfield.cli.options import argument, flag
 from cranfield.cli.run_files import only
 from cranfield.show.layout import Paint
 
@@ -47,7 +47,7 @@ def command(
 
 
 class CatalogueOptions(ImportOptions, section="Output"):
-    bibtex: bool = option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
+    bibtex: bool = flag("--bibtex", help="Print the papers behind the measures as BibTeX.")
     file: str | None = options.written()
 
 

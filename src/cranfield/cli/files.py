@@ -9,8 +9,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, ViewOptions, reading_options
-from cranfield.cli.options import argument, option
-from cranfield.cli.progress import shown_progress
+from cranfield.cli.options import argument, flag, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.io.compression import EXTENSIONS as COMPRESSED
@@ -20,7 +19,7 @@ from cranfield.words import joined
 
 
 class CheckOptions(options.JsonOptions):
-    strict: bool = option("--strict", is_flag=True, help="Fail on warnings, too.")
+    strict: bool = flag("--strict", help="Fail on warnings, too.")
 
 
 # The two settings say which documents count as judged.
@@ -38,7 +37,7 @@ def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions
     from cranfield.evaluation.checking import check_files
     from cranfield.show.check_text import check_json, check_text
 
-    with shown_progress("checking"):
+    with output.shown_progress("checking"):
         report = check_files(judgments.source, expanded(runs), **reading.arguments())
     shown.write(lambda: check_json(report), lambda width, paint: check_text(report, width, paint))
     return 2 if report.unreadable else 0 if report.passes(strict=shown.strict) else 1
@@ -91,7 +90,7 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
     from cranfield.io.converting import convert_file
 
     view = chosen.view
-    with shown_progress("converting"):
+    with output.shown_progress("converting"):
         done = convert_file(
             source if view is None else view.of(source),
             target,
@@ -113,7 +112,7 @@ def _into_store(source: str, target: str, assessor: str | None, kind: str | None
 
     if source == "-" and assessor is None:
         raise click.UsageError("standard input has no file name to use; give --assessor.")
-    with shown_progress("importing"):
+    with output.shown_progress("importing"):
         done = import_file(source, target, assessor, kind=kind, format=format)
     output.say(str(done))
     for note in done.notes:

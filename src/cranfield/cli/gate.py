@@ -14,7 +14,7 @@ from cranfield.cli.correcting_options import CorrectedOptions, corrected_source
 from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, option
-from cranfield.cli.progress import shown_progress
+from cranfield.cli.output import shown_progress
 from cranfield.cli.run_files import only, opened
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.comparison.multiple_testing import of_p_values

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cranfield.cli import output
-from cranfield.cli.options import Command, Option, OptionGroup, argument, file, option
+from cranfield.cli.options import Command, Option, OptionGroup, argument, file, flag, option
 from cranfield.errors import CranfieldError
 from cranfield.io.formats import readable
 from cranfield.io.formats.store import JudgmentView
@@ -57,9 +57,8 @@ class ReadingOptions(FormatOptions):
 
 
 class IdCheckOptions(OptionGroup, section="Input"):
-    check_ids: bool = option(
+    check_ids: bool = flag(
         "--no-id-check",
-        is_flag=True,
         flag_value=False,
         default=True,
         help="Evaluate a run even if it has no query, or no judged document, in common with the judgments.",
@@ -110,9 +109,7 @@ class ViewOptions(AssessorOptions):
         metavar="RULE",
         help=f"Which grade counts where assessors differ [{next(iter(RULES))}].",
     )
-    pooled: bool = option(
-        "--pooled", is_flag=True, help="Include documents that were pooled but not judged, as -1, for infAP."
-    )
+    pooled: bool = flag("--pooled", help="Include documents that were pooled but not judged, as -1, for infAP.")
 
     @property
     def view(self) -> JudgmentView | None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from cranfield.cli import options, output, system_options
+from cranfield.cli import options, output
 from cranfield.cli.input_options import RunFormatOptions
 from cranfield.cli.judge_model import ModelOptions, decide_with_model, judge_with_model
 from cranfield.cli.measure_options import MeasureOptions
-from cranfield.cli.options import argument, option
+from cranfield.cli.options import argument, flag, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.judging.pool import DECIDE, ORDERS, FollowPlan, Order
 from cranfield.words import count
@@ -37,16 +37,12 @@ class JudgedRunOptions(RunFormatOptions):
 
 
 class DecisionOptions(JudgedRunOptions, section="Comparison"):
-    decide: bool = option(
-        "--decide",
-        is_flag=True,
-        help="Judge until it is decided whether the other RUNs are better or worse than the first.",
+    decide: bool = flag(
+        "--decide", help="Judge until it is decided whether the other RUNs are better or worse than the first."
     )
-    all_pairs: bool = option(
-        "--all", is_flag=True, help="With --decide, compare every RUN with every other: decide their order."
-    )
-    order: str | None = system_options.order()
-    depth: int | None = system_options.depth(None, "10, or the cutoff of the measure")
+    all_pairs: bool = flag("--all", help="With --decide, compare every RUN with every other: decide their order.")
+    order: str | None = options.order()
+    depth: int | None = options.depth_of_runs(None, "10, or the cutoff of the measure")
 
     def check(self, runs: tuple[str, ...]) -> Order | None:
         """The order that is chosen; options that contradict each other are refused."""
@@ -77,16 +73,14 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
         metavar="ADDRESS",
         help="The address to listen on; any other address requires a token [127.0.0.1].",
     )
-    port: int | None = option(
-        "--port", type=click.IntRange(0, 65535), metavar="N", help="The port [8765, or a free one]."
-    )
+    port: int | None = number("--port", most=65535, help="The port [8765, or a free one].")
     names: tuple[str, ...] = option(
         "--known-as", multiple=True, metavar="HOST", help="Another host name of this machine."
     )
     pictures: str | None = option(
         "--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE]."
     )
-    no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
+    no_browser: bool = flag("--no-browser", help="Only print the address.")
 
 
 @options.command("judge", store=argument(required=False), runs=options.ANY_RUNS)

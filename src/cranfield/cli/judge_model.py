@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import output
-from cranfield.cli.options import OptionGroup, option
+from cranfield.cli.options import OptionGroup, flag, jobs, number, option
 from cranfield.cli.process import INTERRUPTED
-from cranfield.cli.system_options import jobs
 from cranfield.errors import InputError
 from cranfield.judging.models.ask_model import CANARIES
 from cranfield.show.layout import wrapped
@@ -57,31 +56,22 @@ class ModelOptions(OptionGroup, section="Model"):
         help="A setting of the model: url, model, key (an environment variable), prompt, samples, …",
     )
     jobs: int = jobs(4)
-    limit: int | None = option("--limit", type=click.IntRange(1), metavar="N", help="At most N requests.")
+    limit: int | None = number("--limit", least=1, help="At most N requests.")
     budget: int | None = option(
         "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most TOKENS tokens on this assessor."
     )
-    canaries: int = option(
-        "--canaries",
-        type=click.IntRange(0, 1000),
-        default=CANARIES,
-        metavar="N",
-        help=f"Add N decoy documents that only look relevant [{CANARIES}].",
+    canaries: int = number(
+        "--canaries", most=1000, default=CANARIES, help=f"Add N decoy documents that only look relevant [{CANARIES}]."
     )
-    check_order: int = option(
+    check_order: int = number(
         "--check-order",
-        type=click.IntRange(0, 100_000),
+        most=100_000,
         default=0,
-        metavar="N",
         help="Ask which of two documents is better, for N pairs in both orders [0].",
     )
-    again: bool = option(
-        "--again", is_flag=True, help="Ask again about documents for which the model's reply could not be read."
-    )
-    dry_run: bool = option("--dry-run", is_flag=True, help="Only print how many requests and tokens it would take.")
-    show_missing: bool = option(
-        "--show-missing", is_flag=True, help="List the documents that the model did not grade, and why."
-    )
+    again: bool = flag("--again", help="Ask again about documents for which the model's reply could not be read.")
+    dry_run: bool = flag("--dry-run", help="Only print how many requests and tokens it would take.")
+    show_missing: bool = flag("--show-missing", help="List the documents that the model did not grade, and why.")
 
     @property
     def named(self) -> list[str]:
@@ -180,7 +170,6 @@ def _chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAss
 @contextmanager
 def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
     """Show the progress of the model on a terminal while the block runs."""
-    from cranfield.cli.progress import shown_progress
     from cranfield.io.progress import WorkProgress
     from cranfield.judging.models import ModelProgress
     from cranfield.judging.models.work import AskingEstimate
@@ -200,5 +189,5 @@ def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
                 waited = f"Waiting for {count(under_way, 'request')} in progress; press Ctrl-C again to stop at once."
                 output.say(waited, err=True)
 
-    with shown_progress(name) as shown:
+    with output.shown_progress(name) as shown:
         yield ShownProgress(shown)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cranfield.cli.options import OptionGroup, file, option
+from cranfield.cli.options import OptionGroup, file, flag, option
 from cranfield.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MeasureOptions(ImportOptions):
     rel: float | None = option(
         "--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."
     )
-    judged_only: bool = option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings.")
+    judged_only: bool = flag("--judged-only", help="Leave unjudged documents out of the rankings.")
     imports: Sequence[str] = IMPORTS  # also here, as the last one
 
     @property

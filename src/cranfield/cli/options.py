@@ -66,6 +66,15 @@ def option(*names: str, **attributes: Any) -> Any:
     return Declared(names, attributes)
 
 
+def flag(*names: str, **attributes: Any) -> Any:
+    return option(*names, is_flag=True, **attributes)
+
+
+def number(*names: str, least: int = 0, most: int | None = None, **attributes: Any) -> Any:
+    """Declare an option that takes a whole number."""
+    return option(*names, type=click.IntRange(least, most), metavar="N", **attributes)
+
+
 def argument(**attributes: Any) -> Any:
     """Declare an argument, in a group or of a command; click.Argument describes the attributes."""
     return Declared((), attributes)
@@ -235,17 +244,16 @@ def file(*names: str, help: str, **attributes: Any) -> Any:
 RUNS = argument(nargs=-1, required=True, metavar="RUN...")
 ANY_RUNS = argument(nargs=-1, metavar="[RUN]...")
 BASELINE = option("-b", "--baseline", metavar="RUN", help="Compare the other runs with this one.")
-BOUNDS = option(
-    "--bounds", is_flag=True, help="Show how low and how high each value could be, given the unjudged documents."
-)
+BOUNDS = flag("--bounds", help="Show how low and how high each value could be, given the unjudged documents.")
 SEGMENTS = file("--by", parameter="segments", help="Segments of the queries: a file of query and segment.")
-FORCE = option("--force", is_flag=True, help="Overwrite an existing file.")
+FORCE = flag("--force", help="Overwrite an existing file.")
+QUERY_IDS = option("--query", multiple=True, metavar="ID", help="Only this query; may be repeated.")
 SEED = option("--seed", type=int, default=0, metavar="N", help="The seed of the random draws [0].")
 
 
 def depth(default: int) -> Any:
     help_text = f"How many documents of a ranking [{default}]."
-    return option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
+    return number("-k", least=1, default=default, help=help_text)
 
 
 def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Any:
@@ -257,7 +265,7 @@ def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Any:
 
 def worst(default: int) -> Any:
     help_text = f"Show the N worst queries, and why they fail [{default}]."
-    return option("--worst", type=click.IntRange(0), default=default, metavar="N", help=help_text)
+    return number("--worst", default=default, help=help_text)
 
 
 def config(default: str | None) -> Any:
@@ -265,6 +273,44 @@ def config(default: str | None) -> Any:
 
     help_text = f"A TOML file of settings [{default or 'none'}]."
     return option("--config", type=click.Path(path_type=Path), default=default, metavar="FILE", help=help_text)
+
+
+def jobs(default: int) -> Any:
+    help_text = f"How many requests run at a time [{default}]."
+    return number("--jobs", least=1, most=256, default=default, help=help_text)
+
+
+class AskingOptions(OptionGroup, section="System"):
+    jobs: int = jobs(1)
+    timeout: float | None = option(
+        "--timeout", type=click.FloatRange(0.001), metavar="SECONDS", help="Seconds to wait for a server's answer."
+    )
+    collapse: str | None = option(
+        "--collapse",
+        metavar="RULE",
+        help="Turn ids of chunks into ids of documents: a separator such as '#', a regular expression with one group, "
+        "or a file of two columns.",
+    )
+    corpus: str | None
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        from cranfield.systems.opening import KINDS
+
+        names = joined((name for name, kind in KINDS.items() if kind.short), "and")
+        help_text = f"The collection with the documents that {names} search."
+        cls.corpus = option("--corpus", metavar="COLLECTION", help=help_text)
+        super().__init_subclass__(**others)
+
+
+def order() -> Any:
+    from cranfield.judging.pool import ORDERS
+
+    help_text = f"The order in which documents are judged: {joined(ORDERS, 'or')} [at random]."
+    return option("--order", type=click.Choice(list(ORDERS)), metavar="ORDER", help=help_text)
+
+
+def depth_of_runs(default: int | None, shown: str) -> Any:
+    return option("--depth", type=int, default=default, metavar="N", help=f"The deepest rank read [{shown}].")
 
 
 # What commands print, and the extension of its files: the first for people, the others for programs and papers.

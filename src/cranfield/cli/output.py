@@ -1,4 +1,4 @@
-"""Where output goes: a terminal with its width and colours, a pipe, or a file."""
+"""Where output goes: a terminal with its width and colours, a pipe, or a file; and the progress of commands."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from cranfield.words import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from cranfield.io.progress import WorkProgress
+    from cranfield.io.streams import Stream
+    from cranfield.systems.asking import Silent
 
 # The colours that every terminal has, in the shades that its owner chose.
 CODES = {
@@ -135,6 +139,49 @@ def _encodable(text: str) -> str:
 def refuse_existing(path: Path) -> None:
     if os.path.lexists(path):
         raise OutputError(str(path), "this file already exists and was not changed.", hint="move it away first")
+
+
+@contextmanager
+def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[WorkProgress]:
+    """While the block runs, a line on standard error: on a terminal only, after a second, and removed at the end."""
+    from cranfield.io.progress import StatusLine, WorkProgress
+
+    progress = WorkProgress(what, total, unit=unit)
+    if not sys.stderr.isatty():
+        yield progress
+        return
+    line = StatusLine(progress)
+    with interrupted_by(line.clear):
+        line.start()
+        try:
+            yield progress
+        finally:
+            line.end()
+
+
+@contextmanager
+def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[WorkProgress]:
+    """Show how much of some files has been read, and how long the next step takes."""
+    with shown_progress(what, sum(stream.size or 0 for stream in streams), unit="bytes") as progress:
+        for stream in streams:
+            stream.on_read = progress.advance
+        yield progress
+
+
+@contextmanager
+def shown_asking(name: str) -> Iterator[Silent]:
+    """Show how many queries a system has answered."""
+    from cranfield.systems.asking import Answer, Silent
+
+    class AskingProgress(Silent):
+        def start(self, done: int, queries: int) -> None:
+            shown.begin(done, queries)
+
+        def answer(self, answer: Answer) -> None:
+            shown.advance(failed=answer.ranking is None)
+
+    with shown_progress(name) as shown:
+        yield AskingProgress()
 
 
 LONGEST = 500  # letters

@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from cranfield.cli import options, system_options
+from cranfield.cli import options, output
 from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
-from cranfield.cli.options import argument, option
-from cranfield.cli.progress import shown_progress
+from cranfield.cli.options import argument, flag, option
 from cranfield.cli.run_files import expanded, opened
 from cranfield.show.charts import CHARTS
 from cranfield.show.pictures import FORMATS
@@ -32,9 +31,9 @@ class ChartOptions(options.OptionGroup, section="Chart"):
         metavar="RUN",
         help="Show this run in colour, beside the best, and the others in grey; may be repeated.",
     )
-    dark: bool = option("--dark", is_flag=True, help="Colours for a dark page or slide.")
-    query_ids: tuple[str, ...] = system_options.QUERY_IDS
-    no_title: bool = option("--no-title", is_flag=True, help="Leave out the title, for a figure with a caption.")
+    dark: bool = flag("--dark", help="Colours for a dark page or slide.")
+    query_ids: tuple[str, ...] = options.QUERY_IDS
+    no_title: bool = flag("--no-title", help="Leave out the title, for a figure with a caption.")
 
 
 class PlotJudgmentOptions(JudgmentOptions):
@@ -78,7 +77,7 @@ def command(
         own["lengths"] = documents.lengths
     paths = expanded(runs)
     judged, measured = documents.measured(judgments.source, opened(paths), paths)
-    with shown_progress("drawing"):
+    with output.shown_progress("drawing"):
         chosen = measures.chosen(CHARTS[chart.kind].usual)
         spec = draw_chart(chart.kind, judged, measured, chosen, **own, **reading.arguments())
         save_chart(spec, chart.file, columns=chart.columns, title=not chart.no_title, dark=chart.dark)

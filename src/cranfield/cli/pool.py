@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cranfield.cli import options, output, system_options
+from cranfield.cli import options, output
 from cranfield.cli.input_options import FormatOptions
-from cranfield.cli.options import argument, option
+from cranfield.cli.options import argument, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.io.source import run_name
@@ -48,28 +48,17 @@ class ShareOfAll(click.ParamType[float]):
 
 
 class PoolOptions(options.OptionGroup, section="Pool"):
-    depth: int = system_options.depth(DEPTH, str(DEPTH))
-    query_ids: tuple[str, ...] = system_options.QUERY_IDS
-    limit: int | None = option(
-        "--limit",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Take at most N documents for each query, the first in the order.",
+    depth: int = options.depth_of_runs(DEPTH, str(DEPTH))
+    query_ids: tuple[str, ...] = options.QUERY_IDS
+    limit: int | None = number(
+        "--limit", least=1, help="Take at most N documents for each query, the first in the order."
     )
-    order: str | None = system_options.order()
-    sample: int | None = option(
-        "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries; models judge all queries."
+    order: str | None = options.order()
+    sample: int | None = number("--sample", least=1, help="People judge N random queries; models judge all queries.")
+    sample_below: int = number(
+        "--sample-below", default=0, help="Also take N random documents for each query from below the depth."
     )
-    sample_below: int = option(
-        "--sample-below",
-        type=click.IntRange(0),
-        default=0,
-        metavar="N",
-        help="Also take N random documents for each query from below the depth.",
-    )
-    sample_depth: int = option(
-        "--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep --sample-below goes [100]."
-    )
+    sample_depth: int = number("--sample-depth", least=1, default=100, help="How deep --sample-below goes [100].")
     overlap: float = option(
         "--overlap",
         type=ShareOfAll(),
@@ -84,7 +73,7 @@ class PoolOptions(options.OptionGroup, section="Pool"):
         return {name: getattr(self, name) for name in wanted} | {"sample": self.sample or 0}
 
 
-class AskedOptions(system_options.AskingOptions, section="System"):
+class AskedOptions(options.AskingOptions, section="System"):
     systems: tuple[str, ...] = option(
         "--system", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated."
     )
@@ -228,7 +217,6 @@ def _asked(
     name: str = "",
     **asking: Any,
 ) -> FirstAnswers:
-    from cranfield.cli.progress import shown_asking
     from cranfield.systems.asking import first_answers
     from cranfield.systems.collapse import collapse_by
     from cranfield.systems.opening import open_system
@@ -236,7 +224,7 @@ def _asked(
     opened = open_system(system, collection, name=name, timeout=timeout)
     to_document = collapse_by(collapse) if collapse else None
     try:
-        with shown_asking(opened.name) as progress:
+        with output.shown_asking(opened.name) as progress:
             return first_answers(opened, queries, k, progress, to_document=to_document, **asking)
     finally:
         opened.close()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from cranfield.cli import options, output
 from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
-from cranfield.cli.options import option
-from cranfield.cli.progress import shown_progress
+from cranfield.cli.options import flag, number, option
 from cranfield.cli.run_files import expanded, opened, with_baseline
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
@@ -31,15 +28,9 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
     collection: str | None = options.collection("builtin if QRELS is", queries=False)
     segments: str | None = options.SEGMENTS
     bounds: bool = options.BOUNDS
-    queries: int = option(
-        "--queries",
-        type=click.IntRange(0),
-        default=1000,
-        metavar="N",
-        help="How many queries to show rankings for [1000].",
-    )
+    queries: int = number("--queries", default=1000, help="How many queries to show rankings for [1000].")
     k: int = options.depth(10)
-    no_charts: bool = option("--no-charts", is_flag=True, help="Leave out the charts, which take 0.9 MB.")
+    no_charts: bool = flag("--no-charts", help="Leave out the charts, which take 0.9 MB.")
     removal: bool | None = option(
         "--removal/--no-removal",
         default=None,
@@ -79,7 +70,7 @@ def command(
     if comparison.baseline is not None:
         paths, base = with_baseline(paths, comparison.baseline)
     judged, measured = documents.measured(judgments.source, opened(paths), paths)
-    with shown_progress("writing the report"):
+    with output.shown_progress("writing the report"):
         named = readable_runs(measured)
         written = write_report(
             judged,

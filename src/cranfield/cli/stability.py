@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, output
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
-from cranfield.cli.options import option
-from cranfield.cli.progress import shown_progress
+from cranfield.cli.options import flag, number, option
 from cranfield.cli.run_files import expanded
 
 
@@ -26,15 +25,10 @@ class RemovalOptions(options.OptionGroup, section="Comparison"):
     )
     repeats: int = option("--repeats", type=int, default=20, metavar="N", help="How often each share is drawn [20].")
     seed: int = options.SEED
-    leave_out: bool = option(
-        "--leave-out", is_flag=True, help="Instead, leave each run out of the pool: what would it have lost?"
-    )
+    leave_out: bool = flag("--leave-out", help="Instead, leave each run out of the pool: what would it have lost?")
     groups: str | None = options.file("--groups", help="Runs to leave out together: a file of run and group.")
-    pool_depth: int | None = option(
-        "--pool-depth",
-        type=click.IntRange(1),
-        metavar="N",
-        help="How deep the pool was [the depth to which everything is judged].",
+    pool_depth: int | None = number(
+        "--pool-depth", least=1, help="How deep the pool was [the depth to which everything is judged]."
     )
 
 
@@ -68,13 +62,13 @@ def command(
         random = ("fractions", "design", "repeats", "seed")
         _refuse("{} is for random shares and cannot be used with --leave-out.", *random)
         settings |= {"groups": removal.groups, "pool_depth": removal.pool_depth}
-        with shown_progress("leaving runs out"):
+        with output.shown_progress("leaving runs out"):
             lost = reusability(qrels, expanded(runs), measures.chosen(USUAL_MEASURES), **settings)
         shown.write(lost.to_json, lambda width, paint: reusability_text(lost, width, paint))
         return
     _refuse("{} needs --leave-out.", "groups", "pool_depth")
     settings |= {"design": removal.design, "repeats": removal.repeats, "seed": removal.seed}
-    with shown_progress("removing judgments"):
+    with output.shown_progress("removing judgments"):
         changed = stability(qrels, expanded(runs), measures.chosen(USUAL), removal.fractions or FRACTIONS, **settings)
     shown.write(changed.to_json, lambda width, paint: stability_text(changed, width, paint))
 

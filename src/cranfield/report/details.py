@@ -32,9 +32,7 @@ from cranfield.words import joined
 class RelevantDocuments:
     """The relevant documents of some queries as rows of the judgments, to find them in any run at once.
 
-    relevant: the documents of each query, the best first
-    most: how many of them have ranks
-    scope: what the measure looks at
+    relevant: the documents of each query, the best first; most: how many of them have ranks
     first: the ranks first[q] to first[q + 1] are those of query q
     """
 
@@ -222,14 +220,10 @@ QUERY_TEXT = 3_000
 
 
 def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
-    """Write the details of the worst queries, as many as requested.
+    """Write the details of the worst queries, as many as requested; returns what is left out, in words.
 
     details: of each query, by its place, the relevant documents and the grades of those that are shown
-    rankings: of each run the columns of `ShownRankings`. They are JSON texts of their own, which are parsed when
-        needed.
-    reasons, tags: those that the rankings refer to by number
-    documents: id, and where they are known title and text
-    Returns what is left out, in words.
+    rankings: of each run the columns of `ShownRankings`, as JSON texts of their own, which are parsed when needed
     """
     if gathered.judgments is None:
         data.add(details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations))

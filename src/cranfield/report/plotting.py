@@ -92,11 +92,8 @@ def save_chart(
     name = os.fspath(path)
     ending = os.path.splitext(name)[1].lower().removeprefix(".")
     if ending not in FORMATS:
-        raise OutputError(
-            name,
-            f"unsupported image format '.{ending}'." if ending else "the file name has no extension.",
-            hint=f"end it in {joined((f'.{each}' for each in FORMATS), 'or')}",
-        )
+        fact = f"unsupported image format '.{ending}'." if ending else "the file name has no extension."
+        raise OutputError(name, fact, hint=f"end it in {joined((f'.{each}' for each in FORMATS), 'or')}")
     shown = spec if columns is None else sized(spec, columns)
     shown = darkened(shown) if dark else shown
     content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)

@@ -122,8 +122,12 @@ def evaluated(
         name: _fitting(run, name, judgments, measures) if isinstance(run, Evaluation) else measured[name]
         for name, run in runs.items()
     }
-    for result in results.values():
-        _check_drawable(result)
+    for name, result in results.items():
+        for measure in result.measures:
+            largest = float(np.abs(result.column(measure)).max(initial=0.0))
+            if largest > LARGEST:
+                fact = f"{measure} of {name} is as large as {largest:g}, and a page shows no more than {LARGEST:g}."
+                raise MeasureError(fact, hint="use smaller grades, or less extreme parameters")
     return results
 
 
@@ -140,19 +144,6 @@ def _fitting(
         raise InputError(name, f"it was saved without {', '.join(map(str, lacking))}.", hint=f"it has {', '.join(run)}")
     flat = judgments.flat if isinstance(judgments, GroupedJudgments) else judgments
     if not run._has_ranks and flat is not None and run.qrels_sha256 != flat.sha256:
-        raise InputError(
-            name,
-            f"it was measured with other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
-            hint="evaluate the run again",
-        )
+        hashes = f"SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}"
+        raise InputError(name, f"it was measured with other judgments ({hashes}).", hint="evaluate the run again")
     return run.renamed(name)
-
-
-def _check_drawable(evaluation: Evaluation) -> None:
-    for measure in evaluation.measures:
-        largest = float(np.abs(evaluation.column(measure)).max(initial=0.0))
-        if largest > LARGEST:
-            raise MeasureError(
-                f"{measure} of {evaluation.run} is as large as {largest:g}, and a page shows no more than {LARGEST:g}.",
-                hint="use smaller grades, or less extreme parameters",
-            )

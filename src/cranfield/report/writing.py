@@ -131,23 +131,13 @@ def write_report(
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     judgments: Any = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
     if are_corrected(judgments):
-        raise CranfieldError(
-            "a report shows values of queries, and only means are corrected.",
-            hint="compare the runs by these judgments; or give those of people or of the model",
-        )
+        hint = "compare the runs by these judgments; or give those of people or of the model"
+        raise CranfieldError("a report shows values of queries, and only means are corrected.", hint=hint)
+    options: dict[str, Any] = {"policy": policy, "format": format, "lengths": lengths, "check_ids": check_ids}
     request = Request(
         qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
-        runs=evaluated(
-            judgments,
-            named,
-            wanted,
-            k if queries else 0,
-            policy=policy,
-            format=format,
-            lengths=lengths,
-            check_ids=check_ids,
-        ),
+        runs=evaluated(judgments, named, wanted, k if queries else 0, **options),
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
@@ -250,11 +240,8 @@ def write_test(found: ProjectTest, path: str | os.PathLike[str], *, command: str
     # The page tests as the gate of the project does, so both decide alike.
     gate = next((tested.gate for tested in results if tested.gate is not None), None)
     empty = {tested.system for tested in results if len(tested.recorded.empty) == tested.recorded.answered}
-    rankings |= {
-        tested.system: tested.recorded.path
-        for tested in results
-        if tested.recorded.answered and tested.system not in empty
-    }
+    answered = [tested for tested in results if tested.recorded.answered and tested.system not in empty]
+    rankings |= {tested.system: tested.recorded.path for tested in answered}
     return write_report(
         collection.qrels,
         runs,

@@ -118,15 +118,11 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
     if inspect.isawaitable(answer) or hasattr(answer, "__aiter__"):
         if inspect.iscoroutine(answer):
             answer.close()  # left open, it would warn that it was never awaited
-        raise SystemFailure(
-            "the answer is asynchronous, but nothing awaits it.",
-            hint="give a function that waits and returns a list: lambda query, k: asyncio.run(search(query, k))",
-        )
+        hint = "give a function that waits and returns a list: lambda query, k: asyncio.run(search(query, k))"
+        raise SystemFailure("the answer is asynchronous, but nothing awaits it.", hint=hint)
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
-        raise SystemFailure(
-            f"the answer is {type(answer).__name__}, not a list of results.",
-            hint="return ids, (id, score) pairs or {id: score}",
-        )
+        fact = f"the answer is {type(answer).__name__}, not a list of results."
+        raise SystemFailure(fact, hint="return ids, (id, score) pairs or {id: score}")
     results = list(answer)
     id_place = id_path
     if results and not id_path and not _is_id(first := without_score(results[0])):
@@ -201,10 +197,8 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     if len({doc_id for doc_id, _ in ranking}) == len(ranking):
         return ranking
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)
-    raise SystemFailure(
-        f"document '{twice}' appears twice in the answer.",
-        hint=f"if these are chunks, turn their ids into ids of documents: {given('collapse')}",
-    )
+    hint = f"if these are chunks, turn their ids into ids of documents: {given('collapse')}"
+    raise SystemFailure(f"document '{twice}' appears twice in the answer.", hint=hint)
 
 
 def _is_id(result: Any) -> bool:

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from cranfield.errors import InputError
 from cranfield.systems.answers import CHUNK_IDS, Ranking, Returned, look_up, texts_of, without_score
@@ -108,31 +108,25 @@ DEEPEST = 64  # times the documents wanted; a system that repeats one document m
 RolledUp = Literal["", "rolled", "short"]
 
 
-class RolledAnswer(NamedTuple):
-    """An answer whose chunks count as their documents, each once, at its best rank.
+def rolled_up(
+    search: Callable[[int], Returned], k: int, to_document: Collapse | None
+) -> tuple[Ranking, Returned, RolledUp]:
+    """Ask for k documents, each once, at the rank of its best chunk: `search` gives a number of chunks.
 
-    rolled: "" where every result is a document of its own; "short" where the system has too few chunks, or returns no
-        more of them, for the number of documents that was wanted
+    The last part is "" where every result is a document of its own; "short" where the system has too few chunks, or
+    returns no more of them, for the number of documents that was wanted.
     """
-
-    ranking: Ranking
-    returned: Returned
-    rolled: RolledUp
-
-
-def rolled_up(search: Callable[[int], Returned], k: int, to_document: Collapse | None) -> RolledAnswer:
-    """Ask for k documents: `search` gives the results for a number of chunks."""
     wanted, before = k, -1
     while True:
         returned = search(wanted)
         given = len(returned.ranking)
         if to_document is None and not _has_chunks(returned):
-            return RolledAnswer(returned.ranking, returned, "")
+            return returned.ranking, returned, ""
         ranking = collapse(returned.ranking, to_document or str)
         if len(ranking) >= k:
-            return RolledAnswer(ranking, returned, "rolled" if len(ranking) < given else "")
+            return ranking, returned, "rolled" if len(ranking) < given else ""
         if given < wanted or given <= before or wanted >= DEEPEST * k:
-            return RolledAnswer(ranking, returned, "short")
+            return ranking, returned, "short"
         before, wanted = given, min(2 * wanted, DEEPEST * k)
 
 

@@ -79,20 +79,14 @@ class Collection:
     def judgments(self) -> Judgments:
         """The judgments; an error if there are none yet, or of queries whose text is not known."""
         if self.qrels is None:
-            raise InputError(
-                self.name,
-                "there are no judgments yet.",
-                hint=f"'cranfield judge' opens a page to judge on; or put judgments into {USUAL_QRELS}",
-            )
+            hint = f"'cranfield judge' opens a page to judge on; or put judgments into {USUAL_QRELS}"
+            raise InputError(self.name, "there are no judgments yet.", hint=hint)
         judgments = Judgments.read(self.qrels)
         lacking = [query for query in judgments.query_ids if query not in self.queries]
         if lacking:
-            raise InputError(
-                self.name,
-                f"{count(len(lacking), 'judged query has', 'judged queries have')} no text: {_first(lacking)}.",
-                hint=f"the ids of the queries are {_first(list(self.queries))}; "
-                "queries and judgments need the same ids, and lines of plain text are numbered from 1",
-            )
+            fact = f"{count(len(lacking), 'judged query has', 'judged queries have')} no text: {_first(lacking)}."
+            same = "queries and judgments need the same ids, and lines of plain text are numbered from 1"
+            raise InputError(self.name, fact, hint=f"the ids of the queries are {_first(list(self.queries))}; {same}")
         return judgments
 
     def judged_queries(self) -> dict[str, str]:
@@ -111,9 +105,6 @@ def kept_in_memory(collection: Collection) -> Collection:
     """The same collection for several uses: its judgments are parsed, and its corpus is kept when it is first read.
 
     A corpus of more than 128 million letters is not kept, but read again each time.
-
-    >>> kept_in_memory(open_collection("builtin")).qrels
-    Judgments(queries=60, judgments=784)
     """
     return replace(
         collection,
@@ -177,11 +168,7 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
 
 
 def collection_beside(qrels: str) -> str | None:
-    """What `open_collection` takes for the collection that judgments belong to; None where no queries are beside them.
-
-    >>> collection_beside("builtin"), collection_beside("builtin:ten")
-    ('builtin', None)
-    """
+    """What `open_collection` takes for the collection of some judgments; None where no queries are beside them."""
     return BUILTIN if qrels == BUILTIN and not os.path.exists(qrels) else folder_of_queries(qrels)
 
 

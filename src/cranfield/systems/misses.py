@@ -28,16 +28,13 @@ class Place(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """A query that performs poorly: what was expected and what was returned.
-
-    apart: how many of its relevant documents have no word in common with it; None if there is no corpus to look at
-    """
+    """A query that performs poorly: what was expected and what was returned."""
 
     facts: QueryFacts
     text: str
     expected: tuple[Place, ...]
     returned: tuple[Place, ...]
-    apart: int | None
+    apart: int | None  # relevant documents that have no word in common with it; None without a corpus
 
     @property
     def why(self) -> str:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
@@ -29,12 +30,12 @@ _TOP_K = "similarity_top_k"
 
 
 def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> PythonSearch:
-    target, *others = (settings.get(key) for key in ("object", "id", "score", "order"))
-    if not target or ":" not in target:
+    read = dict(settings)
+    target = read.pop("object", "")
+    if ":" not in target:
         raise InputError(name, "object = 'package.module:name' is needed.")
     secrets.keep_parts(re.split("[.:]", target))  # which messages name one by one
-    id, score, order = others
-    return PythonSearch(load_object(target), name, id=id or "", score=score, order=order)
+    return PythonSearch(load_object(target), name, **read)
 
 
 class PythonSearch:
@@ -76,12 +77,10 @@ def load_object(path: str) -> Any:
         raise InputError(path, f"importing it failed: {error}.") from error
     except (Exception, SystemExit) as error:
         raise InputError(path, f"importing it failed: {type(error).__name__}: {error}") from error
-    found: Any = module
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise InputError(path, f"module '{module_name}' has no '{attribute}'.")
-        found = getattr(found, part)
-    return found
+    try:
+        return attrgetter(attribute)(module)
+    except AttributeError:
+        raise InputError(path, f"module '{module_name}' has no '{attribute}'.") from None
 
 
 def search_of(target: Any, name: str = "the system") -> Ask:
@@ -107,11 +106,9 @@ def search_of(target: Any, name: str = "the system") -> Ask:
     if awaited := _awaited(target):
         fact = f"{type(target).__name__} can be asked only asynchronously, with {awaited}."
         raise InputError(name, fact, hint=_wait_for(awaited))
-    raise InputError(
-        name,
-        f"{type(target).__name__} cannot be asked: it has none of search, invoke and retrieve, and is not callable.",
-        hint="give a function (query, k) that returns ids or (id, score) pairs",
-    )
+    fact = "cannot be asked: it has none of search, invoke and retrieve, and is not callable."
+    hint = "give a function (query, k) that returns ids or (id, score) pairs"
+    raise InputError(name, f"{type(target).__name__} {fact}", hint=hint)
 
 
 def _awaited(target: Any) -> str:

@@ -224,10 +224,10 @@ class _Output(NamedTuple):
         elif partial.begun and not force:
             raise OutputError(str(partial.path), "there is an unfinished run here.", hint=hint)
         elif self.is_file and os.path.exists(self.path) and not partial.begun and not force:
-            what = "this run was made in a different way, or has changed since." if resume else ""
-            raise OutputError(
-                self.path, what or "this file already exists.", hint=f"{given('force', True)} replaces it"
+            what = (
+                "this run was made in a different way, or has changed since" if resume else "this file already exists"
             )
+            raise OutputError(self.path, f"{what}.", hint=f"{given('force', True)} replaces it")
         else:
             partial.start()
 

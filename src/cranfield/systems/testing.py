@@ -182,14 +182,11 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class ProjectTest:
-    """The results of testing the systems of a project, and the collection used.
-
-    unjudged: the queries without judgments, which are not asked
-    """
+    """The results of testing the systems of a project, and the collection used."""
 
     collection: Collection
     systems: tuple[Tested, ...]
-    unjudged: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()  # queries without judgments, which are not asked
 
     @property
     def passed(self) -> bool:

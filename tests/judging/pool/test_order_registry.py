@@ -42,10 +42,7 @@ def test_a_new_order_is_used_and_named(alphabet, store):
 
 
 def test_a_new_order_appears_in_help_errors_and_documentation(alphabet, monkeypatch):
-    options, *commands = (
-        importlib.import_module(f"cranfield.cli.{name}") for name in ("system_options", "pool", "judge")
-    )
-    importlib.reload(options)
+    commands = [importlib.import_module(f"cranfield.cli.{name}") for name in ("pool", "judge")]
     for command in commands:
         reloaded = importlib.reload(command).command
         shown = " ".join(CliRunner().invoke(reloaded, ["--help"]).output.split())
@@ -57,7 +54,6 @@ def test_a_new_order_appears_in_help_errors_and_documentation(alphabet, monkeypa
     assert "alphabet   by the names of documents" in shown
     assert "| `alphabet` | by the names of documents | no | nothing else helps |" in table()
     monkeypatch.undo()
-    importlib.reload(options)
     for command in commands:
         importlib.reload(command)
 

@@ -1,16 +1,23 @@
-"""The commands of a project, with its systems in cranfield.toml: `cranfield init`, `test`, `accept`, and `demo`."""
+"""The commands about live systems: `cranfield init`, `test` and `accept`, with cranfield.toml; `run`, and `demo`."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+
+import click
 
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
-from cranfield.cli.options import argument
+from cranfield.cli.options import argument, flag, number
+from cranfield.io.formats import FORMATS, writable
 from cranfield.io.placed_rows import CORPUS
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
+from cranfield.systems.opening import short_names
+from cranfield.words import joined
 
 
 class ConfigOptions(options.OptionGroup, section="Input"):
@@ -106,13 +113,12 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.judging_hints import say_unjudged
-    from cranfield.cli.progress import shown_asking
     from cranfield.show.systems_text import tested_lines
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import run_test
 
     project.import_measures()
-    tested = run_test(read_project(project.config), shown_asking, systems, shown.worst)
+    tested = run_test(read_project(project.config), output.shown_asking, systems, shown.worst)
     for line in tested_lines(tested, shown.worst, output.width(), output.paint()):
         output.say(line)
     own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
@@ -142,6 +148,83 @@ def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
     project.import_measures()
     for name, (before, now) in accept(read_project(project.config), systems).items():
         output.say(accepted_line(name, before, now))
+
+
+class RunOptions(options.AskingOptions, section="System"):
+    k: int = options.depth(100)
+    retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")
+    give_up: int = number("--give-up", default=10, help="Stop after N failures in a row; 0 never stops [10].")
+
+
+class WrittenOptions(options.OptionGroup, section="Output"):
+    file: str = options.written(required=True)
+    resume: bool = flag("--resume", help="Finish a run that an earlier call began.")
+    force: bool = options.FORCE
+
+
+@options.command("run", system=argument(), queries=argument())
+def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) -> None:
+    """Ask SYSTEM all QUERIES and write its answers as a run, in the format of its name: EXTENSIONS; otherwise trec.
+
+    SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
+    a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
+
+    \b
+    Example:
+      cranfield run sqlite builtin -k 100 -o sqlite.run
+    """
+    from cranfield.systems.collapse import collapse_by
+    from cranfield.systems.collection import open_collection
+    from cranfield.systems.opening import open_system
+    from cranfield.systems.query_files import read_queries
+    from cranfield.systems.recording import record
+
+    file = written.file
+    say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
+    collection = open_collection(asking.corpus) if asking.corpus else None
+    if os.path.isfile(queries):
+        texts = read_queries(queries)
+    else:
+        asked = open_collection(queries)
+        collection, texts = collection or asked, asked.judged_queries()
+        if len(texts) < len(asked.queries):
+            say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+    opened = open_system(system, collection, timeout=asking.timeout)
+    known = collection.ids if collection and collection.corpus else None
+    to_document = collapse_by(asking.collapse) if asking.collapse else None
+    try:
+        with output.shown_asking(opened.name) as progress:
+            recorded = record(
+                opened,
+                texts,
+                file,
+                asking.k,
+                resume=written.resume,
+                force=written.force,
+                on_start=progress.start,
+                on_answer=progress.answer,
+                jobs=asking.jobs,
+                retries=asking.retries,
+                give_up=asking.give_up,
+                to_document=to_document,
+                known=known,
+                conditions={"collapse": asking.collapse or ""},
+            )
+    finally:
+        opened.close()
+
+    from cranfield.show.systems_text import recorded_lines
+
+    for line in recorded_lines(recorded, output.width(), output.paint()):
+        say(line)
+    if not recorded.complete:
+        if os.path.exists(f"{file}.partial"):
+            say("  Hint: run the same command with --resume to ask only the missing queries")
+        click.get_current_context().exit(1)
+
+
+_EXTENSIONS = (FORMATS[name].extensions[0] for name in writable(["run"]) if FORMATS[name].extensions)
+options.fill_help(run, SHORT_NAMES=", ".join(short_names()), EXTENSIONS=joined(_EXTENSIONS, "or"))
 
 
 @options.command("demo")
