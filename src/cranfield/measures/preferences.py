@@ -102,8 +102,8 @@ def pairs(judged: PreferenceRanks) -> Numbers:
 
     prefs_pair = 1/pairs · Σ c(x, y) / (c(x, y) + c(y, x)), x above y, c(x, y) = groups that prefer x
     """
-    found = judged.pairs
-    return ratio(found.agreeing_ret + found.agreeing_imp, found.ret + found.imp + found.none)
+    counted = judged.pairs
+    return ratio(counted.agreeing_ret + counted.agreeing_imp, counted.ret + counted.imp + counted.none)
 
 
 @preference_measure("prefs_pair_imp", advice="prefs_pair, where documents that were never retrieved should not count.")
@@ -112,8 +112,8 @@ def pairs_implied(judged: PreferenceRanks) -> Numbers:
 
     prefs_pair_imp = 1/pairs · Σ c(x, y) / (c(x, y) + c(y, x))
     """
-    found = judged.pairs
-    return ratio(found.agreeing_ret + found.agreeing_imp, found.ret + found.imp)
+    counted = judged.pairs
+    return ratio(counted.agreeing_ret + counted.agreeing_imp, counted.ret + counted.imp)
 
 
 @preference_measure("prefs_pair_ret", advice="prefs_pair for collections that change.")

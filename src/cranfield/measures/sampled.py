@@ -72,8 +72,8 @@ def inferred_ndcg(judged: StratumRanks) -> Numbers:
     above 1, and like every ratio of estimates it has a bias. sample_eval sorts grades as texts, so that 2 comes before
     10; we sort them as numbers.
     """
-    found = judged.count(np.ones(len(judged.rank), dtype=np.bool_))
-    stands_for = ratio(found, judged.count(judged.judged))
+    pooled = judged.count(np.ones(len(judged.rank), dtype=np.bool_))
+    stands_for = ratio(pooled, judged.count(judged.judged))
     gain = np.maximum(judged.grade, 0.0) / np.log2(judged.rank + 1.0)
     return ratio(judged.sum(stands_for[judged.stratum] * gain), _ideal_dcg(judged))
 

@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 DETAILED = 10  # up to this many queries and pairs are shown in detail
 
 
-def agreement_text(found: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    documents, queries = count(found.documents, "document"), count(found.queries, "query", "queries")
-    headline = f"{len(found.assessors)} assessors judged the same {documents} of {queries}."
+def agreement_text(agreement: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    documents, queries = count(agreement.documents, "document"), count(agreement.queries, "query", "queries")
+    headline = f"{len(agreement.assessors)} assessors judged the same {documents} of {queries}."
     lines = wrapped(headline, width=width)
-    lines += ["", *_statistics(found, width, paint.strong)]
-    grades = [[f"{grade:g}", str(share)] for grade, share in found.by_grade.items()]
+    lines += ["", *_statistics(agreement, width, paint.strong)]
+    grades = [[f"{grade:g}", str(share)] for grade, share in agreement.by_grade.items()]
     lines += ["", *aligned([["grade", "given by another too"], *grades], style=paint.strong)]
-    for pair in found.pairs[:DETAILED]:
+    for pair in agreement.pairs[:DETAILED]:
         if pair.documents:
-            lines += ["", *_table(found, pair, width, paint.strong)]
-    lines += _orders(found, width, paint.strong)
-    lines += ["", *_queries(found, width, paint.strong), *_worst(found, paint.strong)]
-    lines += ["", *map(paint.dim, _notes(found, width))]
+            lines += ["", *_table(agreement, pair, width, paint.strong)]
+    lines += _orders(agreement, width, paint.strong)
+    lines += ["", *_queries(agreement, width, paint.strong), *_worst(agreement, paint.strong)]
+    lines += ["", *map(paint.dim, _notes(agreement, width))]
     return "\n".join(lines)
 
 
-def _statistics(found: Agreement, width: int, style: Style) -> list[str]:
-    shown = found.pairs if len(found.pairs) > 1 else ()
-    rows = [["", "all" if shown else " – ".join(found.assessors), *(" – ".join(pair.assessors) for pair in shown)]]
-    rows.append(["documents", f"{found.documents:,}", *(f"{pair.documents:,}" for pair in shown)])
-    for name, estimate in found.statistics.items():
+def _statistics(agreement: Agreement, width: int, style: Style) -> list[str]:
+    shown = agreement.pairs if len(agreement.pairs) > 1 else ()
+    rows = [["", "all" if shown else " – ".join(agreement.assessors), *(" – ".join(pair.assessors) for pair in shown)]]
+    rows.append(["documents", f"{agreement.documents:,}", *(f"{pair.documents:,}" for pair in shown)])
+    for name, estimate in agreement.statistics.items():
         rows.append([name, str(estimate), *(str(pair.statistics[name]) for pair in shown)])
     return fitted(rows, width, style)
 
 
-def _table(found: Agreement, pair: PairAgreement, width: int, style: Style) -> list[str]:
+def _table(agreement: Agreement, pair: PairAgreement, width: int, style: Style) -> list[str]:
     one, other = pair.assessors
-    head = [one, *(f"{grade:g}" for grade in found.grades)]
-    rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(found.grades, pair.table, strict=True)]
+    head = [one, *(f"{grade:g}" for grade in agreement.grades)]
+    rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(agreement.grades, pair.table, strict=True)]
     title = wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width)
     return [*map(style, title), *fitted([head, *rows], width)]
 
 
-def _orders(found: Agreement, width: int, style: Style) -> list[str]:
-    orders = [(pair, pair.order) for pair in found.pairs if pair.order is not None]
+def _orders(agreement: Agreement, width: int, style: Style) -> list[str]:
+    orders = [(pair, pair.order) for pair in agreement.pairs if pair.order is not None]
     if not orders:
         return []
     rows = [["assessors", "tau", "moves most", "ranks"]]
@@ -67,33 +67,34 @@ def _orders(found: Agreement, width: int, style: Style) -> list[str]:
     return ["", *map(style, wrapped(title, width=width)), *fitted(rows, width, left=(0, 2))]
 
 
-def _queries(found: Agreement, width: int, style: Style) -> list[str]:
-    if len(found.by_query) < 2:
+def _queries(agreement: Agreement, width: int, style: Style) -> list[str]:
+    if len(agreement.by_query) < 2:
         return []
-    lowest = sorted(found.by_query.items(), key=lambda item: (item[1].agreement, -item[1].distance, item[0]))[:DETAILED]
+    by_agreement = sorted(agreement.by_query.items(), key=lambda item: (item[1].agreement, -item[1].distance, item[0]))
+    lowest = by_agreement[:DETAILED]
     rows = [["query", "documents", "agreement", "grades apart"]]
     rows += [[name, str(its.documents), f"{its.agreement:.3f}", f"{its.distance:.2f}"] for name, its in lowest]
-    title = "Queries with the least agreement" if len(found.by_query) > DETAILED else "Query by query"
+    title = "Queries with the least agreement" if len(agreement.by_query) > DETAILED else "Query by query"
     return [style(title), *fitted(rows, width)]
 
 
-def _worst(found: Agreement, style: Style) -> list[str]:
-    if not found.worst:
+def _worst(agreement: Agreement, style: Style) -> list[str]:
+    if not agreement.worst:
         return []
     rows: list[Sequence[str]] = [["query", "document", "grades"]]
-    for item in found.worst:
+    for item in agreement.worst:
         grades = ", ".join(f"{name} {grade:g}" for name, grade in item.grades.items())
         rows.append([item.query_id, item.doc_id, grades])
     return ["", style("Furthest apart"), *aligned(rows, left=(0, 1, 2))]
 
 
-def _notes(found: Agreement, width: int) -> list[str]:
+def _notes(agreement: Agreement, width: int) -> list[str]:
     notes = [
         "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing queries."
     ]
-    if len(found.assessors) > 2:
+    if len(agreement.assessors) > 2:
         notes.append("The kappas for all assessors are the means over the pairs.")
-    groups = [found.statistics, *(pair.statistics for pair in found.pairs)]
+    groups = [agreement.statistics, *(pair.statistics for pair in agreement.pairs)]
     estimates = [estimate for statistics in groups for estimate in statistics.values()]
     reasons = dict.fromkeys(estimate.reason for estimate in estimates if estimate.reason)
     notes += [f"{'No intervals' if 'interval' in why else '– not defined'}: {why}." for why in reasons]
@@ -108,40 +109,40 @@ BIASED = (
 )
 
 
-def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
-    queries = f" of {count(found.waiting_queries, 'query', 'queries')}" if found.waiting else ""
-    waits = f"{count(found.waiting, 'document')}{queries} {'waits' if found.waiting == 1 else 'wait'} to be judged"
-    yield from wrapped(f"{found.store}: {waits}", hang=2, width=width)
-    for line in _facts(found):
+def pool_lines(pooled: Pooled, width: int = WIDTH) -> Iterator[str]:
+    queries = f" of {count(pooled.waiting_queries, 'query', 'queries')}" if pooled.waiting else ""
+    waits = f"{count(pooled.waiting, 'document')}{queries} {'waits' if pooled.waiting == 1 else 'wait'} to be judged"
+    yield from wrapped(f"{pooled.store}: {waits}", hang=2, width=width)
+    for line in _facts(pooled):
         yield from wrapped(line, "  ", width=width)
 
 
-def _facts(found: Pooled) -> Iterator[str]:
-    judged = f", {found.judged:,} of them judged already" if found.judged else ""
-    yield f"{count(found.documents, 'document')} in the pool of {count(found.runs, 'run')}{judged}"
-    if found.new < found.waiting:
-        yield f"{found.new:,} of those that wait are new, {found.waiting - found.new:,} waited before"
-    if found.drawn:
-        queries = f"{len(found.drawn):,} of {count(found.queries, 'query', 'queries')}"
-        yield f"{queries} drawn at random (seed {found.seed}) for people, who judge all their documents"
-        yield f"{count(found.for_models, 'document')} of the other queries for models only"
-    if found.sampled or found.not_drawn:
-        drawn = f"{found.sampled:,} of those that wait {'was' if found.sampled == 1 else 'were'} drawn at random"
-        yield f"{drawn}; {found.not_drawn:,} more belong to the pool and stay unjudged (--pooled)"
-    if found.twice:
-        yield f"{found.twice:,} {'is' if found.twice == 1 else 'are'} for two assessors"
-    if found.beyond_limit:
-        by = f"left for later by the order {found.chosen_by}" if found.chosen_by else "left out by the limit"
-        yield f"{count(found.beyond_limit, 'unjudged document')} {by}"
-    if found.chosen_by:
+def _facts(pooled: Pooled) -> Iterator[str]:
+    judged = f", {pooled.judged:,} of them judged already" if pooled.judged else ""
+    yield f"{count(pooled.documents, 'document')} in the pool of {count(pooled.runs, 'run')}{judged}"
+    if pooled.new < pooled.waiting:
+        yield f"{pooled.new:,} of those that wait are new, {pooled.waiting - pooled.new:,} waited before"
+    if pooled.drawn:
+        queries = f"{len(pooled.drawn):,} of {count(pooled.queries, 'query', 'queries')}"
+        yield f"{queries} drawn at random (seed {pooled.seed}) for people, who judge all their documents"
+        yield f"{count(pooled.for_models, 'document')} of the other queries for models only"
+    if pooled.sampled or pooled.not_drawn:
+        drawn = f"{pooled.sampled:,} of those that wait {'was' if pooled.sampled == 1 else 'were'} drawn at random"
+        yield f"{drawn}; {pooled.not_drawn:,} more belong to the pool and stay unjudged (--pooled)"
+    if pooled.twice:
+        yield f"{pooled.twice:,} {'is' if pooled.twice == 1 else 'are'} for two assessors"
+    if pooled.beyond_limit:
+        by = f"left for later by the order {pooled.chosen_by}" if pooled.chosen_by else "left out by the limit"
+        yield f"{count(pooled.beyond_limit, 'unjudged document')} {by}"
+    if pooled.chosen_by:
         yield f"{BIASED}; judge, then pool again for the next ones"
-    if found.without_text:
-        lacking = count(len(found.without_text), "document has no text", "documents have no text")
-        yield f"{lacking}: {_some(found.without_text)}; give a collection that has it with --corpus"
-    if found.empty:
-        empty = count(len(found.empty), "query got no document", "queries got no document")
-        yield f"{empty} from any run: {_some(found.empty)}"
-    for run, number in found.unknown.items():
+    if pooled.without_text:
+        lacking = count(len(pooled.without_text), "document has no text", "documents have no text")
+        yield f"{lacking}: {_some(pooled.without_text)}; give a collection that has it with --corpus"
+    if pooled.empty:
+        empty = count(len(pooled.empty), "query got no document", "queries got no document")
+        yield f"{empty} from any run: {_some(pooled.empty)}"
+    for run, number in pooled.unknown.items():
         yield f"{run}: {count(number, 'query is', 'queries are')} not among the queries and left out"
 
 
@@ -149,13 +150,13 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(map(visible, names[:LISTED])) + (", …" if len(names) > LISTED else "")
 
 
-def sheet_lines(found: WrittenSheet, store: str, width: int = WIDTH) -> Iterator[str]:
-    yield from wrapped(f"{found.path}: {count(found.documents, 'document')} to be judged", hang=2, width=width)
-    if found.cut:
-        yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet cell and cut"
-    if found.parts:
-        yield f"  {count(found.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
-    yield f"  to import it again: cranfield convert {found.path} {store} --assessor NAME"
+def sheet_lines(sheet: WrittenSheet, store: str, width: int = WIDTH) -> Iterator[str]:
+    yield from wrapped(f"{sheet.path}: {count(sheet.documents, 'document')} to be judged", hang=2, width=width)
+    if sheet.cut:
+        yield f"  {count(sheet.cut, 'text is', 'texts are')} longer than a spreadsheet cell and cut"
+    if sheet.parts:
+        yield f"  {count(sheet.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
+    yield f"  to import it again: cranfield convert {sheet.path} {store} --assessor NAME"
 
 
 _STOPPED = {
@@ -229,11 +230,11 @@ def _reason_text(why: str) -> str:
 
 
 def check_lines(report: ModelReport) -> Iterator[str]:
-    if (found := report.canaries) is not None:
-        unread = f" ({found.asked - found.read:,} more could not be read)" if found.asked > found.read else ""
-        were = "was" if found.raised == 1 else "were"
-        yield f"  {found.raised:,} of {found.read:,} canaries {were} graded {found.lowest_raised:g} or higher{unread}"
-        for kind, (raised, read) in sorted(found.by_kind.items()):
+    if (planted := report.canaries) is not None:
+        unread = f" ({planted.asked - planted.read:,} more could not be read)" if planted.asked > planted.read else ""
+        graded = f"{'was' if planted.raised == 1 else 'were'} graded {planted.lowest_raised:g} or higher"
+        yield f"  {planted.raised:,} of {planted.read:,} canaries {graded}{unread}"
+        for kind, (raised, read) in sorted(planted.by_kind.items()):
             if raised:
                 yield f"    {raised:,} of {read:,} with {kind}"
     if (steady := report.steadiness) is not None:

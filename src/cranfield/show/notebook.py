@@ -265,14 +265,14 @@ def gate_html(result: GateResult) -> str:
     )
 
 
-def stability_html(found: Stability) -> str:
+def stability_html(result: Stability) -> str:
     rows = []
-    for row in found.rows:
+    for row in result.rows:
         tau = "" if row.tau is None else f"{row.tau:.3f}"
         rows.append([row.measure, f"{row.removed:.0%}", f"{row.mean:.4f}", f"{row.spread:.4f}", tau])
     head = ["measure", "removed", "mean", "spread", "tau"]
-    return frame(table(head, rows), chart(lambda: of_stability(found)))
+    return frame(table(head, rows), chart(lambda: of_stability(result)))
 
 
-def reusability_html(found: Reusability) -> str:
-    return text_html(reusability_text(found))
+def reusability_html(result: Reusability) -> str:
+    return text_html(reusability_text(result))

@@ -168,21 +168,21 @@ def _lines(table: Sequence[Column], width: int | None, paint: Paint) -> list[str
 def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
     """Runs against the baseline, or the second of two runs against the first."""
     measure = comparison.measures[0].name
-    listed = {each.run: each for each in comparison.of(measure)}
+    listed = {difference.run: difference for difference in comparison.of(measure)}
     against = next(iter(listed.values())).baseline
     order = comparison.best_first(measure)
     pairs = [listed.get(run) for run in order]
     head = f"vs {against}" if columns(visible(against)) <= BESIDE else "vs baseline"
-    tones = [verdict_tone(each, paint) if each else None for each in pairs]
-    gaps = [signed(each.estimate) if each else "baseline" for each in pairs]
-    several = [Column("p", [p_cell(each) if each else "" for each in pairs])] if comparison.pairs > 1 else []
+    tones = [verdict_tone(pair, paint) if pair else None for pair in pairs]
+    gaps = [signed(pair.estimate) if pair else "baseline" for pair in pairs]
+    several = [Column("p", [p_cell(pair) if pair else "" for pair in pairs])] if comparison.pairs > 1 else []
     means = means_table(comparison)
-    marks = {each.name: {one.run: one for one in comparison.of(each.name)} for each in comparison.measures}
+    marks = {one.name: {pair.run: pair for pair in comparison.of(one)} for one in comparison.measures}
     values, others = _value_columns(comparison, means, order, paint, marks)
     return RunTable(
         order,
         [values, Column(head, gaps, [tone or paint.dim for tone in tones])],
-        [DrawnInterval(each.low, each.estimate, each.high) if each else None for each in pairs],
+        [DrawnInterval(pair.low, pair.estimate, pair.high) if pair else None for pair in pairs],
         tones,
         several,
         others,
@@ -192,25 +192,25 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
 
 
 def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
-    found = standings(comparison)
-    order = [row.run for row in found.rows]
+    standing = standings(comparison)
+    order = [row.run for row in standing.rows]
     means = means_table(comparison)
     values, others = _value_columns(comparison, means, order, paint, {})
-    tones = [_standing_tone(found, row.run, row.not_worse, paint) for row in found.rows]
-    gaps = ["" if row.behind is None else signed(row.behind) for row in found.rows]
-    ranks = [f"{row.first} to {row.last}" if row.first < row.last else f"{row.first}" for row in found.rows]
-    level = "rank" if found.level is None else f"rank, {100 * found.level:g}%"
-    p = ["" if row.p is None else p_number(row.p, comparison.alpha) for row in found.rows]
+    tones = [_standing_tone(standing, row.run, row.not_worse, paint) for row in standing.rows]
+    gaps = ["" if row.behind is None else signed(row.behind) for row in standing.rows]
+    ranks = [f"{row.first} to {row.last}" if row.first < row.last else f"{row.first}" for row in standing.rows]
+    level = "rank" if standing.level is None else f"rank, {100 * standing.level:g}%"
+    p = ["" if row.p is None else p_number(row.p, comparison.alpha) for row in standing.rows]
     mean = comparison.differences[0].of == "mean"
     letters = [means.notes[0]] if any(cell.mark for row in means.rows for cell in row.cells) else []
     return RunTable(
         order,
-        [Column(PLACE, [str(row.place) for row in found.rows]), values, Column("vs best", gaps, tones)],
+        [Column(PLACE, [str(row.place) for row in standing.rows]), values, Column("vs best", gaps, tones)],
         [
             None
             if row.low is None or row.high is None or row.behind is None
             else DrawnInterval(row.low, row.behind, row.high)
-            for row in found.rows
+            for row in standing.rows
         ]
         if mean
         else [],
@@ -230,27 +230,27 @@ def _value_columns(
     pairs: dict[str, dict[str, Difference]],
 ) -> tuple[Column, list[Column]]:
     rows = {row.run: row for row in means.rows}
-    found = []
+    listed = []
     for at, measure in enumerate(means.measures):
         cells = [rows[run].cells[at] for run in order]
         marks = [cell.mark for cell in cells]
         tones: list[Tone | None] = [paint.strong if at == 0 else None] * len(order)
         if measure in pairs:
-            each = [pairs[measure].get(run) for run in order]
+            against = [pairs[measure].get(run) for run in order]
             signs = {"significantly better": "▲", "significantly worse": "▼"}
-            marks = [signs.get(pair.verdict, "") if pair else "" for pair in each]
+            marks = [signs.get(pair.verdict, "") if pair else "" for pair in against]
             if at:
-                tones = [verdict_tone(pair, paint) if pair and pair.significant else None for pair in each]
+                tones = [verdict_tone(pair, paint) if pair and pair.significant else None for pair in against]
         widest = max(map(len, marks))
         texts = [
             f"{cell.value:.4f}{' ' * bool(widest)}{mark:<{widest}}" for cell, mark in zip(cells, marks, strict=True)
         ]
-        found.append(Column(measure + " " * (widest + bool(widest)), texts, tones))
+        listed.append(Column(measure + " " * (widest + bool(widest)), texts, tones))
     judged = [rows[run].judged[0] for run in order]
-    share = Column(means.judged[0], ["-" if each is None else f"{each:.0%}" for each in judged], asked_for=False)
-    if all(each is None for each in judged):
-        return found[0], found[1:]
-    return found[0], [*found[1:], share]
+    column = Column(means.judged[0], ["-" if share is None else f"{share:.0%}" for share in judged], asked_for=False)
+    if all(part is None for part in judged):
+        return listed[0], listed[1:]
+    return listed[0], [*listed[1:], column]
 
 
 def _judged_notes(comparison: Comparison) -> list[str]:
@@ -258,7 +258,7 @@ def _judged_notes(comparison: Comparison) -> list[str]:
     first = comparison.measures[0]
     name, shares = next(iter(comparison.judged.items()))
     whole = {**first.definition.defaults, **dict(first.parameters)}.get("cutoff") is None
-    if not whole or all(each is None for each in shares.values()):
+    if not whole or all(share is None for share in shares.values()):
         return []
     return [f"{first} has no cutoff; {name} is the judged share of the first {name.partition('@')[2]} documents"]
 
@@ -267,7 +267,7 @@ def verdict_tone(difference: Difference, paint: Paint) -> Tone:
     return partial(paint.verdict, difference.verdict)
 
 
-def _standing_tone(found: Standings, run: str, not_worse: bool, paint: Paint) -> Tone | None:
-    if run in found.leaders:
+def _standing_tone(standing: Standings, run: str, not_worse: bool, paint: Paint) -> Tone | None:
+    if run in standing.leaders:
         return paint.good
     return paint.close if not_worse else None

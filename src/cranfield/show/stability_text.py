@@ -17,21 +17,21 @@ _DESIGNS = {
 }
 
 
-def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
-    runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
+def stability_text(result: Stability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    judgments, queries = count(result.judgments, "judgment"), count(result.queries, "query", "queries")
+    runs, times = count(len(result.runs), "run"), "once" if result.repeats == 1 else f"{result.repeats} times"
     lines = wrapped(
-        f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}), "
-        f"{_DESIGNS[found.design]} (design {found.design}).",
+        f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {result.seed}), "
+        f"{_DESIGNS[result.design]} (design {result.design}).",
         width=width,
     )
-    several = len(found.runs) > 1  # of one run, there is no order
+    several = len(result.runs) > 1  # of one run, there is no order
     rows = [["measure", "removed", "left", "mean", "spread", "change", *(["tau", "lowest"] if several else [])]]
     before = ""
-    for row in found.rows:
+    for row in result.rows:
         if row.measure != before:
             blank = [""] * (len(rows[0]) - 4)
-            rows.append([row.measure, "0%", str(found.judgments), f"{row.complete:.4f}", *blank])
+            rows.append([row.measure, "0%", str(result.judgments), f"{row.complete:.4f}", *blank])
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
         order = [share_text(row.tau, 3), share_text(row.lowest, 3)] if several else []
@@ -55,23 +55,23 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
 NAME = 32  # columns for the name of a run, or of a group
 
 
-def reusability_text(found: Reusability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
-    each, it = ("Each run", "it has") if not found.groups else ("Each run, or each group of runs,", "they have")
+def reusability_text(result: Reusability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    judgments, queries = count(result.judgments, "judgment"), count(result.queries, "query", "queries")
+    each, it = ("Each run", "it has") if not result.groups else ("Each run, or each group of runs,", "they have")
     lines = wrapped(
-        f"{judgments} of {queries}, {len(found.runs)} runs. {each} is left out of the pool in turn: documents that "
-        f"only {it} down to rank {found.pool_depth} become unjudged.",
+        f"{judgments} of {queries}, {len(result.runs)} runs. {each} is left out of the pool in turn: documents that "
+        f"only {it} down to rank {result.pool_depth} become unjudged.",
         width=width,
     )
-    for measure in found.measures:
-        lines += ["", *_table(found, measure, width, paint), *_overall(found, measure, width)]
-    return "\n".join([*lines, "", *map(paint.dim, _legend(found, width))])
+    for measure in result.measures:
+        lines += ["", *_table(result, measure, width, paint), *_overall(result, measure, width)]
+    return "\n".join([*lines, "", *map(paint.dim, _legend(result, width))])
 
 
-def _table(found: Reusability, measure: str, width: int, paint: Paint) -> list[str]:
-    head = ["group"] if found.groups else []
+def _table(result: Reusability, measure: str, width: int, paint: Paint) -> list[str]:
+    head = ["group"] if result.groups else []
     rows = [[measure, *head, "unique", "value", "without", "change", "rank", "without"]]
-    for row in found.rows:
+    for row in result.rows:
         if row.measure == measure:
             name = shortened(row.run, NAME // 2 if head else NAME)
             group = [shortened(row.group or "-", NAME // 2)] if head else []
@@ -80,9 +80,9 @@ def _table(found: Reusability, measure: str, width: int, paint: Paint) -> list[s
     return fitted(rows, width, paint.strong, left=(0, 1) if head else (0,))
 
 
-def _overall(found: Reusability, measure: str, width: int) -> Iterator[str]:
-    overall = found.overall[measure]
-    if not any(row.change for row in found.rows if row.measure == measure):
+def _overall(result: Reusability, measure: str, width: int) -> Iterator[str]:
+    overall = result.overall[measure]
+    if not any(row.change for row in result.rows if row.measure == measure):
         yield "No run changes."
         return
     largest = f"largest {signed(overall.largest)} ({shortened(overall.largest_run, NAME)})"
@@ -90,14 +90,14 @@ def _overall(found: Reusability, measure: str, width: int) -> Iterator[str]:
     yield from wrapped(f"change: mean {signed(overall.mean)}, {largest}{order}", width=width)
 
 
-def _legend(found: Reusability, width: int) -> Iterator[str]:
-    others = "no run outside of its group" if found.groups else "no other run"
+def _legend(result: Reusability, width: int) -> Iterator[str]:
+    others = "no run outside of its group" if result.groups else "no other run"
     yield from wrapped(
-        f"unique: relevant documents of the run that {others} has down to rank {found.pool_depth}. without: the value "
+        f"unique: relevant documents of the run that {others} has down to rank {result.pool_depth}. without: the value "
         "and the rank if the documents that only it has were unjudged. A new run of the same kind may change as much.",
         width=width,
     )
-    if any(overall.tau is not None for overall in found.overall.values()):
+    if any(overall.tau is not None for overall in result.overall.values()):
         yield from wrapped(
             "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
             "averaged over everything left out in turn, and the lowest of them. At 1 the order is the same.",

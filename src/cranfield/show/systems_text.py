@@ -1,4 +1,4 @@
-"""What asking and testing systems, and the demonstration, print."""
+"""What asking and testing systems, and the demo, print."""
 
 from __future__ import annotations
 
@@ -195,10 +195,10 @@ def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
 SHOWN = 3  # queries that perform poorly
 
 
-def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
-    collection, evaluations = found.collection, found.evaluations
+def demonstration_lines(demo: Demonstration, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
+    collection, evaluations = demo.collection, demo.evaluations
     yield from wrapped(
-        f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text search as it is "
+        f"Two engines search {demo.documents} short texts about search evaluation: SQLite's full-text search as it is "
         "(plain), and with stems, weights and no stop words (tuned).",
         width=width,
     )
@@ -209,17 +209,17 @@ def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint =
     rows = [["run", *measures], *([result.run, *map(result.shown, measures)] for result in evaluations)]
     yield from fitted(rows, width, paint.strong)
     yield ""
-    yield from _comparison_lines(found, width, paint)
+    yield from _comparison_lines(demo, width, paint)
     yield ""
     yield paint.strong("tuned's worst queries: expected vs returned")
-    for miss in found.poor[:SHOWN]:
+    for miss in demo.poor[:SHOWN]:
         yield from miss_lines(miss, width, paint)
     yield ""
-    yield from _next_lines(found, width, paint)
+    yield from _next_lines(demo, width, paint)
 
 
-def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
-    [difference] = found.comparison
+def _comparison_lines(demo: Demonstration, width: int, paint: Paint) -> Iterator[str]:
+    [difference] = demo.comparison
     yield paint.strong("Is tuned better than plain?")
     verdict = (
         f"{difference.sentence} (paired t-test); {difference.better} queries better, {difference.same} the same, "
@@ -230,24 +230,24 @@ def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterato
     yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
     yield from more
     yield from wrapped(
-        f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
+        f"With {demo.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
         "80% of the time, if differences vary as they do here; detecting smaller ones takes more queries.",
         "  ",
         width=width,
     )
     for change in difference.changed[:2]:
         number = f"{change.difference:+.4f}"
-        shown = cut(f"{change.query_id}: {found.collection.queries[change.query_id]}", width - len(number) - 4)
+        shown = cut(f"{change.query_id}: {demo.collection.queries[change.query_id]}", width - len(number) - 4)
         yield f"  {paint.signed(change.difference, number)}  {shown}"
 
 
-def _next_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
+def _next_lines(demo: Demonstration, width: int, paint: Paint) -> Iterator[str]:
     yield paint.strong("What to try next")
     # Of the documents themselves: the mean of Judged@10 counts a query without documents as 0.
-    unjudged = 1 - (found.evaluations[1].facts("nDCG@10").judged_share() or 0)
-    apart = without_words(found.poor)
+    unjudged = 1 - (demo.evaluations[1].facts("nDCG@10").judged_share() or 0)
+    apart = without_words(demo.poor)
     yield from wrapped(
-        f"Of the {len(found.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
+        f"Of the {len(demo.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
         "synonyms or embeddings could find those texts, other weights could not.",
         "- ",
         width=width,

@@ -36,8 +36,8 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     return specification(chart, "Measures as judgments are removed", description)
 
 
-def of_stability(found: Stability) -> Spec:
-    return stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in found.rows], found.design)
+def of_stability(result: Stability) -> Spec:
+    return stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in result.rows], result.design)
 
 
 CHART = Chart(
