@@ -245,7 +245,6 @@ def _worded(text: str, options: OptionNames | None = None, of_file: str = "") ->
 
 
 def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
-    """The same error with all its texts changed."""
     state = {name: change(value) if isinstance(value, str) else value for name, value in error.__dict__.items()}
     return _restored(type(error), tuple(change(str(text)) for text in error.args), state)
 

@@ -62,7 +62,6 @@ def _start(text: str, width: int) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """A number of things, in words."""
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 

@@ -30,7 +30,12 @@ class DuckDB(FileEngine):
         listed = ", ".join(_literal(file) for file in files)
         options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
         query = f"SELECT * FROM read_parquet([{listed}], {options})"
-        return _connected(cls.imported()).sql(query) if beside is None else _queried(beside, query)
+        if beside is not None:
+            return _queried(beside, query)
+        import tempfile
+
+        folder = os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")  # to spill to, not the current one
+        return cls.imported().connect(config={"temp_directory": folder}).sql(query)
 
     def from_arrow(self, table: Any) -> Any:
         """A small table; DuckDB finds a variable of Python by its name, in the function that queries."""
@@ -58,14 +63,6 @@ class DuckDB(FileEngine):
 def _queried(relation: Any, query: str) -> Any:
     """A query on the connection of a relation, which is only accessible through the relation itself."""
     return relation.query("cranfield_run", query)
-
-
-def _connected(duckdb: Any) -> Any:
-    """A new connection, which spills to the folder for temporary files, not to the current one."""
-    import tempfile
-
-    folder = os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")
-    return duckdb.connect(config={"temp_directory": folder})
 
 
 def _literal(text: str) -> str:

@@ -36,12 +36,8 @@ class EngineRows:
             value = getattr(self.policy, name)
             if value in refused:
                 others = (choice for choice in settings_of()[name].choices if choice not in refused)
-                raise PolicyError(
-                    "cannot be used here: the rows of a lazy frame have no order.",
-                    parameter=name,
-                    value=value,
-                    hint=f"use {given(name, *others)}",
-                )
+                fact = "cannot be used here: the rows of a lazy frame have no order."
+                raise PolicyError(fact, parameter=name, value=value, hint=f"use {given(name, *others)}")
 
     @cached_property
     def nw(self) -> Any:
@@ -87,9 +83,8 @@ class EngineRows:
             kind = self._schema[name]
             whole[what] = kind.is_integer() and kind not in (nw.UInt64, nw.Int128, nw.UInt128)
             if not (kind.is_integer() or kind in (nw.String, nw.Categorical, nw.Enum)):
-                raise InputError(
-                    self.source, f"column '{name}' contains {kind}, not ids.", hint="convert the ids to strings"
-                )
+                fact = f"column '{name}' contains {kind}, not ids."
+                raise InputError(self.source, fact, hint="convert the ids to strings")
         if self.as_text or (self.policy.same_id == "drop" and whole["query"] != whole["document"]):
             return {"query": False, "document": False}  # they are compared with each other
         return whole
@@ -100,9 +95,8 @@ class EngineRows:
         query, document, value, ranks = self._columns
         kind = self._schema[value]
         if not kind.is_numeric():
-            raise InputError(
-                self.source, f"column '{value}' contains {kind}, not numbers.", hint="convert it to a number column"
-            )
+            fact = f"column '{value}' contains {kind}, not numbers."
+            raise InputError(self.source, fact, hint="convert it to a number column")
         number = col(value).cast(nw.Float64)
         number = -number if ranks else number
         zero = nw.when(number == 0).then(nw.lit(0.0)).otherwise(number)  # -0.0 equals 0.0, for engines that group bytes
@@ -195,9 +189,8 @@ class EngineRows:
                 fact = f"{value} is not a finite number"
             shown = ["" if part is None else part for part in (query, document)]
             examples.append("query '{}', document '{}': {}".format(*shown, fact))
-        return InputError(
-            self.source, f"{count:,} row{'s' * (count != 1)} cannot be used: {'; '.join(sorted(examples))}."
-        )
+        fact = f"{count:,} row{'s' * (count != 1)} cannot be used: {'; '.join(sorted(examples))}."
+        return InputError(self.source, fact)
 
     def _refuse_duplicates(self, rows: Any) -> None:
         nw, col = self.nw, self.nw.col
@@ -220,8 +213,6 @@ class EngineRows:
             raise DuplicateError(self.source, duplicate_message(query, document, least, most))
         times = "twice" if count == 2 else f"{count} times"
         also = "".join(f"; also '{other}' of query '{its}'" for its, other, *_ in others)
-        raise DuplicateError(
-            self.source,
-            f"document '{document}' appears {times} in the ranking of query '{query}'{also}.",
-            hint=any_of("keep one", f"choose the highest score with {given('duplicates', 'best')}"),
-        )
+        fact = f"document '{document}' appears {times} in the ranking of query '{query}'{also}."
+        hint = any_of("keep one", f"choose the highest score with {given('duplicates', 'best')}")
+        raise DuplicateError(self.source, fact, hint=hint)

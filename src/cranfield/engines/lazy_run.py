@@ -105,7 +105,6 @@ class LazyRun:
 
     @cached_property
     def heavy(self) -> Flags:
-        """Which hits belong to queries that have many of them."""
         query = self.judgments.query[self.hits[0]]
         return np.bincount(query, minlength=len(self.judgments))[query] > MANY
 

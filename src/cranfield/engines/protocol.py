@@ -68,9 +68,8 @@ class Engine(ABC):
         beside: a frame of this engine to join the new one with, or None.
         settings: those of `settings` that the user gave.
         """
-        raise CranfieldError(
-            f"the engine {cls.name} cannot open files itself.", hint=f"open them with it, and give {cls.takes}"
-        )
+        fact = f"the engine {cls.name} cannot open files itself."
+        raise CranfieldError(fact, hint=f"open them with it, and give {cls.takes}")
 
     @abstractmethod
     def from_arrow(self, table: Any) -> Any:

@@ -60,7 +60,6 @@ def engine_of(frame: Any, source: str) -> Engine:
 
 
 def frames_taken() -> str:
-    """The kinds of frames that are evaluated where they are, in words."""
     return joined((engine.takes.replace("`", "") for engine in ENGINES.values()), "or")
 
 

@@ -38,23 +38,17 @@ def stays_in_engine(run: Any, engine: str | None) -> bool:
 def open_lazily(
     run: Any, engine: str | None = None, format: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Lazy:
-    """A lazy frame, or the Parquet files of a path with an engine to read them, and the settings of that engine."""
     if isinstance(run, Lazy):
         return run
     if is_lazy(run):
         if engine is not None:
-            raise InputError(
-                "the run", f"is for files; a {type(run).__name__} has its own.", parameter="engine", value=engine
-            )
+            fact = f"is for files; a {type(run).__name__} has its own."
+            raise InputError("the run", fact, parameter="engine", value=engine)
         return Lazy("the run", run)
     if not isinstance(run, str | os.PathLike):
-        raise InputError(
-            "the run",
-            f"needs the path of Parquet files, not a {type(run).__name__}.",
-            parameter="engine",
-            value=engine,
-            hint="leave out the engine for data in memory",
-        )
+        fact = f"needs the path of Parquet files, not a {type(run).__name__}."
+        hint = "leave out the engine for data in memory"
+        raise InputError("the run", fact, parameter="engine", value=engine, hint=hint)
     if format not in (None, Parquet.name):
         raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")
     return Lazy(_name(os.fspath(run)), open_parquet(run, str(engine), settings=settings))
@@ -103,7 +97,6 @@ def open_parquet(
 
 
 def is_many(qrels: Any) -> bool:
-    """Whether this names a folder or a pattern of files."""
     from glob import has_magic
 
     return isinstance(qrels, str | os.PathLike) and (

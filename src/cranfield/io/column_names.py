@@ -48,7 +48,6 @@ def plain_name(name: str) -> str:
 
 
 def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
-    """Find query, document and value among a table's column names."""
     plain = list(map(plain_name, names))
 
     def place(spellings: Sequence[str]) -> int | None:
@@ -99,7 +98,6 @@ def wanted(role: Role) -> str:
 
 
 def unused_columns(names: Sequence[str], role: Role) -> tuple[str, ...]:
-    """The columns of a table that are not read."""
     places = find_columns(names, role)
     if places is None:
         return ()

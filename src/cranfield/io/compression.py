@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -67,12 +66,12 @@ class _Zstd:
 
 
 # How a compressed file starts. The extension is ignored: it may be wrong.
-_STARTS = {"gzip": rb"\x1f\x8b\x08", "bzip2": rb"BZh.1AY&SY", "xz": rb"\xfd7zXZ\0", "zstd": rb"\x28\xb5\x2f\xfd"}
+_STARTS = {"gzip": b"\x1f\x8b\x08", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "zstd": b"\x28\xb5\x2f\xfd"}
 
 
 def compression(head: bytes) -> str | None:
-    """The compression of a file that starts like this."""
-    return next((name for name, start in _STARTS.items() if re.match(start, head, re.DOTALL)), None)
+    name = next((name for name, start in _STARTS.items() if head.startswith(start)), None)
+    return None if name == "bzip2" and head[4:10] != b"1AY&SY" else name
 
 
 def _decompressor(name: str) -> Any:
@@ -103,7 +102,11 @@ def decompressed(data: bytes, read: Callable[[], bytes], name: str) -> Iterator[
         try:
             content = undo.decompress(data, CONTENT_CHUNK)
         except Exception as error:  # zlib.error, OSError, LZMAError, ZstdError: all mean the same
-            raise _damaged(name, what, error) from error
+            fact, hint = f"the {what} data is damaged ({error}).", ""
+            if "memory" in str(error).lower():
+                fact = f"the {what} data needs too much memory ({error})."
+                hint = "compress the content again, with a smaller window or dictionary"
+            raise InputError(name, fact, hint=hint) from error
         if content:
             yield content
         if undo.eof:  # members may follow one another, with zeros as padding between them
@@ -119,10 +122,3 @@ def decompressed(data: bytes, read: Callable[[], bytes], name: str) -> Iterator[
         if undo.needs_input and not data:
             fact = f"the {what} data stops before its end."
             raise InputError(name, fact, hint="the file was cut off; copy or download it again")
-
-
-def _damaged(name: str, what: str, error: Exception) -> InputError:
-    if "memory" in str(error).lower():
-        fact = f"the {what} data needs too much memory ({error})."
-        return InputError(name, fact, hint="compress the content again, with a smaller window or dictionary")
-    return InputError(name, f"the {what} data is damaged ({error}).")

@@ -72,9 +72,8 @@ def convert_file(
     """
     out = os.fspath(target)
     if target_format not in (None, *writable()):
-        raise OutputError(
-            out, f"there is no format '{target_format}'.", hint=choice_hint("formats are", writable(), target_format)
-        )
+        fact = f"there is no format '{target_format}'."
+        raise OutputError(out, fact, hint=choice_hint("formats are", writable(), target_format))
     chosen = FORMATS[target_format] if target_format else format_to_write(out)
     stream = source if isinstance(source, Stream) else Stream(source)
     only = (FORMATS[format].reads if format in FORMATS else (), chosen.writes)  # a format may have only one role
@@ -109,9 +108,8 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
             roles.add("run")
         if len(roles) == 1:
             return roles.pop()
-    raise InputError(
-        stream.name, "these may be judgments or a run: the columns fit both.", hint="add --as qrels or --as run"
-    )
+    fact = "these may be judgments or a run: the columns fit both."
+    raise InputError(stream.name, fact, hint="add --as qrels or --as run")
 
 
 def _plan(file: RecordFile, format: Format, name: str | None) -> Plan:
@@ -167,7 +165,6 @@ def _write(file: RecordFile, batches: Iterable[Records], plan: Plan, target: Tar
 
 
 def _notes(file: RecordFile, plan: Plan, names: set[str], ranked: bool, grouped: bool, writer: Writer) -> Iterator[str]:
-    """What the new format could not hold, and what was changed."""
     format = plan.format
     if plan.role == "run" and not format.keeps_scores and not plan.ranks:
         yield f"the scores are not kept: {format.name} has only ranks; equal scores are now in the order of their ids."

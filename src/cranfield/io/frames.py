@@ -39,11 +39,7 @@ class Frame(NamedTuple):
 
 
 def is_frame(thing: Any) -> bool:
-    return (
-        hasattr(thing, "__arrow_c_stream__")
-        or hasattr(thing, "__dataframe__")
-        or hasattr(thing, "__narwhals_dataframe__")
-    )
+    return any(hasattr(thing, name) for name in ("__arrow_c_stream__", "__dataframe__", "__narwhals_dataframe__"))
 
 
 class FrameColumns:
@@ -125,7 +121,6 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, source: str) -> FrameColumns:
-    """The three columns among those of a table, which `column` finds by their names."""
     texts = list(map(str, names))
     places = needed_columns(texts, role, source)
     refuse_passages(texts, role, source)
@@ -196,9 +191,8 @@ def _number_column(column: Any, source: str, name: str) -> npt.NDArray[np.float6
         numbers = _arrow(column)
         kind = numbers.type
         if arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or arrow.types.is_boolean(kind):
-            raise InputError(
-                source, f"column '{name}' contains {kind}, not numbers.", hint="convert it to a number column"
-            )
+            fact = f"column '{name}' contains {kind}, not numbers."
+            raise InputError(source, fact, hint="convert it to a number column")
         if numbers.null_count:
             row = numbers.is_null().to_pylist().index(True)
             raise InputError(source, f"column '{name}', row {row}: the value is missing.")

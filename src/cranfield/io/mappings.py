@@ -45,8 +45,6 @@ def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = Fal
 
 
 class Row(NamedTuple):
-    """One row, and the name of its place in errors."""
-
     where: str
     query: str
     document: str

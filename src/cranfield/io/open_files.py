@@ -16,11 +16,8 @@ _taken: list[BinaryIO] = []  # standard input, once it is read
 def standard_input() -> BinaryIO:
     """Standard input, which only one reader can read."""
     if any(file is sys.stdin.buffer for file in _taken):
-        raise InputError(
-            "standard input",
-            "- (standard input) is given twice, but can be read only once.",
-            hint="write it to a file first",
-        )
+        fact = "- (standard input) is given twice, but can be read only once."
+        raise InputError("standard input", fact, hint="write it to a file first")
     _taken.append(sys.stdin.buffer)
     return sys.stdin.buffer
 
@@ -35,9 +32,8 @@ def binary_file(source: Any) -> BinaryIO:
     except (OSError, ValueError) as error:
         raise InputError("an open file", why_unreadable(error)) from error
     if not isinstance(probe, bytes):
-        raise InputError(
-            "an open file", "it returns text, but bytes are needed.", hint="open the file with open(path, 'rb')"
-        )
+        fact = "it returns text, but bytes are needed."
+        raise InputError("an open file", fact, hint="open the file with open(path, 'rb')")
     binary: BinaryIO = source
     return binary
 

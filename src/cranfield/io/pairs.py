@@ -76,12 +76,9 @@ def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
         except csv.Error as error:
             raise InputError(name, f"invalid quoting ({error}).", line=number) from None
         if len(fields) != 2 or not all(field.strip(_WHITE) for field in fields):
-            raise InputError(
-                name,
-                f"{len(fields)} column{'s' * (len(fields) != 1)} where an id and its {what} are needed.",
-                line=number,
-                hint=f"a line is: id {what}, separated by a blank, a tab or a comma",
-            )
+            fact = f"{len(fields)} column{'s' * (len(fields) != 1)} where an id and its {what} are needed."
+            hint = f"a line is: id {what}, separated by a blank, a tab or a comma"
+            raise InputError(name, fact, line=number, hint=hint)
         key, value = (field.strip(_WHITE) for field in fields)
         if not words and key.lower().replace("-", "").replace("_", "") in _HEADS:
             continue  # a header

@@ -179,7 +179,6 @@ def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
 
 
 def names_passages(stream: Stream) -> bool:
-    """Whether a file is a table with the columns of passages: start and end, or a quote."""
     head = _head(stream)
     if not head.startswith(b"{"):
         return _of_passages(_header(head))

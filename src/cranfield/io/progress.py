@@ -58,7 +58,6 @@ class WorkProgress:
         return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, parts))}"
 
     def begin(self, done: int, total: int) -> None:
-        """Set how much there is, and how much of it was done before."""
         self.done = self.before = done
         self.total, self.began = total, time.monotonic()
 
@@ -81,7 +80,6 @@ class StatusLine:
         self.clear()
 
     def clear(self) -> None:
-        """Take the line away, until it is drawn again."""
         with self._writing:
             if self._width:
                 sys.stderr.write(f"\r{' ' * self._width}\r")

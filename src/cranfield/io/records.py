@@ -56,12 +56,9 @@ class Records(NamedTuple):
         if not len(wrong):
             return None
         at = int(wrong[0])
-        return InputError(
-            name,
-            f"the third column says {self.text[at]} where rank {at + 1} is expected, so it may not be a rank.",
-            line=self.place(at),
-            hint="give the format: 'msmarco' for query, document, rank; 'tsv' for query, document, score",
-        )
+        fact = f"the third column says {self.text[at]} where rank {at + 1} is expected, so it may not be a rank."
+        hint = "give the format: 'msmarco' for query, document, rank; 'tsv' for query, document, score"
+        return InputError(name, fact, line=self.place(at), hint=hint)
 
     def by_query(self) -> Iterator[Records]:
         if not self.query:
@@ -183,7 +180,9 @@ class _RowFile:
                 try:
                     rows += read([item])
                 except InputError as error:
-                    bad(_on_line(error, item[0]))
+                    fact = error.fact.removeprefix(f"{error.source}: ")
+                    fact = fact.removeprefix(f"line {item[0]}: ").removeprefix(f"line {item[0]} ")
+                    bad(InputError(error.source, fact, line=item[0], hint=error.hint))
         values = [row.value for _, row in rows]
         groups = [row.groups[0] if row.groups else "0" for _, row in rows]
         return Records(
@@ -260,11 +259,6 @@ def _pairs(ranking: Any, role: Role, where: str, name: str) -> Iterable[tuple[An
     what, value = ("the judgments", "grade") if role == "qrels" else ("a ranking", "score")
     fact = f"{where}: {ranking!r:.60} is not {what} of a query."
     raise InputError(name, fact, hint=f"it should be {{document: {value}}}, or a list of documents")
-
-
-def _on_line(error: InputError, number: int) -> InputError:
-    fact = error.fact.removeprefix(f"{error.source}: ").removeprefix(f"line {number}: ").removeprefix(f"line {number} ")
-    return InputError(error.source, fact, line=number, hint=error.hint)
 
 
 def rows_by_query(file: RecordFile, bad: Bad, *, scattered: bool = False) -> Iterator[Records]:

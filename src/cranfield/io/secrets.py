@@ -37,7 +37,6 @@ class Secrets:
         return setting
 
     def keep(self, value: str, shown: str) -> None:
-        """Hide a value in every form, and its longer words."""
         words = [word for word in value.split() if len(word) >= _WORD]
         for secret in (value, value.strip(), unquote(value), *words) if value.strip() else ():
             if secret not in self._shown:
@@ -85,9 +84,8 @@ class Secrets:
         try:
             value = os.environ[name]
         except KeyError:
-            raise InputError(
-                self.where, f"the environment variable {name} is not set.", hint=f"export {name}=… before this call"
-            ) from None
+            fact = f"the environment variable {name} is not set."
+            raise InputError(self.where, fact, hint=f"export {name}=… before this call") from None
         self.keep(value, f"${{{name}}}")
         return value
 

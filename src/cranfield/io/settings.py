@@ -44,9 +44,8 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
     """Refuse a setting that does not exist or has the wrong type. The error never shows the value: it may be secret."""
     for name, value in table.items():
         if name not in known:
-            raise InputError(
-                where, f"there is no setting '{name}'.", hint=choice_hint("there are", sorted(known), name)
-            )
+            fact = f"there is no setting '{name}'."
+            raise InputError(where, fact, hint=choice_hint("there are", sorted(known), name))
         setting = known[name]
         kind = setting.kind if isinstance(setting, TomlSetting) else setting
         # In Python, True is a number; here it is not.

@@ -96,7 +96,13 @@ class Layout(NamedTuple):
         if not line or line.isspace():
             return []
         if b'"' in line:
-            return [field.encode().strip() for field in _unquoted(line, self.separator)]  # of blanks in ASCII, as below
+            import csv
+
+            try:
+                cells = next(csv.reader([line.decode()], delimiter=self.separator, strict=True))
+            except csv.Error as error:
+                raise BadQuoting(str(error)) from None
+            return [field.encode().strip() for field in cells]  # of blanks in ASCII, as below
         return [field.strip() for field in line.split(self.separator.encode())]
 
     def query_of(self, line: bytes) -> bytes | None:
@@ -105,15 +111,6 @@ class Layout(NamedTuple):
             return self.split(line)[self.query]
         except (IndexError, BadQuoting, UnicodeDecodeError):
             return None
-
-
-def _unquoted(line: bytes, separator: str) -> list[str]:
-    import csv
-
-    try:
-        return next(csv.reader([line.decode()], delimiter=separator, strict=True))
-    except csv.Error as error:
-        raise BadQuoting(str(error)) from None
 
 
 # The lines that trec_eval reads.

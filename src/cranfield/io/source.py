@@ -15,7 +15,6 @@ from cranfield.io.streams import as_stream
 
 
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
-    """Recognise a source; `format` overrides the guess for files."""
     what = "the judgments" if role == "qrels" else "the run"
     stream = as_stream(thing)
     if stream is not None:
@@ -38,16 +37,10 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
 
 def _unreadable(thing: Any, what: str) -> InputError:
     if hasattr(thing, "collect"):
-        return InputError(
-            what,
-            f"a {type(thing).__name__} has no rows yet.",
-            hint="call its .collect() first; evaluate() takes it as it is",
-        )
-    return InputError(
-        what,
-        f"cannot be read from {type(thing).__name__} ({thing!r:.60}).",
-        hint="give a path, '-', an open binary file, a dict of dicts, a frame, or rows (query, document, value)",
-    )
+        fact = f"a {type(thing).__name__} has no rows yet."
+        return InputError(what, fact, hint="call its .collect() first; evaluate() takes it as it is")
+    hint = "give a path, '-', an open binary file, a dict of dicts, a frame, or rows (query, document, value)"
+    return InputError(what, f"cannot be read from {type(thing).__name__} ({thing!r:.60}).", hint=hint)
 
 
 def run_name(source: str) -> str:

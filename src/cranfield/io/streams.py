@@ -47,7 +47,9 @@ _BEGINNINGS: dict[tuple[str, int, int, int], bytes] = {}  # the first bytes of t
 def stream_name(source: Any) -> str:
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        return "standard input" if path == "-" else re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path)  # no password
+        if "://" in path:  # without its password
+            return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path)
+        return "standard input" if path == "-" else path
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "an open file"
 

@@ -143,21 +143,15 @@ class Block(NamedTuple):
             fields = layout.split(line)
         except UnicodeDecodeError as error:
             bad = line[error.start : error.start + 1].hex()
-            raise self.error(
-                number,
-                f"byte 0x{bad} at column {error.start + 1} is not UTF-8.",
-                hint="save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
-            ) from None
+            hint = "save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8"
+            raise self.error(number, f"byte 0x{bad} at column {error.start + 1} is not UTF-8.", hint=hint) from None
         except BadQuoting as error:
             raise self.error(number, f"invalid quoting ({error}).") from None
         if not fields:
             return None
         if b"\r" in line.rstrip(b"\r"):
-            raise self.error(
-                number,
-                "there is a carriage return in the middle of the line.",
-                hint="lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'",
-            )
+            hint = "lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'"
+            raise self.error(number, "there is a carriage return in the middle of the line.", hint=hint)
         shape = f"a line is: {layout.shape}"
         if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
             extra = int(layout.numbered)
@@ -260,7 +254,6 @@ def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool =
 
 
 def first_line(stream: Stream) -> bytes:
-    """The first line with data; empty if there is none."""
     line = next(filter(None, map(DATA_LINE.search, stream.whole_lines())), None)
     return line.group().rstrip(b"\r") if line else b""
 

@@ -42,9 +42,8 @@ def write_run(
     target = os.fspath(path)
     known = writable(["run"])
     if (chosen := format or format_to_write(target).name) not in known:
-        raise OutputError(
-            target, f"there is no format '{chosen}' for runs.", hint=choice_hint("formats are", known, chosen)
-        )
+        fact = f"there is no format '{chosen}' for runs."
+        raise OutputError(target, fact, hint=choice_hint("formats are", known, chosen))
     check_name(name, target)
     rows, seen = 0, set()
     with open_target(path, force=force) as place, place.opened() as file:
@@ -121,9 +120,8 @@ def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
 
 def check_name(name: str, target: str) -> None:
     if name != name_from(name):
-        raise OutputError(
-            target, f"'{name}' is not a name for a run.", hint="a name has at least one letter and no blanks"
-        )
+        fact = f"'{name}' is not a name for a run."
+        raise OutputError(target, fact, hint="a name has at least one letter and no blanks")
 
 
 def name_from(text: str) -> str:

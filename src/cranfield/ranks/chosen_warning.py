@@ -20,7 +20,6 @@ def chosen_part(counts: Mapping[str, int]) -> str:
 
 
 def chosen_counts(provenance: str) -> dict[str, int]:
-    """How many judgments each order chose, from a provenance."""
     parts = [part.removeprefix(NAME) for part in provenance.split("|") if part.startswith(NAME)]
     pairs = (each.rpartition("=") for part in parts for each in part.split(","))
     return {order: int(number) for order, _, number in pairs}

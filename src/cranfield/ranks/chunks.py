@@ -103,8 +103,6 @@ def _listed(chunks: Mapping[Any, Any]) -> Iterable[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """A chunk, and all places where it may be."""
-
     row: PlacedRow
     chunk: str
     document: str

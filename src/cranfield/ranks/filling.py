@@ -66,7 +66,6 @@ def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
 
 
 def filled_rankings(judged: JudgedRanks, grade: float) -> dict[str, Any]:
-    """The columns of rankings in which every unjudged document has this grade."""
     place = offsets(judged.retrieved)
     full = np.full(place[-1], grade)
     known = judged.judged
@@ -103,7 +102,6 @@ def single_documents(depth: int, grade: float) -> JudgedRanks:
 
 
 def table_of_grades(grades: Sequence[float | None], missed: Sequence[float]) -> JudgedRanks:
-    """See `JudgedRanks.of_grades`."""
     if isinstance(grades, str | bytes):
         raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
     judged = [(rank, _number(grade, f"rank {rank}")) for rank, grade in enumerate(grades, 1) if grade is not None]

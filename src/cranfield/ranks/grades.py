@@ -18,7 +18,6 @@ def graded(grades: Numbers, policy: Policy) -> Numbers:
 
 
 def lowest_judged(policy: Policy) -> float:
-    """The lowest grade that is a judgment."""
     return -np.inf if policy.negative == "nonrelevant" or policy.complete else 0.0
 
 

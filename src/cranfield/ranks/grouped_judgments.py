@@ -100,7 +100,8 @@ class GroupedJudgments:
             return cls.read(qrels.to_strata())
         if isinstance(qrels, Judgments) or hasattr(type(qrels), "to_judgments"):  # such as a store of judgments
             flat = Judgments.read(qrels)
-            grouped = cls(_of_flat(flat), name=flat.name, sha256=flat.sha256)
+            by_group = {query: {(ONLY, ONLY): judged} for query, judged in flat.by_query.items()}
+            grouped = cls(by_group, name=flat.name, sha256=flat.sha256)
             grouped.flat.provenance = flat.provenance
             return grouped
         source = open_grouped(qrels, format, strata=strata)
@@ -142,11 +143,8 @@ class GroupedJudgments:
         several = pairs[:, counts > 1]
         if several.size:
             group, row = several[:, 0].tolist()
-            raise InputError(
-                self.name,
-                f"{self._named(row)} is judged in several subgroups of group '{self.group_ids[group]}'.",
-                hint="subgroups are for measures of preferences, such as prefs_simp",
-            )
+            fact = f"{self._named(row)} is judged in several subgroups of group '{self.group_ids[group]}'."
+            raise InputError(self.name, fact, hint="subgroups are for measures of preferences, such as prefs_simp")
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\n".join((self.flat.sha256, *self.group_ids)).encode())
@@ -161,15 +159,6 @@ def _highest(groups: Mapping[tuple[str, str], Mapping[str, float]]) -> dict[str,
         for document, grade in judged.items():
             highest[document] = max(grade, highest.get(document, grade))
     return highest
-
-
-def _of_flat(judgments: Judgments) -> ByGroup:
-    first = judgments.first.tolist()
-    rows = list(zip(judgments.document_ids, judgments.grades.tolist(), strict=True))
-    return {
-        query: {(ONLY, ONLY): dict(rows[first[number] : first[number + 1]])}
-        for number, query in enumerate(judgments.query_ids)
-    }
 
 
 def _nothing() -> _Found:

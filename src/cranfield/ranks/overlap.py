@@ -21,8 +21,6 @@ HINT = f"are the ids written differently? To evaluate the run anyway: {given('ch
 
 
 class RunIds(Protocol):
-    """A few ids of a run, for errors."""
-
     @property
     def place(self) -> str: ...
 

@@ -233,8 +233,6 @@ def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, texts
 
 
 class QuotedTexts:
-    """The texts of documents, to find quotes in."""
-
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
         self._plain = cache(lambda document: _plain(texts[document]))

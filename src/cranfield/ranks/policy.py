@@ -161,12 +161,8 @@ def settings_of(policy: type[Policy] = Policy) -> dict[str, Setting]:
     return {known.name: known.metadata["setting"] for known in fields(policy)}
 
 
-def _documented(policy: type[Policy]) -> str:
-    lines = (
-        fill(f"{name}: {known}", 116, initial_indent=" " * 4, subsequent_indent=" " * 8)
-        for name, known in settings_of(policy).items()
-    )
-    return (policy.__doc__ or "").replace("    {settings}", "\n".join(lines))
-
-
-Policy.__doc__ = _documented(Policy)
+_LINES = (
+    fill(f"{name}: {known}", 116, initial_indent=" " * 4, subsequent_indent=" " * 8)
+    for name, known in settings_of().items()
+)
+Policy.__doc__ = (Policy.__doc__ or "").replace("    {settings}", "\n".join(_LINES))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.first_documents import FirstDocuments
 
 
+_ENDS: tuple[Ties, Ties] = ("worst", "best")
 BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
 
@@ -73,7 +74,6 @@ def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRank
 def scan_source(
     source: Source, judgments: Judgments, policy: Policy, depth: int = 0, first: FirstDocuments | None = None
 ) -> Scanned:
-    """Count the documents above the judged ones; as in `scan_text` for other shapes."""
     if isinstance(source, Text):
         return scan_text(source, judgments, policy, depth, first)
     from cranfield.ranks.scan.memory import scan_rankings, scan_table  # not needed for most files
@@ -90,7 +90,6 @@ def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source:
 
 
 def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
-    """The table from what a scan counted above the judged documents."""
     counted = scanned.found
     grades, all_judged = _best_first(judgments, policy)
     query, grade = judgments.query[counted.row], grades[counted.row]
@@ -140,9 +139,6 @@ def _order(query: Integers, key: Integers | Numbers) -> Integers | slice:
     return np.lexsort((key, query))
 
 
-ORDERS: tuple[Ties, Ties] = ("worst", "best")
-
-
 class TieOrders:
     """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
 
@@ -175,5 +171,5 @@ class TieOrders:
         moved = self._judgments.first[self.queries] - judgments.first[:-1]
         its_query = np.searchsorted(self.queries, self._judgments.query[row])
         scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
-        worst, best = (rank_counted(judgments, scanned, replace(self._policy, ties=ties)) for ties in ORDERS)
+        worst, best = (rank_counted(judgments, scanned, replace(self._policy, ties=ties)) for ties in _ENDS)
         return worst, best

@@ -32,11 +32,8 @@ def duplicate_message(query: str, document: str, one: float, other: float, where
 @located()
 def read_lines(source: Text) -> dict[str, dict[str, float]]:
     if are_preferences(source.layout):
-        raise InputError(
-            source.name,
-            "its lines have 5 columns, like preferences, which only measures such as prefs_simp read.",
-            hint=f"a line of judgments is: {TREC_QRELS.shape}",
-        )
+        fact = "its lines have 5 columns, like preferences, which only measures such as prefs_simp read."
+        raise InputError(source.name, fact, hint=f"a line of judgments is: {TREC_QRELS.shape}")
     by_query: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
@@ -106,11 +103,8 @@ def graded(judged: Any, query: str, source: str) -> dict[str, float]:
     elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
         pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
     else:
-        raise InputError(
-            source,
-            f"query '{query}': {judged!r:.60} does not say which documents are judged.",
-            hint="judgments are {query: {document: grade}}, or {query: [relevant documents]}",
-        )
+        hint = "judgments are {query: {document: grade}}, or {query: [relevant documents]}"
+        raise InputError(source, f"query '{query}': {judged!r:.60} does not say which documents are judged.", hint=hint)
     grades: dict[str, float] = {}
     for document, grade in pairs:
         document_id = id_text(document, source, f"query '{query}'")

@@ -64,8 +64,6 @@ def open_run(thing: Any, format: str | None = None, *, name: str | None = None) 
 
 
 class Run:
-    """The rankings of one system, in a file or in memory."""
-
     _kept_open = 0
 
     def __init__(self, source: Source, format: str | None = None, *, name: str | None = None, sha256: str = "") -> None:

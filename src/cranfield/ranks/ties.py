@@ -66,14 +66,10 @@ def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float]
 
     def worth(document: str) -> tuple[float, tuple[float, float], str]:
         grade = grades.get(document)
-        kind, value = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
+        kind, value = 2, 0.0  # first relevant, then unjudged, then only pooled, then not relevant
+        if grade is not None:
+            kind = 1 if grade < lowest_judged(policy) else 3 if grade > 0 else 0
+            value = grade if kind == 3 else 0.0
         return scores[document], (kind, value) if policy.ties == "best" else (-kind, -value), document
 
     return sorted(kept, key=worth, reverse=True)
-
-
-def _class_in_a_tie(grade: float | None, pooled: bool) -> tuple[int, float]:
-    """First relevant, then unjudged, then only pooled, then not relevant."""
-    if grade is None or pooled:
-        return (1, 0.0) if pooled else (2, 0.0)
-    return (3, grade) if grade > 0 else (0, 0.0)

@@ -57,7 +57,6 @@ def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], polic
 
 
 def with_lengths(judged: JudgedRanks, documents: Mapping[str, list[str]], lengths: Any, place: str) -> JudgedRanks:
-    """The table with the length of every document retrieved, given all of them by query."""
     known = read_numbers(lengths, "length")
     try:
         columns = tuple(
@@ -122,11 +121,8 @@ def _pairs(ranking: Any, where: str, source: str) -> ScoredPairs:
     if isinstance(ranking, Mapping):
         return [(id_text(d, source, where), finite(score, source, where)) for d, score in ranking.items()]
     if not isinstance(ranking, Sequence) or isinstance(ranking, str | bytes):
-        raise InputError(
-            source,
-            f"{where}: {ranking!r:.60} is not a ranking.",
-            hint="a ranking is {document: score}, or a list of documents, best first",
-        )
+        fact = f"{where}: {ranking!r:.60} is not a ranking."
+        raise InputError(source, fact, hint="a ranking is {document: score}, or a list of documents, best first")
     return [(id_text(d, source, where), -float(at)) for at, d in enumerate(ranking)]
 
 

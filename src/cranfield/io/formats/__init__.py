@@ -50,7 +50,6 @@ def writable(roles: Iterable[Role] = ROLES) -> list[str]:
 
 
 def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
-    """The format of a stream; `name` overrides the guess."""
     format = _recognised(stream, role, name)
     if stream.view is not None and not isinstance(format, StoreFormat):
         raise not_a_store(stream.name, stream.view)
@@ -76,18 +75,6 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
     by_name = by_extension(stream.name)
     if by_name and role in by_name.reads and not isinstance(by_name, WordFormat):  # .run and .txt may be anything
         return by_name
-    return _by_content(stream, head, role)
-
-
-def _able(format: Format, stream: Stream, role: Role) -> Format:
-    """A format that a file certainly has; an error if that cannot contain what is wanted."""
-    if role not in format.reads:
-        held, wanted = ("a run", "judgments") if role == "qrels" else ("judgments", "a run")
-        raise InputError(stream.name, f"a {format.name} contains {held}, not {wanted}.")
-    return format
-
-
-def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
     for format in FORMATS.values():
         if format.begins(head, role):
             return _able(format, stream, role)
@@ -97,6 +84,14 @@ def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
             if isinstance(format, kind) and role in format.reads and format.fits(first, role):
                 return format
     raise unknown_width(stream, words(first), role)
+
+
+def _able(format: Format, stream: Stream, role: Role) -> Format:
+    """A format that a file certainly has; an error if that cannot contain what is wanted."""
+    if role not in format.reads:
+        held, wanted = ("a run", "judgments") if role == "qrels" else ("judgments", "a run")
+        raise InputError(stream.name, f"a {format.name} contains {held}, not {wanted}.")
+    return format
 
 
 def fitting_roles(stream: Stream, name: str | None = None) -> dict[Role, InputError | None]:
@@ -135,9 +130,8 @@ def format_to_write(path: str) -> Format:
     extension = extension_of(path)
     format = by_extension(path) or (FORMATS["trec"] if not extension else None)
     if format is None:
-        raise OutputError(
-            path, f"the extension '{extension}' is not that of a known format.", hint=f"give it: --to {names}"
-        )
+        fact = f"the extension '{extension}' is not that of a known format."
+        raise OutputError(path, fact, hint=f"give it: --to {names}")
     return format
 
 

@@ -44,7 +44,6 @@ class Format:
         raise NotImplementedError
 
     def open_strata(self, stream: Stream, *, named: bool) -> Grouped:
-        """Judgments whose groups are the strata of a sampled pool."""
         return self.open_grouped(stream, named=named)
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
@@ -90,8 +89,6 @@ class Plan(NamedTuple):
 
 
 class Writer:
-    """Writes rows to an open file, some at a time."""
-
     def __init__(self, plan: Plan, file: Any) -> None:
         self._plan, self._file = plan, file
 

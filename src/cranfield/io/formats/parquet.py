@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,34 +117,20 @@ class _ParquetWriter(Writer):
         self._writer.close()
 
 
-class _CountingFile:
+class _CountingFile(io.RawIOBase):
     """A file that counts the bytes written, which compressing files do not."""
 
-    closed = False
-
     def __init__(self, file: Any) -> None:
-        self._file, self._size = file, 0
+        self._target, self._size = file, 0
 
-    def write(self, data: bytes) -> int:
-        if not self._file.closed:  # writing was aborted: Arrow's writer writes its end even then, when it is deleted
-            self._file.write(data)
+    def write(self, data: Any) -> int:
+        if not self._target.closed:  # writing was aborted: Arrow's writer writes its end even then, when it is deleted
+            self._target.write(data)
         self._size += len(data)
         return len(data)
 
     def tell(self) -> int:
         return self._size
 
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
     def writable(self) -> bool:
         return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False

@@ -34,11 +34,9 @@ class Preferences(WordFormat):
 
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
         if not named and repeated_column(stream.head(LOOK)) is None and all_fives(stream.head(LOOK)):
-            raise InputError(
-                stream.name,
-                "five columns and no header: they may be preferences or a sampled pool.",
-                hint=f"give the format: 'prefs' for {PREFERENCES.shape}, 'strata' for {STRATA.shape}",
-            )
+            fact = "five columns and no header: they may be preferences or a sampled pool."
+            hint = f"give the format: 'prefs' for {PREFERENCES.shape}, 'strata' for {STRATA.shape}"
+            raise InputError(stream.name, fact, hint=hint)
         return super().layout(stream, first, role, named=named)
 
     def open_strata(self, stream: Stream, *, named: bool) -> Text:

@@ -28,7 +28,6 @@ class JudgmentView(NamedTuple):
     pooled: bool = False
 
     def of(self, qrels: Any) -> Stream:
-        """Judgments that are read from a store in this way; reading raises an error if they are not in a store."""
         if not isinstance(qrels, str | os.PathLike):
             raise not_a_store("the judgments", self)
         stream = Stream(qrels)
@@ -53,11 +52,8 @@ def not_a_store(name: str, view: JudgmentView) -> InputError:
         "it is not known which documents were pooled": view.pooled,
     }
     problem = next((problem for problem, given in problems.items() if given), "they have no assessors")
-    return InputError(
-        name,
-        f"these judgments are not in a store, so {problem}.",
-        hint="leave this out, or import the file into a store: cranfield convert FILE judgments.db",
-    )
+    hint = "leave this out, or import the file into a store: cranfield convert FILE judgments.db"
+    return InputError(name, f"these judgments are not in a store, so {problem}.", hint=hint)
 
 
 class StoreFormat(Format):

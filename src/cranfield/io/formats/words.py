@@ -102,11 +102,8 @@ def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputErr
     if width != 3 and any(format.by_width(fields, other) for format in _word_formats() if other in format.reads):
         needed = "judgments are" if role == "qrels" else "a run is"
         like = "a run's" if role == "qrels" else "those of judgments"
-        return InputError(
-            stream.name,
-            f"{needed} needed, but its lines have {width} columns like {like}.",
-            hint="are the judgments and the run in the wrong order?",
-        )
+        fact = f"{needed} needed, but its lines have {width} columns like {like}."
+        return InputError(stream.name, fact, hint="are the judgments and the run in the wrong order?")
     value = "grade" if role == "qrels" else "score"
     if width == 3:
         ranks = "" if role == "qrels" else "; 'msmarco' for query, document, rank"
@@ -121,11 +118,8 @@ def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputErr
 
     usual = FORMATS["trec"]
     assert isinstance(usual, WordFormat)
-    return InputError(
-        stream.name,
-        f"unknown format: its lines have {width} column{'s' * (width != 1)}.",
-        hint=f"a line is: {usual.layouts[role].shape}; {wanted(role)}",
-    )
+    fact = f"unknown format: its lines have {width} column{'s' * (width != 1)}."
+    return InputError(stream.name, fact, hint=f"a line is: {usual.layouts[role].shape}; {wanted(role)}")
 
 
 def _word_formats() -> list[WordFormat]:

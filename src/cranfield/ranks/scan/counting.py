@@ -12,6 +12,9 @@ from cranfield.ranks.codes import Codes
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.policy import settings_of
 
+CHOICES = [value for value in settings_of()["duplicates"].choices if value != "error"]
+HINT = any_of("keep one", f"choose which with {given('duplicates', *CHOICES)}")
+
 
 class Places(NamedTuple):
     """The counts above the retrieved judged documents, as parallel columns; a query's rows are sorted by rank."""
@@ -84,10 +87,6 @@ def count(
     above = len(scores) - high
     order = np.argsort(above + before)
     return Places(np.array(rows, dtype=np.int64)[order], above[order], before[order], tied[order])
-
-
-CHOICES = [value for value in settings_of()["duplicates"].choices if value != "error"]
-HINT = any_of("keep one", f"choose which with {given('duplicates', *CHOICES)}")
 
 
 def first_repeat(documents: Sequence[Any]) -> int:

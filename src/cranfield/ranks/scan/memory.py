@@ -92,11 +92,6 @@ def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: 
     return True
 
 
-def _are_plain(documents: Sequence[Any]) -> bool:
-    """Whether ids can be used unchanged: strings that any file could contain, as nearly always."""
-    return set(map(type, documents)) <= {str} and "" not in documents and "".join(documents).isascii()
-
-
 def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
     where = f"query '{query}'"
     if isinstance(ranking, Pairs):
@@ -122,23 +117,21 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
         if plain and policy.same_id == "keep":
             return documents, scores, ranking
     elif isinstance(ranking, Sequence) and not isinstance(ranking, str | bytes):
-        documents = list(ranking) if _are_plain(ranking) else [id_text(item, source, where) for item in ranking]
+        # Strings that any file could contain, as nearly always, are used unchanged.
+        plain = set(map(type, ranking)) <= {str} and "" not in ranking and "".join(ranking).isascii()
+        documents = list(ranking) if plain else [id_text(item, source, where) for item in ranking]
         scores = -np.arange(len(documents), dtype=np.float64)  # a list is in rank order
     else:
-        raise InputError(
-            source,
-            f"{where}: {ranking!r:.60} is not a ranking.",
-            hint="a ranking is {document: score}, or a list of documents, best first",
-        )
+        fact = f"{where}: {ranking!r:.60} is not a ranking."
+        raise InputError(source, fact, hint="a ranking is {document: score}, or a list of documents, best first")
     if policy.same_id == "drop":
         others = [at for at, document in enumerate(documents) if document != query]
         documents, scores = [documents[at] for at in others], scores[others]
     if len(set(documents)) < len(documents):
         if policy.duplicates == "error":
             twice = documents[first_repeat(documents)]
-            raise DuplicateError(
-                source, f"document '{twice}' appears twice in the ranking of query '{query}'.", hint=HINT
-            )
+            fact = f"document '{twice}' appears twice in the ranking of query '{query}'."
+            raise DuplicateError(source, fact, hint=HINT)
         kept = kept_places(documents, scores.tolist(), policy.duplicates)
         documents, scores = [documents[at] for at in kept], scores[kept]
     return documents, scores, dict(zip(documents, scores.tolist(), strict=True))

@@ -79,11 +79,9 @@ class _QueryLines:
     def check_ranks(self) -> None:
         for at, value in enumerate(self.values):
             if value != at + 1:
-                raise self._block.error(
-                    self._line(at),
-                    f"the third column says {value:g} where rank {at + 1} is expected, so it may not be a rank.",
-                    hint="give the format: 'msmarco' for query, document, rank; 'tsv' for query, document, score",
-                )
+                fact = f"the third column says {value:g} where rank {at + 1} is expected, so it may not be a rank."
+                hint = "give the format: 'msmarco' for query, document, rank; 'tsv' for query, document, score"
+                raise self._block.error(self._line(at), fact, hint=hint)
 
     def drop(self, query: bytes) -> None:
         if query in self.distinct:

@@ -30,7 +30,6 @@ class GroupRanks:
         return self.queries
 
     def mean(self, values: Numbers) -> Numbers:
-        """The mean over the groups of each query; 0 where there is no group."""
         total = np.bincount(self.query, weights=values, minlength=len(self))
         return total / np.maximum(np.bincount(self.query, minlength=len(self)), 1)
 

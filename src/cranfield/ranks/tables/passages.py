@@ -32,7 +32,6 @@ class Stretches:
 
     @cached_property
     def apart(self) -> Stretches:
-        """The same characters, without overlaps."""
         order = np.lexsort((self.end, self.start))
         start, end = self.start[order], self.end[order]
         before = np.concatenate(([0], np.maximum.accumulate(end)[:-1])) if len(end) else end
@@ -113,9 +112,8 @@ class PassageRanks:
         """The passages that were judged relevant; an error if one of them has no end."""
         hit = self.relevant(rel)
         if (hit & self.unknown).any():
-            raise MeasureError(
-                "a document is judged as a whole, but its length is not known.", hint="give the documents' texts"
-            )
+            fact = "a document is judged as a whole, but its length is not known."
+            raise MeasureError(fact, hint="give the documents' texts")
         return self.passages.only(hit)
 
     def found(self, read: ReadChunks) -> Flags:

@@ -166,7 +166,6 @@ class _GroupPreferences(NamedTuple):
 
 
 def _above(better: Flags) -> int:
-    """Preferences for the higher of two documents."""
     return int(np.triu(better, 1).sum())
 
 
@@ -185,8 +184,5 @@ def _count_pairs(preferring: Integers, k: int) -> tuple[float, ...]:
 
 
 def _inconsistent(grouped: GroupedJudgments, group: int, row: int, what: str) -> InputError:
-    return InputError(
-        grouped.name,
-        f"{grouped._named(row)} {what} of group '{grouped.group_ids[group]}'.",
-        hint="the preferences of one group must agree; different groups need not",
-    )
+    fact = f"{grouped._named(row)} {what} of group '{grouped.group_ids[group]}'."
+    return InputError(grouped.name, fact, hint="the preferences of one group must agree; different groups need not")

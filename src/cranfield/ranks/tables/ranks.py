@@ -296,12 +296,9 @@ class JudgedRanks:
     def condensed(self) -> JudgedRanks:
         """The table of the rankings without their unjudged documents."""
         if self.complete:
-            raise PolicyError(
-                "leaves out unjudged documents, and complete judgments have none.",
-                parameter="judged_only",
-                value=True,
-                hint=f"leave out one of them: {given('judged_only', True)} or {given('complete', True)}",
-            )
+            fact = "leaves out unjudged documents, and complete judgments have none."
+            hint = f"leave out one of them: {given('judged_only', True)} or {given('complete', True)}"
+            raise PolicyError(fact, parameter="judged_only", value=True, hint=hint)
         kept = self.judged
         table = self.rows(kept)
         return replace(

@@ -50,7 +50,6 @@ class StratumRanks:
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def count(self, hit: Flags) -> Integers:
-        """How many hits the rankings have in each stratum."""
         return np.bincount(self.stratum[hit], minlength=len(self.grouped.group_ids))
 
     def above(self, hit: Flags) -> Integers:
@@ -98,7 +97,6 @@ class StratumRanks:
 
     @cached_property
     def positive_grades(self) -> list[float]:
-        """The grades above 0 that occur, the highest first."""
         grades: list[float] = np.unique(self.grades[self.grades > 0]).tolist()
         return grades[::-1]
 
@@ -128,8 +126,6 @@ def _refuse_other_groups(grouped: GroupedJudgments) -> None:
     if len(several):
         row = int(several[0])
         names = [f"'{grouped.group_ids[group]}'" for group in grouped.group[grouped.row == row].tolist()]
-        raise InputError(
-            grouped.name,
-            f"{grouped._named(row)} is in {len(names)} strata: {', '.join(names)}.",
-            hint="in a sampled pool, each document is in one stratum, and some of each stratum are judged",
-        )
+        fact = f"{grouped._named(row)} is in {len(names)} strata: {', '.join(names)}."
+        hint = "in a sampled pool, each document is in one stratum, and some of each stratum are judged"
+        raise InputError(grouped.name, fact, hint=hint)
