@@ -7,6 +7,7 @@ import pytest
 
 import cranfield
 from cranfield.cli.commands import COMMANDS
+from cranfield.cli.options import SECTIONS
 from tests.program import run, shims
 
 
@@ -22,6 +23,18 @@ def test_the_program_lists_its_commands():
         assert re.search(rf"^  {command} ", shown, flags=re.MULTILINE), command
     alone = run()
     assert (alone.returncode, alone.stdout, alone.stderr) == (2, "", shown)
+
+
+def test_commands_are_shown_in_groups():
+    groups = re.findall(r"^(\w[\w ]*):$", run("--help").stdout, flags=re.MULTILINE)
+    assert groups == ["Measure", "Compare", "Judge", "Live systems", "Files", "Options"]
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "trec_eval"])
+def test_options_are_shown_in_groups(command):
+    groups = re.findall(r"^(\w[\w ]*):$", run(command, "--help").stdout, flags=re.MULTILINE)
+    assert groups == [section for section in SECTIONS if section in groups]
+    assert groups[-1] == "Help"
 
 
 @pytest.mark.parametrize(

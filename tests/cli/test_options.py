@@ -80,6 +80,15 @@ def test_a_group_of_options_is_one_object():
     assert Box(depth="1").replaced(width="2").__dict__ == {"width": "2", "height": "3", "depth": "1"}
 
 
+def test_a_command_has_the_groups_that_its_parameters_name():
+    @options.command("draw", what=argument())
+    def command(what: str, box: Box) -> None:
+        click.echo(f"{what} {box.depth}")
+
+    assert [parameter.name for parameter in command.params] == ["what", "width", "height", "depth"]
+    assert CliRunner().invoke(command, ["it", "--depth", "2"]).output == "it 2\n"
+
+
 def test_no_command_has_many_parameters():
     for name, command in FILES.items():
         assert len(inspect.signature(inspect.unwrap(command.callback)).parameters) <= 8, name

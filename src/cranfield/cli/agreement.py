@@ -54,8 +54,7 @@ def command(
         measure=chosen[0].name,
         kinds=shown.kinds or BY_PEOPLE,
         worst=shown.disagreements,
-        draws=shown.draws,
-        seed=shown.seed,
         format=reading.format,
+        **shown.values("draws", "seed"),
     )
     shown.write(agreed.to_json, lambda width, paint: agreement_text(agreed, width, paint))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import click
 
@@ -52,7 +53,7 @@ class ReadingOptions(FormatOptions):
     def arguments(self) -> dict[str, Any]:
         """The options given, as arguments of functions that read judgments and runs."""
         given = {"policy": Policy(**self.settings) if self.settings else None}
-        given |= {name: getattr(self, name) for name in ("format", "qrels_format", "check_ids")}
+        given |= self.values("format", "qrels_format", "check_ids")
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -224,11 +225,11 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
 _ASKED = f"{__name__}.asked"  # whether the command line may contain options of engines
 
 
-class ChosenEngine:
+class ChosenEngine(NamedTuple):
     """The engine that reads Parquet, with its settings; without a name, none does."""
 
-    def __init__(self, name: str | None = None, settings: Mapping[str, str] | None = None) -> None:
-        self.name, self.settings = name, settings or {}
+    name: str | None = None
+    settings: Mapping[str, str] = MappingProxyType({})
 
     def opened(self, runs: Sequence[str], format: str | None) -> list[Any]:
         if self.name is None:

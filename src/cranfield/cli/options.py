@@ -110,6 +110,9 @@ class OptionGroup:
     def __init__(self, **values: Any) -> None:
         self.__dict__.update({name: declared.default for name, (declared, _) in self.declared.items()} | values)
 
+    def values(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
+
     def replaced(self, **values: Any) -> Self:
         return type(self)(**{**self.__dict__, **values})
 
@@ -158,19 +161,17 @@ class CalledOptions(OptionNames):
 
     def fact(self, error: CranfieldError, said: str) -> str:
         """A fact about an option and its value, if this is where the value comes from."""
-        option = self._options.get(error.parameter)
-        if option is None or not self._was_given(option, error.value):
+        option, value = self._options.get(error.parameter), error.value
+        source = self._ctx.get_parameter_source(option.name or "") if option else None
+        if option is None or source is not click.core.ParameterSource.COMMANDLINE:
             return ""
-        name, value = max(option.opts, key=len), error.value
+        values = self._ctx.params.get(option.name or "")
+        if value not in (values if isinstance(values, tuple) else [values]):
+            return ""
+        name = max(option.opts, key=len)
         if option.is_flag:
             return f"{name} {said}"
         return f"{name}: {f'{value:g}' if isinstance(value, float) else repr(value)} {said}"
-
-    def _was_given(self, option: Option, value: Any) -> bool:
-        source = self._ctx.get_parameter_source(option.name or "")
-        values = self._ctx.params.get(option.name or "")
-        typed = source is click.core.ParameterSource.COMMANDLINE
-        return typed and (value in values if isinstance(values, tuple) else bool(value == values))
 
 
 def in_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:

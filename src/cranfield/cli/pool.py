@@ -69,8 +69,8 @@ class PoolOptions(options.OptionGroup, section="Pool"):
     seed: int = options.SEED
 
     def arguments(self) -> dict[str, Any]:
-        wanted = ("sample_below", "sample_depth", "limit", "order", "overlap", "seed")
-        return {name: getattr(self, name) for name in wanted} | {"sample": self.sample or 0}
+        plain = self.values("sample_below", "sample_depth", "limit", "order", "overlap", "seed")
+        return {**plain, "sample": self.sample or 0}
 
 
 class AskedOptions(options.AskingOptions, section="System"):
@@ -146,7 +146,7 @@ def command(
         wanted = chosen_queries(pooling.query_ids or list(described), list(described), queries)
         texts = {query: described[query]["text"] for query in wanted}
         deepest = max(pooling.depth, pooling.sample_depth if pooling.sample_below else 1)
-        how: dict[str, Any] = {"timeout": asking.timeout, "collapse": asking.collapse, "jobs": asking.jobs}
+        how = asking.values("timeout", "collapse", "jobs")
         answers = [_asked(system, collection, texts, deepest, **how) for system in asking.systems]
         if reading.qrels is not None:
             say(_import_judgments(reading.qrels, store, reading.qrels_format))

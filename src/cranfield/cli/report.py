@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cranfield.cli import options, output
 from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
@@ -36,10 +34,6 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
         default=None,
         help="Also chart the measures as judgments are removed [if that is quick].",
     )
-
-    def arguments(self) -> dict[str, Any]:
-        wanted = ("title", "collection", "segments", "bounds", "queries", "k", "removal")
-        return {name: getattr(self, name) for name in wanted} | {"charts": not self.no_charts}
 
 
 @options.command("report", runs=options.RUNS, reading=reading_options())
@@ -80,10 +74,9 @@ def command(
             baseline=None if base is None else list(named)[base],
             command=output.command_line(),
             lengths=documents.lengths,
-            test=comparison.test,
-            correction=comparison.correction,
-            alpha=comparison.alpha,
-            **page.arguments(),
+            charts=not page.no_charts,
+            **comparison.values("test", "correction", "alpha"),
+            **page.values("title", "collection", "segments", "bounds", "queries", "k", "removal"),
             **reading.arguments(),
         )
     printed = page.file == "-"  # then the page is on standard output, and nothing else

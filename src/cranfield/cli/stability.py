@@ -61,13 +61,13 @@ def command(
     if removal.leave_out:
         random = ("fractions", "design", "repeats", "seed")
         _refuse("{} is for random shares and cannot be used with --leave-out.", *random)
-        settings |= {"groups": removal.groups, "pool_depth": removal.pool_depth}
+        settings |= removal.values("groups", "pool_depth")
         with output.shown_progress("leaving runs out"):
             lost = reusability(qrels, expanded(runs), measures.chosen(USUAL_MEASURES), **settings)
         shown.write(lost.to_json, lambda width, paint: reusability_text(lost, width, paint))
         return
     _refuse("{} needs --leave-out.", "groups", "pool_depth")
-    settings |= {"design": removal.design, "repeats": removal.repeats, "seed": removal.seed}
+    settings |= removal.values("design", "repeats", "seed")
     with output.shown_progress("removing judgments"):
         changed = stability(qrels, expanded(runs), measures.chosen(USUAL), removal.fractions or FRACTIONS, **settings)
     shown.write(changed.to_json, lambda width, paint: stability_text(changed, width, paint))

@@ -71,10 +71,7 @@ def init(collection: str | None) -> None:
 def _next_lines(path: Path, *, runs: bool, judged: bool) -> Iterator[str]:
     """What to do next: commands to be run one after the other, as they are."""
     paint = output.paint()
-    if not runs:
-        yield f"Describe your system in {path}: its last lines show how. Then:"
-    else:
-        yield "Next:"
+    yield "Next:" if runs else f"Describe your system in {path}: its last lines show how. Then:"
     steps = {} if judged else {"cranfield judge": "judge what the systems return, on a page in your browser"}
     steps |= {
         "cranfield test": "ask the systems every query, and measure the answers",
@@ -199,16 +196,13 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
                 texts,
                 file,
                 asking.k,
-                resume=written.resume,
-                force=written.force,
                 on_start=progress.start,
                 on_answer=progress.answer,
-                jobs=asking.jobs,
-                retries=asking.retries,
-                give_up=asking.give_up,
                 to_document=to_document,
                 known=known,
                 conditions={"collapse": asking.collapse or ""},
+                **written.values("resume", "force"),
+                **asking.values("jobs", "retries", "give_up"),
             )
     finally:
         opened.close()

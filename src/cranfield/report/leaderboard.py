@@ -35,7 +35,7 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
             {"name": each.name, "summary": each.definition.summary, "lower": each.definition.lower_is_better}
             for each in _primary_first(gathered)
         ],
-        "against": _against_head(gathered),
+        "against": "its baseline" if gathered.own else "best" if gathered.standings is not None else _against(gathered),
         "ranks": None if gathered.standings is None else f"rank{f', {100 * level:g}%' if level else ''}",
         "judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
         "drawn": any(row["primary"]["drawn"] for row in rows),
@@ -56,12 +56,6 @@ def _places(gathered: Gathered) -> dict[str, int]:
         place = place if abs(value - before) <= SAME else at
         places[result.run], before = place, value
     return places
-
-
-def _against_head(gathered: Gathered) -> str | None:
-    if gathered.own:
-        return "its baseline"
-    return "best" if gathered.standings is not None else _against(gathered)
 
 
 def _against(gathered: Gathered) -> str | None:

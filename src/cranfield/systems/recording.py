@@ -206,10 +206,6 @@ class _Output(NamedTuple):
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder) / "answers"
 
-    @property
-    def _summary(self) -> Path:
-        return Path(f"{self.path}.json")
-
     def check(self, query: str, ranking: Ranking) -> None:
         if ranking:
             documents, scores = map(list, zip(*ranking))
@@ -236,7 +232,7 @@ class _Output(NamedTuple):
         if not self.is_file:
             return None
         try:
-            summary = json.loads(self._summary.read_text(encoding="utf-8"))
+            summary = json.loads(Path(f"{self.path}.json").read_text(encoding="utf-8"))
             same = summary.pop("asked") == asked and summary.pop("run_sha256") == Stream(self.path).hash_again()
             tuples = {name: tuple(summary[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
             recorded = Recorded(**{**summary, **tuples, "path": self.path})
@@ -252,7 +248,7 @@ class _Output(NamedTuple):
             known = {name: value for name, value in asdict(recorded).items() if name[0] != "_"}
             summary = {**known, "asked": asked, "run_sha256": digest.hexdigest()}
             text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-            write_text(self._summary, f"{text}\n", force=True)
+            write_text(f"{self.path}.json", f"{text}\n", force=True)
         return digest.hexdigest()
 
 
