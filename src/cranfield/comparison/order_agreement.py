@@ -57,9 +57,8 @@ def rbo(
     1.0
     """
     if not 0 < p < 1:
-        raise InputError(
-            "rank-biased overlap", "is not a probability.", parameter="p", value=p, hint="p lies between 0 and 1"
-        )
+        fact, hint = "is not a probability.", "p lies between 0 and 1"
+        raise InputError("rank-biased overlap", fact, parameter="p", value=p, hint=hint)
     return _overlap(_groups(one, "the first list"), _groups(other, "the second list"), p)
 
 
@@ -171,8 +170,7 @@ def _before(one: float, other: float) -> float:
 
 
 def _correlation(name: str, one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
-    """The result of a function of scipy.stats; SciPy is imported as late as possible."""
-    from scipy import stats
+    from scipy import stats  # as late as possible
 
     return float(getattr(stats, name)(*_matched(one, other)).statistic)
 

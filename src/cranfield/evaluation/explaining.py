@@ -166,21 +166,15 @@ def _explanation(
     values = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
     kinds = {_family(measure): kind for measure in measures if (kind := chosen_parameters(measure).get("gain"))}
     worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), next(iter(kinds.values()), "linear"))
-    positions = tuple(
-        Position(
-            rank=i + 1,
-            doc_id=documents[i],
-            grade=grades[i],
-            gain=float(worth[i]),
-            discount=float(np.log2(i + 2)),
-            values={name: column[i] for name, column in values.items()},
-        )
-        for i in range(depth)
-    )
+    positions = []
+    for at in range(depth):
+        here = {name: column[at] for name, column in values.items()}
+        discount = float(np.log2(at + 2))
+        positions.append(Position(at + 1, documents[at], grades[at], float(worth[at]), discount, here))
     place = {document: at for at, document in enumerate(documents)}
     best = sorted(known.items(), key=lambda pair: (-pair[1], place.get(pair[0], len(place))))
     shown = {name: str(kind) for name, kind in kinds.items()}
-    return Explanation(query_id, tuple(values), positions, tuple(best), shown)
+    return Explanation(query_id, tuple(values), tuple(positions), tuple(best), shown)
 
 
 def _family(measure: Measure) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partialmethod
 
 from cranfield.words import _columns, columns, shortened, visible
 
@@ -36,23 +37,15 @@ class Paint:
     def __init__(self, on: bool = False) -> None:
         self._on = on
 
-    def good(self, text: str) -> str:
-        return self._in(GOOD, text)
+    def _in(self, tone: str, text: str) -> str:
+        return f"{tone}{text}{END}" if self._on and text else text
 
-    def bad(self, text: str) -> str:
-        return self._in(BAD, text)
-
-    def close(self, text: str) -> str:
-        return self._in(CLOSE, text)
-
-    def strong(self, text: str) -> str:
-        return self._in(STRONG, text)
-
-    def dim(self, text: str) -> str:
-        return self._in(DIM, text)
-
-    def hint(self, text: str) -> str:
-        return self._in(HINT, text)
+    good = partialmethod(_in, GOOD)
+    bad = partialmethod(_in, BAD)
+    close = partialmethod(_in, CLOSE)
+    strong = partialmethod(_in, STRONG)
+    dim = partialmethod(_in, DIM)
+    hint = partialmethod(_in, HINT)
 
     def verdict(self, verdict: str, text: str) -> str:
         tones = {"significantly better": GOOD, "significantly worse": BAD}
@@ -60,9 +53,6 @@ class Paint:
 
     def signed(self, number: float, text: str, *, lower_is_better: bool = False) -> str:
         return self._in(GOOD if (number > 0) != lower_is_better else BAD, text) if number else text
-
-    def _in(self, tone: str, text: str) -> str:
-        return f"{tone}{text}{END}" if self._on and text else text
 
 
 UNPAINTED = Paint()

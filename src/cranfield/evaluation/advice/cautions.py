@@ -95,12 +95,7 @@ def tied_scores(facts: Facts) -> Iterator[str]:
 
 
 DATA_CAUTIONS: tuple[Callable[[Facts], Iterator[str]], ...] = (
-    few_queries,
-    nothing_to_find,
-    holes,
-    chosen_for_others,
-    missing_queries,
-    tied_scores,
+    *(few_queries, nothing_to_find, holes, chosen_for_others, missing_queries, tied_scores),
 )
 
 
@@ -206,19 +201,9 @@ def nothing_relevant_enough(facts: Facts, measure: Measure) -> Iterator[str]:
 
 
 MEASURE_CAUTIONS: tuple[Callable[[Facts, Measure], Iterator[str]], ...] = (
-    misleading,
-    same_as_reciprocal_rank,
-    needs_complete_judgments,
-    no_grades,
-    steep_gain,
-    sees_only_the_first,
-    cannot_be_filled,
-    nothing_to_prefer,
-    nothing_to_infer,
-    grades_above_the_top,
-    grades_far_below_the_top,
-    beyond_the_end,
-    nothing_relevant_enough,
+    *(misleading, same_as_reciprocal_rank, needs_complete_judgments, no_grades, steep_gain, sees_only_the_first),
+    *(cannot_be_filled, nothing_to_prefer, nothing_to_infer, grades_above_the_top, grades_far_below_the_top),
+    *(beyond_the_end, nothing_relevant_enough),
 )
 
 

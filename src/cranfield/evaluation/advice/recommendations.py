@@ -119,14 +119,6 @@ def judged_beside(facts: Facts) -> Iterator[Recommendation]:
 
 
 RECOMMENDATIONS: tuple[Callable[[Facts], Iterator[Recommendation]], ...] = (
-    graded_gain,
-    first_answer,
-    whole_ranking,
-    first_page_precision,
-    preference,
-    condensed,
-    sampled,
-    bounds,
-    coverage,
-    judged_beside,
+    *(graded_gain, first_answer, whole_ranking, first_page_precision, preference),
+    *(condensed, sampled, bounds, coverage, judged_beside),
 )

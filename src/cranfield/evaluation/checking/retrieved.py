@@ -59,14 +59,10 @@ class RunCheck:
         *,
         scattered: bool = False,
     ) -> None:
-        self.file = file
-        self.problems = problems
-        self._judgments = judgments
-        self._judged = judgments.by_query
+        self.file, self.problems, self._policy = file, problems, policy
+        self._judgments, self._judged, self._never = judgments, judgments.by_query, never
         self._retrieved = np.full(len(judgments), -1, dtype=np.int64)
         self._places: list[Places] = []
-        self._never = never
-        self._policy = policy
         self._sizes: list[int] = []
         self._extra: dict[str, int | None] = {}  # where each query that is not judged starts
         self._names: Counter[str] = Counter()
