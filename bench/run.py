@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from collection import collection, compressed, judged_ranks
+from collection import another, collection, compressed, judged_ranks
 from many import campaign
 from record import DECIDING_FILE, FILE, record, record_deciding
 
@@ -195,6 +195,30 @@ def case_compare() -> None:
     print("\nranx is timed with 510 permutations, and the time for 100,000 is extrapolated from that.")
     title = "10 systems × 6,980 queries, all pairs, 100,000 permutations, from dicts in memory"
     show(title, rows, "cranfield, Tukey HSD", "ranx at 10 or more")
+
+
+def case_pair() -> None:
+    """Two large files: what comparing them adds to evaluating them."""
+    (qrels, run), other = collection(6980), another(6980)
+    whole(["cat", run, other])  # into the page cache, equally for all
+    cut, uncut = ["-m", "nDCG@10"], ["-m", "AP"]
+    files = [qrels, run, other]
+    rows = in_turns(
+        {
+            "evaluate both": [CRANFIELD, "evaluate", *files, *cut],
+            "compare --no-bounds": [CRANFIELD, "compare", "--no-bounds", *files, *cut],
+            "compare, bounds at a cutoff": [CRANFIELD, "compare", *files, *cut],
+            "compare, bounds by AP": [CRANFIELD, "compare", *files, *uncut],
+            "compare --help, the start-up": [CRANFIELD, "compare", "--help"],
+        },
+        5,
+    )
+    show(
+        "Two files of 6,980 queries × 1,000 documents, whole process",
+        rows,
+        "evaluate both",
+        "compare at 1.3 with start-up, with bounds at a cutoff at 2.5 and within 150 MB, by AP at 6",
+    )
 
 
 def case_campaign() -> None:

@@ -156,8 +156,8 @@ def evaluated(
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
     ordinary = ordinary and not isinstance(qrels, CorrectedJudgments)
     every = dict.fromkeys((*measures, *(map(judged_beside, measures) if ordinary else ())))
-    found = read_runs(qrels, new, tuple(every), wants or (lambda _: NOTHING), **options) if new else {}
-    return [run.renamed(name) if isinstance(run, Evaluation) else found[name] for name, run in runs.items()]
+    read = read_runs(qrels, new, tuple(every), wants or (lambda _: NOTHING), **options) if new else {}
+    return [run.renamed(name) if isinstance(run, Evaluation) else read[name] for name, run in runs.items()]
 
 
 def compare_evaluations(
@@ -220,11 +220,14 @@ def compare_evaluations(
         seed=seed,
         estimates={name: dict(zip(values.runs, every, strict=True)) for name, every in estimates.items()},
         judged={
-            judged.name: {each.run: each[judged] if judged in each.measures else None for each in evaluations}
+            judged.name: {
+                evaluation.run: evaluation[judged] if judged in evaluation.measures else None
+                for evaluation in evaluations
+            }
             for judged in dict.fromkeys(map(judged_beside, wanted))
         },
         differences=tuple(difference for _, of_measure in tested for difference in of_measure),
-        signatures={each.run: each.signature for each in evaluations},
+        signatures={evaluation.run: evaluation.signature for evaluation in evaluations},
         _paired=values,
         evaluations=tuple(evaluations),
     )
@@ -286,5 +289,5 @@ def check_testing(
         raise ComparisonError("is too few.", parameter="permutations", value=permutations, hint="use 1,000 or more")
     check_margin(margin)
     if correction == MAX_T and not TESTS[test].studentised:
-        able = ", ".join(name for name, each in TESTS.items() if each.studentised)
+        able = ", ".join(name for name, test in TESTS.items() if test.studentised)
         raise ComparisonError(f"max-t needs a test that draws t-values, not '{test}'.", hint=f"such tests are {able}")

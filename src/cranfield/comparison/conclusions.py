@@ -62,7 +62,7 @@ class Comparison:
     (0.1, 'max-t', '{\\n  "run')
     >>> comparison.basis, comparison.corrected
     (None, 'one comparison; each further measure is a secondary family of its own')
-    >>> [(each.one, each.other) for each in (*comparison.agreement(), *comparison.run_agreement())]
+    >>> [(pair.one, pair.other) for pair in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
 
@@ -91,7 +91,7 @@ class Comparison:
     @property
     def means(self) -> dict[str, dict[str, float]]:
         """The mean of each run, by measure."""
-        return {name: {run: each.value for run, each in runs.items()} for name, runs in self.estimates.items()}
+        return {name: {run: estimate.value for run, estimate in runs.items()} for name, runs in self.estimates.items()}
 
     @property
     def basis(self) -> CorrectionBasis | None:
@@ -103,7 +103,7 @@ class Comparison:
         return f"<Comparison of {listed(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
 
     def __str__(self) -> str:
-        lines = [each.sentence for each in self.differences]
+        lines = [difference.sentence for difference in self.differences]
         return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {described_method(self)}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
@@ -115,9 +115,9 @@ class Comparison:
         Returns the difference; an error if the two were not compared in this direction, see `between`.
         """
         name, base = self._measure(measure).name, baseline or self.baseline
-        for each in self.differences:
-            if (each.measure, each.run, each.baseline) == (name, run, base):
-                return each
+        for pair in self.differences:
+            if (pair.measure, pair.run, pair.baseline) == (name, run, base):
+                return pair
         raise ComparisonError(
             f"{name}: {run} was not compared with {base}.", hint=f"the runs are {', '.join(self.runs)}"
         )
@@ -149,7 +149,7 @@ class Comparison:
     def discriminative_power(self) -> dict[str, float]:
         """For each measure, the share of the pairs that it separates (Sakai 2006)."""
         return {
-            measure.name: sum(each.significant for each in self.of(measure)) / self.pairs for measure in self.measures
+            measure.name: sum(pair.significant for pair in self.of(measure)) / self.pairs for measure in self.measures
         }
 
     def agreement(self) -> list[MeasureAgreement]:
@@ -168,9 +168,9 @@ class Comparison:
         """
         wanted = self._measure(measure)
         if wanted not in self.measures:
-            known = ", ".join(each.name for each in self.measures)
+            known = ", ".join(measure.name for measure in self.measures)
             raise ComparisonError(f"the runs were not compared by {wanted}.", hint=f"the measures are {known}")
-        return [each for each in self.differences if each.measure == wanted.name]
+        return [pair for pair in self.differences if pair.measure == wanted.name]
 
     def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
         """The largest groups of runs without a significant difference by a measure; groups may overlap.
@@ -182,7 +182,7 @@ class Comparison:
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for groups")
         name = self._measure(measure).name
-        apart = [{each.run, each.baseline} for each in self.of(name) if each.significant]
+        apart = [{pair.run, pair.baseline} for pair in self.of(name) if pair.significant]
         groups = [frozenset(self.runs)]
         for pair in apart:
             split = [group - {run} if pair <= group else group for group in groups for run in sorted(pair)]
@@ -210,13 +210,13 @@ class Comparison:
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for ranks")
         above, below = dict.fromkeys(self.runs, 0), dict.fromkeys(self.runs, 0)
-        for each in self.of(measure):
-            if each.verdict == "significantly better":
-                below[each.run] += 1
-                above[each.baseline] += 1
-            elif each.verdict == "significantly worse":
-                above[each.run] += 1
-                below[each.baseline] += 1
+        for pair in self.of(measure):
+            if pair.verdict == "significantly better":
+                below[pair.run] += 1
+                above[pair.baseline] += 1
+            elif pair.verdict == "significantly worse":
+                above[pair.run] += 1
+                below[pair.baseline] += 1
         return {run: (1 + above[run], len(self.runs) - below[run]) for run in self.runs}
 
     def between(self, measure: str | Measure, one: str, other: str) -> Difference:
@@ -227,9 +227,9 @@ class Comparison:
         Returns the difference; its `run` and its `baseline` say which way round it is.
         """
         name = self._measure(measure).name
-        for each in self.of(name):
-            if {each.run, each.baseline} == {one, other}:
-                return each
+        for pair in self.of(name):
+            if {pair.run, pair.baseline} == {one, other}:
+                return pair
         raise ComparisonError(f"{name}: {one} and {other} were not compared.")
 
     def _measure(self, measure: str | Measure) -> Measure:
@@ -246,13 +246,13 @@ class Comparison:
         Returns a row for each of the differences 0.01, 0.02, 0.05 and 0.1, or for ten, a hundred, … times these where
         the measure's scale needs it.
         """
-        spread = max(each.spread for each in self.of(measure))
+        spread = max(pair.spread for pair in self.of(measure))
         scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
-        return query_set_sizes(spread, [scale * each for each in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
+        return query_set_sizes(spread, [scale * step for step in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain dicts, ready for JSON."""
-        ours = {each.name: str(each.canonical) for each in self.measures if each.typed}
+        ours = {measure.name: str(measure.canonical) for measure in self.measures if measure.typed}
         return {
             "runs": list(self.runs),
             "baseline": self.baseline,
@@ -273,17 +273,21 @@ class Comparison:
             "judged": self.judged,
             "groups": {}
             if self.baseline or len(self.runs) > LETTERED
-            else {each.name: self.groups(each.name) for each in self.measures},
-            "ranks": {} if self.baseline else {each.name: self.rank_intervals(each.name) for each in self.measures},
+            else {measure.name: self.groups(measure.name) for measure in self.measures},
+            "ranks": {}
+            if self.baseline
+            else {measure.name: self.rank_intervals(measure.name) for measure in self.measures},
             "discriminative_power": self.discriminative_power(),
-            "differences": [each.to_dict() for each in self.differences],
-            "agreement": [each._asdict() for each in self.agreement()],
-            "run_agreement": [each._asdict() for each in self.run_agreement()],
+            "differences": [difference.to_dict() for difference in self.differences],
+            "agreement": [agreement._asdict() for agreement in self.agreement()],
+            "run_agreement": [agreement._asdict() for agreement in self.run_agreement()],
             "signatures": self.signatures,
         }
 
     def _estimates_as_dicts(self) -> dict[str, dict[str, Any]]:
-        return {name: {run: asdict(each) for run, each in runs.items()} for name, runs in self.estimates.items()}
+        return {
+            name: {run: asdict(estimate) for run, estimate in runs.items()} for name, runs in self.estimates.items()
+        }
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The comparison as JSON.
@@ -308,7 +312,7 @@ class Comparison:
         """
         self.evaluations[0]._refuse_corrected("charts")
         first = [self.differences[0].baseline, self.differences[0].run] if len(self.runs) == 2 else list(self.runs)
-        by_run = {each.run: each for each in self.evaluations}
+        by_run = {evaluation.run: evaluation for evaluation in self.evaluations}
         usual = "difference" if len(self.runs) == 2 else "distribution"
         return plotted(kind or usual, [by_run[run] for run in first], measure, **options)
 

@@ -202,7 +202,7 @@ def p_text(p: float, alpha: float, digits: int = 4) -> str:
     least = 10.0**-digits
     if p < least < alpha:
         return f"< {least:.{digits}f}"
-    texts = (f"{p:.{each}f}" for each in range(digits, 17))
+    texts = (f"{p:.{decimals}f}" for decimals in range(digits, 17))
     return f"= {next((text for text in texts if (float(text) <= alpha) == (p <= alpha)), p)}"
 
 
@@ -214,8 +214,8 @@ def signed(number: float, digits: int = 4) -> str:
     """
     if not isfinite(number):
         return "no end"
-    for each in range(digits, 10):
-        text = f"{number + 0.0:+.{each}f}"  # + 0.0: there is no -0
+    for decimals in range(digits, 10):
+        text = f"{number + 0.0:+.{decimals}f}"  # + 0.0: there is no -0
         if float(text) or abs(number) < SAME:
             return text
     return f"{number:+.0e}"

@@ -140,13 +140,13 @@ def all_checks(
     compared: by the two-sided test, and against a margin where one is asked for
     of_minima: what `floor_check` says of the values that have to be reached
     """
-    checks = [drop_check(each, alpha) for each in gated]
+    checks = [drop_check(measure, alpha) for measure in gated]
     checks += of_minima
     if require_improvement:
         checks.append(improvement_check(gated, alpha))
-    checks += [margin_check(each) for each in compared if each.within is not None]
+    checks += [margin_check(difference) for difference in compared if difference.within is not None]
     if max_worse_queries is not None:
-        checks += [worse_check(each, max_worse_queries) for each in gated]
+        checks += [worse_check(measure, max_worse_queries) for measure in gated]
     return tuple(checks)
 
 
@@ -190,20 +190,22 @@ def floor_check(value: float, measure: Measure, floor: float) -> Check:
 
 def improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
     """Some measure must be significantly better."""
-    better = [each.measure for each in gated if each.p_better <= alpha and each.drop < 0]
+    better = [measure.measure for measure in gated if measure.p_better <= alpha and measure.drop < 0]
     result = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
     return Check("some measure improves", bool(better), result)
 
 
-def margin_check(found: Difference) -> Check:
+def margin_check(difference: Difference) -> Check:
     """The candidate must be shown not to be worse by a margin."""
-    assert found.within is not None
-    within, shown = found.within, found.within.not_worse <= found.alpha
-    message = f"{found.measure} is {'' if shown else 'not '}shown to be non-inferior by a margin of {within.margin:g}"
+    assert difference.within is not None
+    within, shown = difference.within, difference.within.not_worse <= difference.alpha
+    message = (
+        f"{difference.measure} is {'' if shown else 'not '}shown to be non-inferior by a margin of {within.margin:g}"
+    )
     return Check(
-        f"{found.measure} is not worse by {within.margin:g}",
+        f"{difference.measure} is not worse by {within.margin:g}",
         shown,
-        f"{message} (one-sided p {p_text(within.not_worse, found.alpha)})",
+        f"{message} (one-sided p {p_text(within.not_worse, difference.alpha)})",
     )
 
 

@@ -66,7 +66,7 @@ class GateResult:
         return f"<GateResult: {self._said}>"
 
     def __str__(self) -> str:
-        checks = (f"{'passed' if each.passed else 'FAILED'}  {each.name}: {each.message}" for each in self.checks)
+        checks = (f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.message}" for check in self.checks)
         return "\n".join((self._said, *checks))
 
     def _repr_html_(self) -> str:
@@ -74,7 +74,7 @@ class GateResult:
 
     @property
     def _said(self) -> str:
-        failed = [each.message for each in self.checks if not each.passed]
+        failed = [check.message for check in self.checks if not check.passed]
         said = "passed" if self.passed else f"failed: {'; '.join(failed)}"
         return f"{self.candidate} against {self.baseline}, {count(self.queries, 'query', 'queries')}: {said}"
 
@@ -87,8 +87,8 @@ class GateResult:
             **asdict(self),
             "checks": [check._asdict() for check in self.checks],
             "measures": [
-                {**asdict(each), "worse_queries": [query._asdict() for query in each.worse_queries]}
-                for each in self.measures
+                {**asdict(measure), "worse_queries": [query._asdict() for query in measure.worse_queries]}
+                for measure in self.measures
             ],
             "power": USUAL,
         }
@@ -251,20 +251,20 @@ def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Mea
     by_name: dict[Measure, float] = {}
     usual = 0.0
     if isinstance(tolerance, Mapping):
-        by_name = {parse_measure(name): float(each) for name, each in tolerance.items()}
+        by_name = {parse_measure(name): float(drop) for name, drop in tolerance.items()}
     else:
         usual = float(tolerance)
-    found = {measure: by_name.get(measure, usual) for measure in measures}
-    unknown = [measure.name for measure in by_name if measure not in found]
+    tolerances = {measure: by_name.get(measure, usual) for measure in measures}
+    unknown = [measure.name for measure in by_name if measure not in tolerances]
     if unknown:
         raise ComparisonError(f"there is a tolerance for {', '.join(unknown)}, but the gate does not measure it.")
-    for measure, each in found.items():
-        if not 0 <= each < float("inf"):
+    for measure, drop in tolerances.items():
+        if not 0 <= drop < float("inf"):
             raise ComparisonError(
-                f"the tolerance {each} for {measure} is not a drop.",
+                f"the tolerance {drop} for {measure} is not a drop.",
                 hint="for instance 0.01, which allows a drop of 0.01",
             )
-    return found
+    return tolerances
 
 
 def _gated(
@@ -272,7 +272,7 @@ def _gated(
     measure: Measure,
     before: Evaluation,
     after: Evaluation,
-    found: Difference,
+    difference: Difference,
     tolerance: float,
     p: tuple[float, float],
     alpha: float,
@@ -289,14 +289,14 @@ def _gated(
         p_worse=p[0],
         p_better=p[1],
         detectable=detectable_drop(float(drop.unit[0]), drop.effective, tolerance, alpha),
-        better=found.better,
-        same=found.same,
-        worse=found.worse,
+        better=difference.better,
+        same=difference.same,
+        worse=difference.worse,
         worse_queries=worst_drops(measure, before.by_people or before, after.by_people or after, contrast.values[:, 0]),
         judged=(_judged_share(before, measure), _judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
-        sentence=found.sentence,
-        corrected=found.correction is not None,
+        sentence=difference.sentence,
+        corrected=difference.correction is not None,
     )
 
 

@@ -51,7 +51,7 @@ def means_table(comparison: Comparison) -> MeansTable:
         for run in comparison.runs
     )
     notes = (_meaning(comparison), described_method(comparison))
-    other_names = tuple(f"{each.name} is {each.canonical}" for each in comparison.measures if each.typed)
+    other_names = tuple(f"{measure.name} is {measure.canonical}" for measure in comparison.measures if measure.typed)
     return MeansTable(tuple(names), tuple(comparison.judged), rows, notes, other_names)
 
 
@@ -68,8 +68,8 @@ def _meaning(comparison: Comparison) -> str:
 def _marks(comparison: Comparison, measure: str) -> dict[str, str]:
     if comparison.baseline is not None:
         signs = {"significantly better": "▲", "significantly worse": "▼"}
-        found = {each.run: signs.get(each.verdict, "") for each in comparison.of(measure)}
-        return {comparison.baseline: ""} | found
+        marks = {difference.run: signs.get(difference.verdict, "") for difference in comparison.of(measure)}
+        return {comparison.baseline: ""} | marks
     if len(comparison.runs) > LETTERED:
         return dict.fromkeys(comparison.runs, "")
     groups = comparison.groups(measure)

@@ -14,6 +14,10 @@ def most_changed(comparison: Comparison, difference: Difference, count: int) -> 
     runs = {result.run: result.by_query(measure) for result in comparison.evaluations}
     one, other = runs[difference.baseline], runs[difference.run]
     changes = [Change(query, one[query], other[query]) for query in one if query in other]
-    up = sorted((each for each in changes if each.difference > SAME), key=lambda each: -each.difference)[:count]
-    down = sorted((each for each in changes if each.difference < -SAME), key=lambda each: each.difference)[:count]
+    up = sorted((change for change in changes if change.difference > SAME), key=lambda change: -change.difference)[
+        :count
+    ]
+    down = sorted((change for change in changes if change.difference < -SAME), key=lambda change: change.difference)[
+        :count
+    ]
     return (down, up) if difference.lower_is_better else (up, down)

@@ -51,7 +51,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
     """Match evaluations by query id, and refuse those that are not comparable."""
     if len(evaluations) < 2:
         raise ComparisonError("compare needs at least two runs.")
-    names = [each.run for each in evaluations]
+    names = [evaluation.run for evaluation in evaluations]
     if len(set(names)) < len(names):
         raise ComparisonError(
             "two evaluations have the same name.", hint="rename one of them: evaluation.renamed('other')"
@@ -65,31 +65,34 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
                 f"{measure} is not a mean over queries ({measure.definition.aggregate}), and only means are compared.",
                 hint="GMAP's values by query are those of AP" if measure.definition.name == "GMAP" else "",
             )
-        for each in evaluations:
-            check_measured(each, measure)
+        for evaluation in evaluations:
+            check_measured(evaluation, measure)
     by_people = [evaluation.by_people for evaluation in evaluations if evaluation.by_people is not None]
     if by_people:
         sampled, place = by_people[0].query_ids, {query: at for at, query in enumerate(first.query_ids)}
         columns, proxies = (
-            {measure: np.stack([each.column(measure) for each in judged], 1) for measure in measures}
+            {measure: np.stack([evaluation.column(measure) for evaluation in judged], 1) for measure in measures}
             for judged in (by_people, evaluations)
         )
         drawn = np.array([place[query] for query in sampled], dtype=np.int64)
         return Paired(tuple(names), sampled, 0, columns, proxies, drawn)
-    everywhere = set(first.query_ids).intersection(*(each.query_ids for each in evaluations[1:]))
+    everywhere = set(first.query_ids).intersection(*(evaluation.query_ids for evaluation in evaluations[1:]))
     query_ids = tuple(query for query in first.query_ids if query in everywhere)
-    anywhere = set(first.query_ids).union(*(each.query_ids for each in evaluations[1:]))
+    anywhere = set(first.query_ids).union(*(evaluation.query_ids for evaluation in evaluations[1:]))
     if len(query_ids) < 2:
         count = "one query" if query_ids else "no query"
         raise ComparisonError(f"the runs have {count} in common.", hint="a significance test needs at least two")
-    values = {measure: np.stack([_column(each, measure, query_ids) for each in evaluations], 1) for measure in measures}
+    values = {
+        measure: np.stack([_column(evaluation, measure, query_ids) for evaluation in evaluations], 1)
+        for measure in measures
+    }
     return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values)
 
 
 def check_finite(measure: Measure | str, numbers: Mapping[str, npt.ArrayLike]) -> None:
     """Refuse numbers that are not finite: {"a p-value": …}."""
-    for what, each in numbers.items():
-        if not np.isfinite(each).all():
+    for what, number in numbers.items():
+        if not np.isfinite(number).all():
             raise ComparisonError(
                 f"{measure}: {what} is not a finite number, so nothing can be decided.",
                 hint="use smaller grades, or less extreme parameters",

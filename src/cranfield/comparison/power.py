@@ -117,7 +117,8 @@ def query_set_sizes(
     [SizeRow(difference=0.05, queries=(27, 34, 44)), SizeRow(difference=0.1, queries=(9, 10, 13))]
     """
     return [
-        SizeRow(each, tuple(queries_needed(each, spread, alpha, power) for power in powers)) for each in differences
+        SizeRow(difference, tuple(queries_needed(difference, spread, alpha, power) for power in powers))
+        for difference in differences
     ]
 
 

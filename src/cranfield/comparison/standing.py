@@ -95,13 +95,13 @@ def standings(comparison: Comparison, measure: str | Measure | None = None) -> S
     leaders = tuple(run for run in order if abs(means[run] - means[leader]) <= SAME)
     with_leader: dict[str, Difference] = {}
     worse: set[str] = set()
-    for each in comparison.of(name):
-        if leader in (each.run, each.baseline):
-            with_leader[each.baseline if each.run == leader else each.run] = each
-        if each.verdict == "significantly worse" and each.baseline in leaders:
-            worse.add(each.run)
-        elif each.verdict == "significantly better" and each.run in leaders:
-            worse.add(each.baseline)
+    for pair in comparison.of(name):
+        if leader in (pair.run, pair.baseline):
+            with_leader[pair.baseline if pair.run == leader else pair.run] = pair
+        if pair.verdict == "significantly worse" and pair.baseline in leaders:
+            worse.add(pair.run)
+        elif pair.verdict == "significantly better" and pair.run in leaders:
+            worse.add(pair.baseline)
     rows: list[Standing] = []
     for place, run in enumerate(order, 1):
         shared = bool(rows) and abs(means[run] - rows[-1].mean) <= SAME

@@ -31,8 +31,8 @@ def evaluation_bounds(
     judged, kept = ranked.ranks, ranked.kept
     if measure.definition.table == "ranks":
         grades = scale_of(measure, judged.judged_grades) if scale is None else read_scale(scale)
-        found = bounds(measure, judged, grades, budget=budget, unseen=_unseen(evaluation, ranked, unseen))
-        low, high, exact = found.low[kept], found.high[kept], found.exact[kept]
+        ends = bounds(measure, judged, grades, budget=budget, unseen=_unseen(evaluation, ranked, unseen))
+        low, high, exact = ends.low[kept], ends.high[kept], ends.exact[kept]
     else:  # an unjudged document may belong to any subtopic, and so on: only the range of the values is known
         grades, more = (), _unseen(evaluation, ranked, unseen) > 0
         exact = ((judged.n_unjudged() == 0) & ~more)[kept]

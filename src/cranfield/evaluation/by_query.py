@@ -253,10 +253,10 @@ class ValuesByQuery(Summary):
         return need("polars", purpose="Evaluation.to_polars").DataFrame(self._table())
 
     def _table(self) -> dict[str, Any]:
-        each = len(self.query_ids)
+        queries = len(self.query_ids)
         return {
-            "run": [self.run] * (each * len(self)),
+            "run": [self.run] * (queries * len(self)),
             "query_id": list(self.query_ids) * len(self),
-            "measure": [name for name in self for _ in range(each)],
+            "measure": [name for name in self for _ in range(queries)],
             "value": np.concatenate([self._columns[measure] for measure in self.measures]),
         }

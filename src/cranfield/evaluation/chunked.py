@@ -39,10 +39,10 @@ def evaluate_chunks(
     if not isinstance(run, ChunkRun):
         fact = "passages are measured on chunks, but this run has no chunks."
         raise InputError(own_name(run), fact, hint="give the run with its chunks: ChunkRun(run, chunks)")
-    for each in measures:
-        if each.definition.table not in TABLES:
-            other = each.definition.table
-            raise MeasureError(f"{each.name} is measured on {other}, which judgments of passages do not provide.")
+    for measure in measures:
+        if measure.definition.table not in TABLES:
+            other = measure.definition.table
+            raise MeasureError(f"{measure.name} is measured on {other}, which judgments of passages do not provide.")
     passages, chunks = PassageJudgments.read(qrels), Chunks.read(run.chunks)
     table = rank_chunks(passages, ChunkRun(run.run, chunks), policy, format)
     problem = nothing_in_common(passages, chunks, table, run, own_name(run))
@@ -63,8 +63,8 @@ def evaluate_chunks(
 def _nothing_fits(table: PassageRanks, measures: Sequence[Measure]) -> Iterator[str]:
     """Warnings about budgets that are too small for the first chunk: such a query counts as if nothing were read."""
     limits = ("cutoff", "budget", "unit", "fit")
-    chosen = (chosen_parameters(each) for each in measures if each.definition.table == "passages")
-    for cutoff, budget, unit, fit in dict.fromkeys(tuple(each[name] for name in limits) for each in chosen):
+    chosen = (chosen_parameters(measure) for measure in measures if measure.definition.table == "passages")
+    for cutoff, budget, unit, fit in dict.fromkeys(tuple(known[name] for name in limits) for known in chosen):
         if budget is None or fit == "cut" or unit not in table.costs:  # a chunk that is cut always fits
             continue
         nothing = int(((table.ranks.retrieved > 0) & (table.read(cutoff, budget, unit, fit).total == 0)).sum())
@@ -82,7 +82,7 @@ def _provenance(
     if "cover" not in str(policy):
         yield f"cover:{policy.cover:g}"
     chosen = map(chosen_parameters, measures)
-    units = dict.fromkeys(each["unit"] for each in chosen if each.get("budget") is not None)
+    units = dict.fromkeys(parameters["unit"] for parameters in chosen if parameters.get("budget") is not None)
     if units:
         named = {"tokens": f"tokens({chunks.tokeniser})"}
         yield f"budget:{','.join(named.get(unit, unit) for unit in units)}"

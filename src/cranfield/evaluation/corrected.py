@@ -152,8 +152,8 @@ def worth(estimates: Estimates, alpha: float = 0.05) -> list[int | None]:
     """How many queries judged by people alone would give as short an interval; None where it has no length."""
     half = estimates.interval(alpha)[1] - estimates.value
     return [
-        _queries_for(each, spread, alpha) if each > 0 and spread > 0 else None
-        for each, spread in zip(half.tolist(), estimates.spread.tolist(), strict=True)
+        _queries_for(length, spread, alpha) if length > 0 and spread > 0 else None
+        for length, spread in zip(half.tolist(), estimates.spread.tolist(), strict=True)
     ]
 
 

@@ -228,12 +228,19 @@ class Completed(Estimator):
     """
 
     def estimate(self, columns: Columns) -> Estimates:
-        each = PLAIN.estimate(columns)
-        between = float(each.value.var(ddof=1)) if len(each.value) > 1 else 0.0
-        within = float((each.spread**2).mean()) / each.rows
+        completions = PLAIN.estimate(columns)
+        between = float(completions.value.var(ddof=1)) if len(completions.value) > 1 else 0.0
+        within = float((completions.spread**2).mean()) / completions.rows
         error = np.array([sqrt(between + within)])
-        spread = np.array([sqrt(within * each.rows)])
-        return Estimates(each.value.mean(keepdims=True), error, each.freedom[:1], spread, each.rows, each.rows)
+        spread = np.array([sqrt(within * completions.rows)])
+        return Estimates(
+            completions.value.mean(keepdims=True),
+            error,
+            completions.freedom[:1],
+            spread,
+            completions.rows,
+            completions.rows,
+        )
 
 
 PLAIN = Plain("plain")

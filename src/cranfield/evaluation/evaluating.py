@@ -272,12 +272,12 @@ def judgments_for(
     """The judgments that runs are measured by: of passages, if one of the runs is of chunks."""
     if are_corrected(qrels):
         return qrels
-    found = passages_for(qrels, runs)
-    if not are_of_passages(found):
-        return read_judgments(found, format, wanted, engine)
+    judgments = passages_for(qrels, runs)
+    if not are_of_passages(judgments):
+        return read_judgments(judgments, format, wanted, engine)
     if format is not None:
-        raise InputError(found.name, "judgments of passages take no format.", hint="leave it out")
-    return found
+        raise InputError(judgments.name, "judgments of passages take no format.", hint="leave it out")
+    return judgments
 
 
 def are_corrected(qrels: Any) -> TypeGuard[CorrectedJudgments]:
@@ -311,7 +311,9 @@ def read_judgments(
 
 def _refuse_strata_beside_others(wanted: Sequence[Measure]) -> None:
     """Refuse measures of strata together with other measures of groups: a group cannot be both."""
-    named = {each.definition.table: each.name for each in reversed(wanted) if each.definition.table != "ranks"}
+    named = {
+        measure.definition.table: measure.name for measure in reversed(wanted) if measure.definition.table != "ranks"
+    }
     strata = named.pop("strata", None)
     if strata and named:
         table, other = next(iter(named.items()))
@@ -320,7 +322,7 @@ def _refuse_strata_beside_others(wanted: Sequence[Measure]) -> None:
 
 def _refuse_passages(wanted: Sequence[Measure]) -> None:
     """Refuse measures of passages, where the judgments are of documents."""
-    named = next((each.name for each in wanted if each.definition.table == "passages"), None)
+    named = next((measure.name for measure in wanted if measure.definition.table == "passages"), None)
     if named:
         raise MeasureError(
             f"{named} is measured on passages of documents.",

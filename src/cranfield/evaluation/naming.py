@@ -41,10 +41,10 @@ def named_runs(
     names = [(name_of or own_name)(run) if name in (None, "") else str(name) for name, run in pairs]
     if not isinstance(runs, Mapping):
         names = _with_folders(names, [_folder(run) for _, run in pairs])
-    found: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for name, (_, run) in zip(names, pairs, strict=True):
-        found[numbered(name, found)] = run
-    return found
+        named[numbered(name, named)] = run
+    return named
 
 
 def require_name(name: str, runs: Iterable[str]) -> None:

@@ -67,28 +67,32 @@ def overview(
 
     >>> from cranfield import evaluate
     >>> result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["b", "a"]}, "RR", name="mine")
-    >>> found = overview([result], weights={"1": 3.0}, segments={"2": "hard"}, worst=1)
-    >>> found.means, found.segments, found.worst["mine"][0].query_id
+    >>> shown = overview([result], weights={"1": 3.0}, segments={"2": "hard"}, worst=1)
+    >>> shown.means, shown.segments, shown.worst["mine"][0].query_id
     ({'mine': {'RR': 0.875}}, {'hard': {'mine': {'RR': 0.5}}}, '2')
     """
     known = segments or {}
     names = sorted({known[query] for query in evaluations[0].query_ids if query in known})
-    ties = {each.run: each.tie_warning if warnings else "" for each in evaluations}
+    ties = {result.run: result.tie_warning if warnings else "" for result in evaluations}
     return Overview(
         evaluations=tuple(evaluations),
-        means={each.run: _means(each, weights) for each in evaluations},
+        means={result.run: _means(result, weights) for result in evaluations},
         segments=None
         if segments is None
         else {
-            name: {each.run: _segment_means(each, weights, segments, name) for each in evaluations} for name in names
+            name: {result.run: _segment_means(result, weights, segments, name) for result in evaluations}
+            for name in names
         },
-        bounds={each.run: {name: _bounds(each, name, weights, scale, unseen) for name in each} for each in evaluations}
+        bounds={
+            result.run: {name: _bounds(result, name, weights, scale, unseen) for name in result}
+            for result in evaluations
+        }
         if bounds
         else None,
-        worst={each.run: below_perfect(each, evaluations[0].measures[0], worst) for each in evaluations}
+        worst={result.run: below_perfect(result, evaluations[0].measures[0], worst) for result in evaluations}
         if worst
         else None,
-        warnings={each.run: list(each._input_warnings) if warnings else [] for each in evaluations},
+        warnings={result.run: list(result._input_warnings) if warnings else [] for result in evaluations},
         tie_warnings=ties,
         per_query=per_query,
         weighted=weights is not None,
@@ -96,18 +100,18 @@ def overview(
     )
 
 
-def best_first(found: Overview, measure: str) -> Overview:
+def best_first(values: Overview, measure: str) -> Overview:
     """The same with the runs in the order of their means, the best first.
 
     >>> from cranfield import evaluate
     >>> runs = {"bad": {"1": ["b", "a"]}, "good": {"1": ["a"]}}
     >>> results = [evaluate({"1": {"a": 1}}, run, "RR", name=name) for name, run in runs.items()]
-    >>> [each.run for each in best_first(overview(results), "RR").evaluations]
+    >>> [result.run for result in best_first(overview(results), "RR").evaluations]
     ['good', 'bad']
     """
-    sign = 1 if found.evaluations[0].definition(measure).lower_is_better else -1
-    order = sorted(found.evaluations, key=lambda each: sign * found.means[each.run][measure])
-    return found._replace(evaluations=tuple(order))
+    sign = 1 if values.evaluations[0].definition(measure).lower_is_better else -1
+    order = sorted(values.evaluations, key=lambda result: sign * values.means[result.run][measure])
+    return values._replace(evaluations=tuple(order))
 
 
 def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[QueryFacts]:
@@ -115,12 +119,12 @@ def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[Query
 
     >>> from cranfield import evaluate, parse_measure
     >>> result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["b", "a"]}, "RR", name="mine")
-    >>> [each.query_id for each in below_perfect(result, parse_measure("RR"), 2)]
+    >>> [query.query_id for query in below_perfect(result, parse_measure("RR"), 2)]
     ['2']
     """
     least, largest = measure.definition.range
     best = least if measure.definition.lower_is_better else largest
-    return [each for each in result.worst(measure, most) if not isclose(each.value, best, abs_tol=1e-9)]
+    return [query for query in result.worst(measure, most) if not isclose(query.value, best, abs_tol=1e-9)]
 
 
 def _means(result: Evaluation, weights: Mapping[str, float] | None) -> dict[str, float]:
@@ -151,13 +155,13 @@ def _bounds(
     unseen: int,
 ) -> Bounds:
     """The bounds of a mean, with the weights if there are any."""
-    found = result.bounds(measure, scale=scale, unseen=unseen)
+    bounds = result.bounds(measure, scale=scale, unseen=unseen)
     if weights is None:
-        return found
+        return bounds
     its, how = _weights(result, weights), result.definition(measure).aggregate
-    ends = (np.array(column) for column in zip(*found.by_query.values(), strict=True))
+    ends = (np.array(column) for column in zip(*bounds.by_query.values(), strict=True))
     low, high = (combined(end, how, its, of=measure) for end in ends)
-    return found._replace(low=low, high=high)
+    return bounds._replace(low=low, high=high)
 
 
 def _weights(result: Evaluation, weights: Mapping[str, float]) -> Numbers:

@@ -137,7 +137,7 @@ class FactColumns:
 
 
 def _columns(facts: FactColumns) -> list[Integers]:
-    return [getattr(facts, each.name) for each in fields(facts)]
+    return [getattr(facts, column.name) for column in fields(facts)]
 
 
 def fact_rows(facts: FactColumns) -> list[tuple[int, ...]]:

@@ -22,24 +22,24 @@ def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | No
     """
     chosen = dict(measure.parameters)
     curves = {}
-    for each in results:
-        judged = each._ranked().ranks
+    for result in results:
+        judged = result._ranked().ranks
         if chosen.get("judged_only"):
             judged = judged.condensed
         if query is not None:
-            judged = judged.only(_place(each, query))
-        counted = None if query is not None else len(each.query_ids)
-        curves[each.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
+            judged = judged.only(_place(result, query))
+        counted = None if query is not None else len(result.query_ids)
+        curves[result.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
     return curves
 
 
 def recall_curves(results: Sequence[Evaluation], recalls: Sequence[float]) -> dict[str, list[float]]:
     """Of each run the mean of the interpolated precision at each level of recall: of IPrec, at all levels at once."""
     curves = {}
-    for each in results:
-        ranked = each._ranked()
+    for result in results:
+        ranked = result._ranked()
         levels = interpolated(ranked.ranks, recalls, rel=1, rule="ceiling")
-        curves[each.run] = [aggregate(values[ranked.kept], "mean", of="IPrec") for values in levels]
+        curves[result.run] = [aggregate(values[ranked.kept], "mean", of="IPrec") for values in levels]
     return curves
 
 

@@ -223,8 +223,8 @@ class Evaluation(ValuesByQuery):
         (0.3333333333333333, (0.3333333333333333, 1.0))
         """
         wanted = self._find(measure)
-        found = self._evidence.tie_ranges({wanted: self._columns[wanted]})[wanted]
-        return None if found is None else (min(found), max(found))
+        ends = self._evidence.tie_ranges({wanted: self._columns[wanted]})[wanted]
+        return None if ends is None else (min(ends), max(ends))
 
     @property
     def tie_warning(self) -> str:
@@ -237,8 +237,10 @@ class Evaluation(ValuesByQuery):
         if not self._evidence.has_ties:
             return ""
         means = {measure: self[measure] for measure in self.measures}
-        found = self._evidence.tie_ranges(self._columns)
-        return tie_warning_text({measure: its for measure, its in found.items() if its is not None}, means, self.policy)
+        ranges = self._evidence.tie_ranges(self._columns)
+        return tie_warning_text(
+            {measure: its for measure, its in ranges.items() if its is not None}, means, self.policy
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:

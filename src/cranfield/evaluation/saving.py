@@ -115,7 +115,7 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
 
 def _line(value: Any) -> str:
     if isinstance(value, dict) and any(isinstance(inner, list | dict) for inner in value.values()):
-        inner = [f"{json.dumps(name, ensure_ascii=False)}: {_line(each)}" for name, each in value.items()]
+        inner = [f"{json.dumps(name, ensure_ascii=False)}: {_line(inner_value)}" for name, inner_value in value.items()]
         return "{\n" + indent(",\n".join(inner), "  ") + "\n}"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
@@ -163,9 +163,9 @@ def _is_sound(content: Any) -> bool:
         content.get(name) for name in ("query_ids", "values", "facts", "counts", "policy")
     )
     return (
-        all(isinstance(each, str) for each in texts)
+        all(isinstance(text, str) for text in texts)
         and isinstance(ids, list)
-        and all(isinstance(each, str) for each in ids)
+        and all(isinstance(query, str) for query in ids)
         and len(set(ids)) == len(ids)
         and isinstance(values, dict)
         and len(values) > 0
@@ -176,7 +176,7 @@ def _is_sound(content: Any) -> bool:
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
         and isinstance(policy, dict)
-        and all(isinstance(each, str | int | float | None) for each in policy.values())
+        and all(isinstance(setting, str | int | float | None) for setting in policy.values())
     )
 
 
@@ -193,6 +193,6 @@ def _is_column(column: Any, length: int, *, whole: bool = False) -> bool:
     if not isinstance(column, list) or len(column) != length:
         return False
     return all(
-        abs(each) < 2**63 if type(each) is int else type(each) is float and not whole and math.isfinite(each)
-        for each in column
+        abs(number) < 2**63 if type(number) is int else type(number) is float and not whole and math.isfinite(number)
+        for number in column
     )

@@ -54,7 +54,7 @@ def shifted_chance_below(value: float, freedom: float, shift: float) -> float:
     P(T < t) = ∫ Φ(t s - shift) dF(s), where s² is a mean of f squared normal variables
     """
     s, weight = _spreads(freedom)
-    normal = np.array([math.erfc(-each / math.sqrt(2)) / 2 for each in (value * s - shift).tolist()])
+    normal = np.array([math.erfc(-z / math.sqrt(2)) / 2 for z in (value * s - shift).tolist()])
     return float(normal @ weight)
 
 
@@ -79,7 +79,7 @@ def _log_beta(freedom: Numbers) -> Numbers:
     a = np.atleast_1d(freedom / 2)
     series = np.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
     few = a < FEW
-    series[few] = [math.lgamma(each + 0.5) - math.lgamma(each) for each in a[few].tolist()]
+    series[few] = [math.lgamma(half + 0.5) - math.lgamma(half) for half in a[few].tolist()]
     return (math.log(math.pi) / 2 - series).reshape(np.shape(freedom))
 
 
@@ -111,7 +111,7 @@ def _exceeded(chance: Numbers, freedom: Numbers) -> Numbers:
     """Newton's method on the logarithms of t and of its tail, where far tails are straight lines."""
     tail = np.minimum(chance, 1 - chance)
     tail = np.where((tail > 0) & (tail < 0.5), tail, 0.25)
-    z = np.array([-NormalDist().inv_cdf(each) for each in np.maximum(tail, TINY).tolist()])
+    z = np.array([-NormalDist().inv_cdf(chance) for chance in np.maximum(tail, TINY).tolist()])
     t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)  # Cornish and Fisher's
     with np.errstate(over="ignore", divide="ignore"):
         for _ in range(STEPS):

@@ -49,17 +49,17 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
         values[places] = measure(table)[averaged]
         return aggregate(values, measure.definition.aggregate, of=measure.name)
 
-    found: dict[Measure, TieRange | None] = {}
+    ranges: dict[Measure, TieRange | None] = {}
     for measure, values in columns.items():
         definition = measure.definition
         if definition.table != "ranks" or definition.of_holes:
-            found[measure] = None
+            ranges[measure] = None
         elif not tables or (last_rank(measure) or inf) < highest:
             only = aggregate(values, definition.aggregate, of=measure.name)
-            found[measure] = TieRange(only, only)
+            ranges[measure] = TieRange(only, only)
         else:
-            found[measure] = TieRange(*(mean(measure, table) for table in tables))
-    return found
+            ranges[measure] = TieRange(*(mean(measure, table) for table in tables))
+    return ranges
 
 
 def tie_warning_text(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
@@ -78,4 +78,4 @@ def tie_warning_text(ranges: dict[Measure, TieRange], means: dict[Measure, float
 def _written(mean: float, *ends: float) -> tuple[str, ...]:
     """Numbers with four decimals, or as many as show that the ends differ."""
     digits = next((digits for digits in range(4, 10) if f"{ends[0]:.{digits}f}" != f"{ends[1]:.{digits}f}"), 10)
-    return tuple(f"{each:.{digits}f}" for each in (mean, *ends))
+    return tuple(f"{value:.{digits}f}" for value in (mean, *ends))

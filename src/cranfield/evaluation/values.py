@@ -77,8 +77,8 @@ class Bounds(NamedTuple):
 
 def measured(measures: Iterable[Measure], tables: Mapping[str, Any], kept: Flags) -> dict[Measure, Numbers]:
     """The values of measures; an error where one of them, or all of them together, are no finite number."""
-    cutoffs = {each: last_rank(each) for each in measures}
-    shortened = _shortened(tables["ranks"], {each for each in cutoffs.values() if each is not None})
+    cutoffs = {measure: last_rank(measure) for measure in measures}
+    shortened = _shortened(tables["ranks"], {cutoff for cutoff in cutoffs.values() if cutoff is not None})
 
     def table_of(measure: Measure) -> Any:
         cutoff, name = cutoffs[measure], measure.definition.table
@@ -89,12 +89,12 @@ def measured(measures: Iterable[Measure], tables: Mapping[str, Any], kept: Flags
 
 def _shortened(whole: JudgedRanks, cutoffs: Iterable[int]) -> dict[int, JudgedRanks]:
     """The rows down to each cutoff, where it is faster to leave the others out."""
-    found: dict[int, JudgedRanks] = {}
+    shortened: dict[int, JudgedRanks] = {}
     for cutoff in sorted(cutoffs, reverse=True):
         if len(whole.rank) >= LONG and cutoff < whole.retrieved.max():
             whole = whole.rows(whole.within(cutoff))
-        found[cutoff] = whole
-    return found
+        shortened[cutoff] = whole
+    return shortened
 
 
 def _checked(measure: Measure, values: Numbers, kept: Flags) -> Numbers:

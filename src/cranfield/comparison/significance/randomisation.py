@@ -65,11 +65,11 @@ def _subset_means(differences: Numbers, subsets: Numbers | None, settings: Setti
     n = len(differences)
     if subsets is not None:
         return np.asarray(subsets @ differences / subsets.sum(axis=1, keepdims=True))
-    found = []
+    means = []
     for bits in random_bits(settings.permutations, n, settings.seed, differences.shape[1]):
         size = bits.sum(axis=1, keepdims=True, dtype=np.float64)
-        found.append(np.where(size > 0, bits.astype(np.float64) @ differences / np.maximum(size, 1), 0.0))
-    return np.concatenate(found)
+        means.append(np.where(size > 0, bits.astype(np.float64) @ differences / np.maximum(size, 1), 0.0))
+    return np.concatenate(means)
 
 
 def _every_subset(n: int) -> Numbers:

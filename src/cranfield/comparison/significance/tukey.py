@@ -81,21 +81,21 @@ def in_numpy(values: Numbers, seed: int, first: int, last: int) -> Numbers:
     """The twin of the native `largest_differences`."""
     queries = len(values)
     size = max(1, CELLS // values.size)
-    found = [np.zeros(0)]
+    ranges = [np.zeros(0)]
     for start in range(first, last, size):
         count = min(size, last - start)
         keys = (np.arange(start, start + count, dtype=np.uint64)[:, None] << np.uint64(32)) | np.arange(
             queries, dtype=np.uint64
         )
-        found.append(_permuted(values, _mixed(keys.reshape(-1) ^ _mixed(np.array([seed % 2**64], np.uint64))), count))
-    return np.concatenate(found)
+        ranges.append(_permuted(values, _mixed(keys.reshape(-1) ^ _mixed(np.array([seed % 2**64], np.uint64))), count))
+    return np.concatenate(ranges)
 
 
 def _permuted(values: Numbers, key: Keys, count: int) -> Numbers:
     """Shuffle the rows of `count` copies of the table, as Fisher and Yates do; the ranges of the sums of columns."""
     queries, systems = values.shape
-    each = np.arange(count * queries)
-    left = np.ascontiguousarray(np.tile(values.T, count))  # a row for each system; `flat` must be a view of it
+    places = np.arange(count * queries)
+    left = np.ascontiguousarray(np.tile(values.T, count))  # a row for places system; `flat` must be a view of it
     flat = left.reshape(-1)
     sums = np.empty((systems, count))
     outcomes = 1
@@ -104,7 +104,7 @@ def _permuted(values: Numbers, key: Keys, count: int) -> Numbers:
             key, outcomes = _mixed(key), 1
         outcomes *= last + 1
         drawn, key = _digit(key, last + 1)
-        at = drawn.astype(np.int64) * len(each) + each
+        at = drawn.astype(np.int64) * len(places) + places
         sums[last] = flat[at].reshape(count, queries).sum(axis=1)
         flat[at] = left[last]
     sums[0] = left[0].reshape(count, queries).sum(axis=1)

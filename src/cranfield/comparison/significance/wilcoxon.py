@@ -29,10 +29,10 @@ class Wilcoxon(Test):
     def outcome(self, columns: Columns, settings: Settings) -> Outcome:
         """Test every column."""
         differing = [_differing(column) for column in columns.values.T]
-        found = [_tested(d) for d in differing]
+        tested = [_tested(d) for d in differing]
         estimate = np.array([_walsh(d, 0.5) if len(d) else 0.0 for d in differing])
-        greater, less, p = (np.array([each[at] for each in found]) for at in range(3))
-        return Outcome(greater, less, p, estimate, [each[3] for each in found])
+        greater, less, p = (np.array([result[at] for result in tested]) for at in range(3))
+        return Outcome(greater, less, p, estimate, [result[3] for result in tested])
 
     def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """[A_(K), A_(M+1-K)] of the M means of pairs; K is how many values of W₊ the test rejects on each side."""
@@ -72,8 +72,8 @@ def _tested(d: Numbers) -> tuple[float, float, float, float]:
 
 def _untied(ranks: Numbers, positive: NDArray[np.bool_]) -> tuple[float, float, float]:
     """The exact p-values of ranks of which no two are equal; the distribution is symmetric."""
-    tails, found = _lower_tails(len(ranks)), int(ranks[positive].sum())
-    greater, less = float(tails[-1 - found]), float(tails[found])
+    tails, sum_above = _lower_tails(len(ranks)), int(ranks[positive].sum())
+    greater, less = float(tails[-1 - sum_above]), float(tails[sum_above])
     return greater, less, min(1.0, 2 * min(greater, less))
 
 
@@ -81,8 +81,8 @@ def _tied(ranks: Numbers, positive: NDArray[np.bool_]) -> tuple[float, float, fl
     """The exact p-values of ranks of which some are equal: twice a mean rank is a whole number."""
     doubled = np.rint(2 * ranks).astype(int)
     ways = _ways(doubled)
-    found = doubled[positive].sum()
-    greater, less = (float(tail.sum()) / 2.0 ** len(ranks) for tail in (ways[found:], ways[: found + 1]))
+    sum_above = doubled[positive].sum()
+    greater, less = (float(tail.sum()) / 2.0 ** len(ranks) for tail in (ways[sum_above:], ways[: sum_above + 1]))
     return greater, less, min(1.0, 2 * min(greater, less))
 
 

@@ -87,7 +87,7 @@ def outlook(lines: Numbers, alpha: float, lower_is_better: bool = False) -> Outl
     estimates = COMPLETED.estimate(Columns(lines.T))
     (middle,), (low,), (high,) = estimates.value.tolist(), *(end.tolist() for end in estimates.interval(alpha))
     from_queries = float(estimates.spread[0]) ** 2 / estimates.rows
-    from_judging = max(float(estimates.error[0]) ** 2 - from_queries, 0.0)
+    from_judging = float(lines.mean(axis=1).var(ddof=1)) if len(lines) > 1 else 0.0
     critical = critical_t(alpha, estimates.rows)
     better, worse, centre, width = _probabilities(lines, critical, alpha)
     if lower_is_better:
