@@ -8,9 +8,8 @@ import pytest
 from cranfield import compare, gate, stability
 from cranfield.comparison.correlation import reliability
 from cranfield.comparison.means import means_table
-from cranfield.comparison.most_changed import most_changed
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
-from cranfield.show.comparison_text import comparison_text
+from cranfield.show.comparison_text import comparison_text, most_changed
 from cranfield.show.escaping import latex_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 from cranfield.show.stability_text import stability_text

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest, nsmallest
+from operator import attrgetter
 from statistics import median
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.correlation import Reliability
 from cranfield.comparison.differences import UNDECIDED, Change, Difference, p_text, signed, span_text
-from cranfield.comparison.most_changed import most_changed
 from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import MOST, USUAL, about, power_of, queries_needed
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
+from cranfield.evaluation.estimating import SAME
 from cranfield.measures import known_measure
 from cranfield.show.comparison_words import (
     basis_text,
@@ -249,6 +251,20 @@ def _changed_lines(
     named = min(max([columns(visible(each.query_id)) for each in shown], default=0), NAMED if texts else width - 12)
     for each in shown:
         yield _changed_line(each, named, width, paint, texts.get(each.query_id, ""), lower=lower)
+
+
+def most_changed(comparison: Comparison, difference: Difference, count: int) -> tuple[list[Change], list[Change]]:
+    """The queries that gained most and those that lost most, the most first."""
+    measure = known_measure(difference.measure, comparison.measures)
+    runs = {result.run: result.by_query(measure) for result in comparison.evaluations}
+    one, other = runs[difference.baseline], runs[difference.run]
+    changes, gain = (
+        [Change(query, one[query], other[query]) for query in one if query in other],
+        attrgetter("difference"),
+    )
+    up = [change for change in nlargest(count, changes, key=gain) if change.difference > SAME]
+    down = [change for change in nsmallest(count, changes, key=gain) if change.difference < -SAME]
+    return (down, up) if difference.lower_is_better else (up, down)
 
 
 def _changed_line(change: Change, named: int, width: int, paint: Paint, text: str, *, lower: bool) -> str:

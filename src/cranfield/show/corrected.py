@@ -167,8 +167,8 @@ def _legend(evaluations: Sequence[Evaluation], corrections: Sequence[Correction]
     basis = _basis(evaluations)
     yield (
         f"± {100 * (1 - alpha):g}% intervals for the mean over all queries, of which these are a sample; they rest on "
-        "the random sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an interval; "
-        f"they judged {basis.sampled}. {_saved_text(basis, corrections)}"
+        "the random sample, not on the model. Worth: how many queries people alone would have to judge for as narrow "
+        f"an interval; they judged {basis.sampled}. {_saved_text(basis, corrections)}"
     )
     # Documents that neither people nor the model judged: no correction makes up for that.
     depths = {Scope.of(each).cutoff: each for each in evaluations[0].measures if Scope.of(each).one_depth}
