@@ -81,7 +81,8 @@ class RetrievalEvaluator(SentenceEvaluator):
         columns = [place[document] for document in judgments.document_ids]
         self._judgments = (torch.tensor(judgments.query), torch.tensor(columns), torch.tensor(judgments.grades))
         self._measures = parse_measures(measures)
-        self.name, self._policy, self._batch_size, self._write_csv = name, policy, batch_size, write_csv
+        self.name = name
+        self._policy, self._batch_size, self._write_csv = policy, batch_size, write_csv
         self._similarity: Similarity = similarity
         first = parse_measures(primary)[0] if primary else self._measures[0]
         if first not in self._measures:
