@@ -269,13 +269,7 @@ def choice_hint(start: str, known: Iterable[str], typed: object) -> str:
 
 
 def nearest(typed: object, known: Iterable[str]) -> str:
-    """The name that may have been meant by a mistyped or shortened one; empty where none is near.
-
-    >>> nearest("wilcoxn", ["t", "wilcoxon"]), nearest("polt", ["pool", "plot"]), nearest("EVAL", ["evaluate"])
-    ('wilcoxon', 'plot', 'evaluate')
-    >>> nearest("pie", ["scatter"]), nearest("--format", ["--force", "--import"])
-    ('', '')
-    """
+    """The name that may have been meant by a mistyped or shortened one; empty where none is near."""
     from itertools import islice
 
     word = _bare(typed)

@@ -72,11 +72,7 @@ def joined(names: Iterable[str], word: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """Names in a row, the rest counted where they are many.
-
-    >>> listed(["a", "b"]), listed("abcdef")
-    ('a, b', 'a, b, c and 3 more')
-    """
+    """Names in a row, the rest counted where they are many."""
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"

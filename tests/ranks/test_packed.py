@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from cranfield import Judgments, Policy, evaluate
 from cranfield.evaluation import evaluating
 from cranfield.io.source import open_source
-from cranfield.ranks.ranking import rank_run
-from cranfield.ranks.tables import packed
-from cranfield.ranks.tables.packed import PackedRanks
+from cranfield.ranks.ranking import SMALL, PackedRanks, packed, rank_run
 from tests import generated
 
 COLUMNS = ("query", "rank", "grade", "tied", "row")
@@ -34,9 +32,9 @@ def test_a_packed_table_unpacks_to_the_same_table(policy, collection):
 
 
 def test_large_numbers_are_not_packed():
-    large = np.array([1, packed.SMALL + 1])
-    assert packed.packed(large) is large
-    assert packed.packed(large[:1]).dtype == np.int32
+    large = np.array([1, SMALL + 1])
+    assert packed(large) is large
+    assert packed(large[:1]).dtype == np.int32
 
 
 def test_tables_are_freed_after_measuring(tmp_path, monkeypatch):

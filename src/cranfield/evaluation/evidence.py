@@ -12,9 +12,8 @@ from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import TieOrders
+from cranfield.ranks.ranking import PackedRanks, TieOrders
 from cranfield.ranks.run import Reading
-from cranfield.ranks.tables.packed import PackedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:

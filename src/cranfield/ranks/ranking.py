@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.scan.text import scan_text
 from cranfield.ranks.tables.judged_grades import JudgedGrades
-from cranfield.ranks.tables.packed import packed
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.first_documents import FirstDocuments
 
 
+SMALL = np.iinfo(np.int32).max
 _ENDS: tuple[Ties, Ties] = ("worst", "best")
 BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
@@ -173,3 +173,31 @@ class TieOrders:
         scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
         worst, best = (rank_counted(judgments, scanned, replace(self._policy, ties=ties)) for ties in _ENDS)
         return worst, best
+
+
+class PackedRanks:
+    """A table kept for later in a quarter of its memory: queries and grades follow from its rows of the judgments."""
+
+    def __init__(self, table: JudgedRanks) -> None:
+        self._row, self._rank, self._tied = packed(table.row), packed(table.rank), table.tied
+        self._without_rows = table.rows(np.zeros(0, dtype=np.bool_))
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    def table(self) -> JudgedRanks:
+        """The table again; a new one for each call."""
+        row: Integers = self._row.astype(np.int64)
+        query, grade = self._without_rows.all_judged.by_row
+        return replace(
+            self._without_rows,
+            query=query[row],
+            rank=self._rank.astype(np.int64),
+            grade=grade[row],
+            tied=self._tied,
+            row=row,
+        )
+
+
+def packed(column: Integers) -> Any:
+    return column.astype(np.int32) if column.max(initial=0) <= SMALL else column

@@ -42,9 +42,6 @@ class Wants(NamedTuple):
     codes: how many documents of each ranking are needed as numbers, to find those that two runs share
     first: how many ids of each ranking may be asked for, once it is known which queries are shown
     held: whether these ids are needed of all queries
-
-    >>> Wants(codes=10) | Wants(first=5)
-    Wants(codes=10, first=5, held=False)
     """
 
     codes: int = 0
