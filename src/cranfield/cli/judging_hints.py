@@ -45,7 +45,7 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
 
 def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[str] | None]) -> None:
     """Say how many of the first documents are unjudged, if any, and the command that `find` makes to judge them."""
-    unjudged = [sum(each.unjudged(FIRST).values()) for each in evaluations]
+    unjudged = [sum(evaluation.unjudged(FIRST).values()) for evaluation in evaluations]
     words = find() if any(unjudged) else None
     if words is None:
         return

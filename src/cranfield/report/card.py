@@ -46,7 +46,7 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
 def page_title(gathered: Gathered) -> str:
     if gathered.request.title is not None:
         return gathered.request.title
-    measure, runs = gathered.request.measures[0].name, [each.run for each in gathered.evaluations]
+    measure, runs = gathered.request.measures[0].name, gathered.runs
     if gathered.pair is not None and (len(runs) == 2 or gathered.pair.chosen == "baseline"):
         return f"{gathered.pair.run} vs {gathered.pair.baseline} · {measure}"
     if len(runs) == 2:
@@ -61,7 +61,7 @@ def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
 
 
 def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
-    results = {each.run: each for each in gathered.evaluations}
+    results = {result.run: result for result in gathered.evaluations}
     comparison, difference = pair.comparison, pair.difference
     sentences = sentences_of_two(gathered.request, pair, results[pair.run], results[pair.baseline])
     sentences[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
@@ -211,7 +211,7 @@ def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
     best_first = gathered.best_first
     one = len(gathered.query_ids) == 1
     why = "One query shows no variation" if one else "The runs were measured by different judgments or policies"
-    shown = ", ".join(f"{each.run} {rounded(each[measure])}" for each in best_first[:NAMED])
+    shown = ", ".join(f"{result.run} {rounded(result[measure])}" for result in best_first[:NAMED])
     return {
         "kind": "none",
         "badge": "Not compared",

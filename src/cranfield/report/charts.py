@@ -23,7 +23,7 @@ ROWS = 20  # runs that have a row of their own in a chart
 
 def hues(gathered: Gathered) -> dict[str, int]:
     """The number of each run's colour: few runs all have one; of many, only the best and the two of the verdict."""
-    order = [each.run for each in gathered.best_first]
+    order = [result.run for result in gathered.best_first]
     if len(order) > HUES:
         chosen = {order[0]} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
         order = [run for run in order if run in chosen]
@@ -33,7 +33,7 @@ def hues(gathered: Gathered) -> dict[str, int]:
 def charts(gathered: Gathered) -> list[list[Spec]]:
     """The charts of all runs; those in a group are one chart on the page, with a choice of measure."""
     groups: list[list[Spec]] = []
-    order = [each.run for each in gathered.best_first]
+    order = [result.run for result in gathered.best_first]
     if gathered.curves is not None:
         curves = gathered.curves
         known = [run for run in order if run in curves.recall]
@@ -49,7 +49,7 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
         groups.append([rank_by_rank_chart({run: curves.ranks[run] for run in known}, highlight=chosen)])
     spread = []
     for measure in gathered.means or gathered.request.measures[:1]:
-        columns = {each.run: np.round(each.column(measure), 4).tolist() for each in gathered.best_first[:ROWS]}
+        columns = {result.run: np.round(result.column(measure), 4).tolist() for result in gathered.best_first[:ROWS]}
         spec = distribution_chart(
             measure.name,
             columns,
@@ -60,7 +60,7 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
     groups.append(spread)
     if gathered.thinned is not None:
         groups.append([of_stability(gathered.thinned)])
-    return [each for each in groups if each]
+    return [group for group in groups if group]
 
 
 def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
@@ -73,7 +73,7 @@ def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
 
 def theory_charts(gathered: Gathered) -> list[list[Spec]]:
     """How much ranks and grades count, for the measures that discount and weigh them."""
-    if not any({"gain", "discount"} <= each.definition.kinds.keys() for each in gathered.request.measures):
+    if not any({"gain", "discount"} <= measure.definition.kinds.keys() for measure in gathered.request.measures):
         return []
     highest = 4 if gathered.judgments is None else int(max(gathered.judgments.grades.max(initial=1), 2))
     return [[discount_chart(gathered.request.depth)], [gain_chart(min(highest, 6))]]
@@ -84,17 +84,15 @@ def templates(gathered: Gathered) -> dict[str, dict[str, Spec]]:
 
     They are made for the number of queries, since their look depends on it.
     """
-    runs = [each.run for each in gathered.evaluations]
-    if len(runs) < 2:
+    if len(gathered.runs) < 2:
         return {}
-    pair = (runs[0], runs[1]) if gathered.pair is None else (gathered.pair.baseline, gathered.pair.run)
-    one, other = (
-        next(each for each in gathered.evaluations if each.run == run).by_query(gathered.primary) for run in pair
-    )
+    pair = gathered.runs[:2] if gathered.pair is None else (gathered.pair.baseline, gathered.pair.run)
+    results = dict(zip(gathered.runs, gathered.evaluations, strict=True))
+    one, other = (results[run].by_query(gathered.primary) for run in pair)
     values = {query: (value, other[query]) for query, value in one.items() if query in other}
     names = ("\0measure", "\0one", "\0other")
     specs: dict[str, dict[str, Spec]] = {}
-    for lower in sorted({each.definition.lower_is_better for each in gathered.request.measures}):
+    for lower in sorted({measure.definition.lower_is_better for measure in gathered.request.measures}):
         changes = {query: after - before for query, (before, after) in values.items()}
         specs[str(lower).lower()] = {
             "difference": difference_chart(*names, changes, lower_is_better=lower),

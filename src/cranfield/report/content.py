@@ -36,7 +36,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
         "title": page_title(gathered),
         "card": card(gathered),
         "hues": colours,
-        "runs": [each.run for each in gathered.evaluations],
+        "runs": gathered.runs,
         "queries": len(gathered.query_ids),
         "judgments": None if gathered.judgments is None else len(gathered.judgments.grades),
         "measures": [_definition(measure) for measure in gathered.request.measures],
@@ -44,7 +44,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
         "segment_maps": segment_maps(gathered, view),
         "notes": notes(gathered, view),
         "signature": view.signature(),
-        "hashes": [(each.run, each.run_sha256, own[each.run]) for each in gathered.evaluations],
+        "hashes": [(result.run, result.run_sha256, own[result.run]) for result in gathered.evaluations],
         "version": first.version,
         "day": f"{written.day} {written:%B %Y}",
         "written": f"{written:%Y-%m-%d %H:%M %Z}".strip(),
@@ -64,12 +64,13 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     texts = asked.collection.queries if asked.collection else {}
     colours = hues(gathered)
     place = {query: at for at, query in enumerate(gathered.query_ids)}
+    definitions = {measure.name: measure.definition for measure in asked.measures}
     data.add(
-        runs=[each.run for each in gathered.evaluations],
-        hues=[colours.get(each.run, 0) for each in gathered.evaluations],
+        runs=gathered.runs,
+        hues=[colours.get(run, 0) for run in gathered.runs],
         measures=[
-            {"name": each.name, "lower": each.definition.lower_is_better, "mean": each.definition.aggregate == "mean"}
-            for each in asked.measures
+            {"name": name, "lower": definition.lower_is_better, "mean": definition.aggregate == "mean"}
+            for name, definition in definitions.items()
         ],
         queries=gathered.query_ids,
         worst_first=[place[query] for query in gathered.worst_first],
@@ -87,10 +88,8 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
         templates=templates(gathered) if asked.charts else {},
     )
     # Nested JSON, which is parsed only for the runs that are shown.
-    data.add_texts(
-        "values",
-        (safe_json([_column(gathered, each, measure) for measure in asked.measures]) for each in gathered.evaluations),
-    )
+    values = ([_column(gathered, result, measure) for measure in asked.measures] for result in gathered.evaluations)
+    data.add_texts("values", map(safe_json, values))
     left_out = [*add_details(data, gathered), *_untested_note(gathered), *not_drawn(gathered)]
     data.add(left_out=left_out)
     return left_out
@@ -122,7 +121,7 @@ def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
         return {}
     # Runs with a baseline of their own come last, so these take precedence for their pairs.
     sources = [gathered.comparison, *(pair.comparison for pair in gathered.own)]
-    place = {each.run: at for at, each in enumerate(gathered.evaluations)}
+    place = {run: at for at, run in enumerate(gathered.runs)}
     pairs: dict[str, dict[str, list[str]]] = {}
     for measure in _tested_measures(gathered.comparison):
         pairs[measure.name] = verdicts = {}
@@ -158,17 +157,16 @@ def _sentences(difference: Difference) -> list[str]:
 
 def _chosen(gathered: Gathered) -> list[int]:
     """The two runs that are first shown side by side, the baseline before the other: those of the verdict."""
-    runs = [each.run for each in gathered.evaluations]
     if gathered.pair is None:
-        return [0, min(1, len(runs) - 1)]
-    return [runs.index(gathered.pair.baseline), runs.index(gathered.pair.run)]
+        return [0, min(1, len(gathered.runs) - 1)]
+    return [gathered.runs.index(gathered.pair.baseline), gathered.runs.index(gathered.pair.run)]
 
 
 def _gains(gathered: Gathered) -> dict[str, float | None]:
     """The gain of each grade, by the first measure that has gains; None if it is beyond floating point."""
     if gathered.judgments is None:
         return {}
-    named = (value for each in gathered.request.measures for name, value in each.parameters if name == "gain")
+    named = (value for measure in gathered.request.measures for name, value in measure.parameters if name == "gain")
     grades = np.unique(gathered.judgments.grades)
     worth = gains(grades, next(named, "linear"))
     texts = (str(int(grade) if grade == int(grade) else grade) for grade in grades.tolist())  # as JavaScript's

@@ -234,17 +234,18 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     measure = gathered.request.measures[0]
     scope = Scope.of(measure)
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
-    found = ShownRankings(chosen, measure, RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope))
-    first = {query: [found.documents[each] for each in relevant[query][:RELEVANT]] for query in chosen}
+    rows = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
+    rankings = ShownRankings(chosen, measure, rows)
+    first = {query: [rankings.documents[document] for document in relevant[query][:RELEVANT]] for query in chosen}
     with_steps = _with_steps(gathered)
     data.add_texts(
         "rankings",
         (
-            found.encoded(each, tops, gathered.steps.get(each.run, ()) if each.run in with_steps else ())
-            for each, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
+            rankings.encoded(result, tops, gathered.steps.get(result.run, ()) if result.run in with_steps else ())
+            for result, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
         ),
     )
-    documents, places = list(found.documents), {query: at for at, query in enumerate(gathered.query_ids)}
+    documents, places = list(rankings.documents), {query: at for at, query in enumerate(gathered.query_ids)}
     judged = {
         places[query]: {
             "relevant": [(number, grades[query][documents[number]]) for number in first[query]],
@@ -255,10 +256,10 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
                 if (document := documents[number]) in grades[query]
             },
         }
-        for query, shown in zip(chosen, found.shown, strict=True)
+        for query, shown in zip(chosen, rankings.shown, strict=True)
     }
-    texts, cut = _texts(gathered, found.documents)
-    data.add(details=judged, detailed=[*judged], reasons=[*found.reasons], tags=[*found.tags], documents=texts)
+    texts, cut = _texts(gathered, rankings.documents)
+    data.add(details=judged, detailed=[*judged], reasons=[*rankings.reasons], tags=[*rankings.tags], documents=texts)
     notes = [*_not_ranked(gathered), *cut]
     if len(with_steps) < len(gathered.evaluations):
         notes.append(f"The calculation is shown only for {joined(sorted(with_steps), 'and')}.")
@@ -272,7 +273,7 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
             f"Rankings are shown for the {shown:,} of {every:,} queries that perform worst by "
             f"{gathered.request.measures[0]}; for all of them: --queries {every}."
         )
-    unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
+    unknown = [run for run in gathered.runs if run not in gathered.request.rankings]
     if unknown:
         names = joined(unknown, "and")
         yield f"Rankings of {names} are not shown: only an evaluation, or a frame in its engine, was given."
@@ -280,9 +281,8 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
 
 def _with_steps(gathered: Gathered) -> set[str]:
     """The runs whose values are shown rank by rank: all, or only those of the verdict if that would be too much."""
-    runs = [each.run for each in gathered.evaluations]
-    if len(runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
-        return set(runs)
+    if len(gathered.runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
+        return set(gathered.runs)
     return {gathered.best_first[0].run} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
 
 

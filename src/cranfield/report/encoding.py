@@ -112,4 +112,4 @@ class _Packer:
     def finished(self) -> bytes:
         with self._thread:
             self._packed.append(self._thread.submit(self._stream.flush))
-        return b"".join(each.result() for each in self._packed)
+        return b"".join(part.result() for part in self._packed)

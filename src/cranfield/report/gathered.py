@@ -60,6 +60,7 @@ class Gathered:
         judged = [parse_measure(JUDGED)] if request.ordinary else []
         runs = request.runs.values()
         self.evaluations = tuple(run.extended(judged) if run._has_ranks else run for run in runs)
+        self.runs = [run.run for run in self.evaluations]
         self._ranked = [run for run in self.evaluations if run._has_ranks]
         measured = dict.fromkeys(query for run in self.evaluations for query in run.query_ids)
         known = measured if self.judgments is None else self.judgments.query_ids

@@ -22,7 +22,7 @@ SHADES = 9  # of the heat map
 def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     names = [measure.name for measure in gathered.request.measures]
     places, gaps = _places(gathered), _gaps(gathered)
-    standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
+    standing = {} if gathered.standings is None else {row.run: row for row in gathered.standings.rows}
     level = None if gathered.standings is None else gathered.standings.level
     best = {name: view.best(name) for name in names}
     rows = [
@@ -32,12 +32,12 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     _draw_intervals(rows)
     return {
         "measures": [
-            {"name": each.name, "summary": each.definition.summary, "lower": each.definition.lower_is_better}
-            for each in _primary_first(gathered)
+            {"name": measure.name, "summary": measure.definition.summary, "lower": measure.definition.lower_is_better}
+            for measure in _primary_first(gathered)
         ],
         "against": "its baseline" if gathered.own else "best" if gathered.standings is not None else _against(gathered),
         "ranks": None if gathered.standings is None else f"rank{f', {100 * level:g}%' if level else ''}",
-        "judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
+        "judged": JUDGED not in names and any(JUDGED in result for result in gathered.evaluations),
         "drawn": any(row["primary"]["drawn"] for row in rows),
         "rows": rows,
     }
@@ -67,7 +67,7 @@ def _against(gathered: Gathered) -> str | None:
 
 def _is_baseline(gathered: Gathered, run: str) -> bool:
     if gathered.own:
-        return any(run == each.baseline for each in gathered.own)
+        return any(run == pair.baseline for pair in gathered.own)
     return gathered.pair is not None and gathered.pair.chosen != "second" and run == gathered.pair.baseline
 
 
@@ -127,14 +127,14 @@ def _gaps(gathered: Gathered) -> dict[str, dict[str, Any]]:
 
 def _differences(gathered: Gathered) -> list[Difference]:
     if gathered.own:
-        return [each.difference for each in gathered.own]
+        return [pair.difference for pair in gathered.own]
     against = _against(gathered)
     if gathered.comparison is None or against is None:
         return []
     return [
-        seen_from(each, each.baseline if each.run == against else each.run)
-        for each in gathered.comparison.of(gathered.primary)
-        if against in (each.run, each.baseline)
+        seen_from(two, two.baseline if two.run == against else two.run)
+        for two in gathered.comparison.of(gathered.primary)
+        if against in (two.run, two.baseline)
     ]
 
 
@@ -163,7 +163,7 @@ def segment_maps(gathered: Gathered, view: View) -> list[dict[str, Any]]:
 
 def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) -> list[dict[str, Any]]:
     counted = gathered.evaluations[0].definition(measure).aggregate == "sum"
-    means = {each.run: [view.mean(each, measure, name) for name in names] for each in gathered.best_first}
+    means = {result.run: [view.mean(result, measure, name) for name in names] for result in gathered.best_first}
     every = [value for values in means.values() for value in values]
     low, high = min(every, default=0.0), max(every, default=0.0)
 
@@ -199,7 +199,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
 
 
 def _counted(evaluations: Sequence[Evaluation]) -> list[str]:
-    counts: Mapping[str, str] = {each.run: each.describe_counts() for each in evaluations}
+    counts: Mapping[str, str] = {result.run: result.describe_counts() for result in evaluations}
     if len(set(counts.values())) == 1:
         return [f"Each run: {next(iter(counts.values()))}."]
     return [f"{run}: {count}." for run, count in counts.items()]

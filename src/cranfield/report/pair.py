@@ -51,8 +51,8 @@ class VerdictPair:
 
     @property
     def bounded(self) -> bool:
-        found = self.difference
-        return not found.constant and isfinite(found.low) and isfinite(found.high)
+        difference = self.difference
+        return not difference.constant and isfinite(difference.low) and isfinite(difference.high)
 
 
 def seen_from(difference: Difference, run: str) -> Difference:
@@ -90,7 +90,7 @@ def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
     order = comparison.best_first(measure)
     if comparison.baseline is not None:
         chosen, baseline = "baseline", comparison.baseline
-        run = next(each for each in order if each != baseline)
+        run = next(name for name in order if name != baseline)
     elif len(order) == 2:
         chosen, (baseline, run) = "two", comparison.runs
     else:
@@ -114,5 +114,5 @@ def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
 
 def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:
     """The reach of unjudged documents for these two alone, if the comparison was made without bounds."""
-    two = [next(each for each in comparison.evaluations if each.run == name) for name in (baseline, run)]
+    two = [next(result for result in comparison.evaluations if result.run == name) for name in (baseline, run)]
     return Reaches(two, [(0, 1)], comparison._paired.query_ids, [measure]).of(measure)[0]

@@ -93,7 +93,7 @@ def save_chart(
     ending = os.path.splitext(name)[1].lower().removeprefix(".")
     if ending not in FORMATS:
         fact = f"unsupported image format '.{ending}'." if ending else "the file name has no extension."
-        raise OutputError(name, fact, hint=f"end it in {joined((f'.{each}' for each in FORMATS), 'or')}")
+        raise OutputError(name, fact, hint=f"end it in {joined((f'.{form}' for form in FORMATS), 'or')}")
     shown = spec if columns is None else sized(spec, columns)
     shown = darkened(shown) if dark else shown
     content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)

@@ -69,7 +69,7 @@ class Request:
     @property
     def ordinary(self) -> bool:
         """Whether all measures need only ranks and grades, so that more can be measured on the same ranks."""
-        return all(each.definition.table == "ranks" for each in self.measures)
+        return all(measure.definition.table == "ranks" for measure in self.measures)
 
 
 def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def _kept(run: Any) -> Any:
 
 def usual_measures(runs: Mapping[str, Any], otherwise: Sequence[str]) -> Sequence[str]:
     """The default measures of a page: those that all evaluations among the runs have."""
-    known = [each for each in runs.values() if isinstance(each, Evaluation)]
+    known = [run for run in runs.values() if isinstance(run, Evaluation)]
     if not known:
         return otherwise
-    shared = [name for name in known[0] if all(name in each for each in known)]
+    shared = [name for name in known[0] if all(name in run for run in known)]
     if not shared:
         raise CranfieldError("the evaluations share no measure.", hint=f"{known[0].run} has {', '.join(known[0])}")
     return shared
@@ -137,7 +137,7 @@ def _fitting(
     judgments: Judgments | GroupedJudgments | PassageJudgments | None,
     measures: Sequence[Measure],
 ) -> Evaluation:
-    lacking = [each for each in measures if each not in run.measures]
+    lacking = [measure for measure in measures if measure not in run.measures]
     if lacking and run._has_ranks:
         run = run.extended(lacking)
     elif lacking:

@@ -81,7 +81,7 @@ def seen(result: Evaluation, measure: Measure, query_ids: Sequence[str]) -> Seen
         first=facts.first[at][has],
         queries=int(has.sum()),
         all_queries=len(at),
-        share=FactColumns(*(getattr(facts, each.name)[at] for each in fields(facts))).judged_share(),
+        share=FactColumns(*(getattr(facts, column.name)[at] for column in fields(facts))).judged_share(),
     )
 
 
@@ -102,7 +102,7 @@ def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
 def sentences_of_two(request: Request, pair: VerdictPair, run: Evaluation, baseline: Evaluation) -> list[str]:
     """The sentences about two runs over the compared queries."""
     queries = pair.comparison._paired.query_ids
-    both = [facts for each in (baseline, run) if (facts := seen(each, pair.measure, queries)) is not None]
+    both = [facts for result in (baseline, run) if (facts := seen(result, pair.measure, queries)) is not None]
     sentences: list[str] = []
     if len(both) == 2 and both[0].queries:
         sentences += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
@@ -127,7 +127,7 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
     if Scope.of(measure).cutoff == 1:
         return
     far = np.iinfo(np.int64).max
-    one, other = (np.where(each.first > 0, each.first, far) for each in (before, now))
+    one, other = (np.where(facts.first > 0, facts.first, far) for facts in (before, now))
     earlier, later = int((other < one).sum()), int((other > one).sum())
     if earlier or later:
         where = _top(measure).strip()
@@ -164,7 +164,7 @@ def _needed(pair: VerdictPair) -> int | None:
 
 
 def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
-    lacking = [(each.run, 1 - each.share) for each in runs if each.share is not None and each.share < 1]
+    lacking = [(facts.run, 1 - facts.share) for facts in runs if facts.share is not None and facts.share < 1]
     if lacking:
         cutoff = Scope.of(measure).cutoff
         what = "results" if cutoff is None else "first results" if cutoff == 1 else f"top {cutoff:,}"

@@ -205,7 +205,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **opt
     True
     """
     inputs = comparison._inputs
-    evaluations = {each.run: each for each in comparison.evaluations}
+    evaluations = {result.run: result for result in comparison.evaluations}
     if inputs is not None:
         known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}
         options = {"rankings": inputs.runs, **known, **options}
@@ -219,12 +219,12 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **opt
     )
 
 
-def write_test(found: ProjectTest, path: str | os.PathLike[str], *, command: str | None = None) -> ReportFile | None:
+def write_test(test: ProjectTest, path: str | os.PathLike[str], *, command: str | None = None) -> ReportFile | None:
     """A page of the systems that answered, each beside its accepted run; None if none of them did."""
     runs: dict[str, Evaluation] = {}
     baselines: dict[str, str] = {}
     rankings: dict[str, Any] = {}
-    results, collection = found.systems, found.collection
+    results, collection = test.systems, test.collection
     for tested in results:
         if tested.evaluation is None:
             continue
@@ -247,7 +247,9 @@ def write_test(found: ProjectTest, path: str | os.PathLike[str], *, command: str
         runs,
         path,
         rankings=rankings,
-        title=None if len(results) == 1 and len(runs) == 2 else f"Test of {', '.join(each.system for each in results)}",
+        title=None
+        if len(results) == 1 and len(runs) == 2
+        else f"Test of {', '.join(tested.system for tested in results)}",
         baseline=baselines or None,
         notes=[note for tested in results for note in _failures(tested)],
         command=command,

@@ -87,9 +87,9 @@ def ask(
             attempt += 1
             start = time.perf_counter()
             try:
-                found, returned, rolled = rolled_up(partial(system.answer, text), k, to_document)
+                documents, returned, rolled = rolled_up(partial(system.answer, text), k, to_document)
                 seconds = time.perf_counter() - start
-                ranking = checked(found, k)
+                ranking = checked(documents, k)
                 if check is not None:
                     check(query_id, ranking)
                 shown = texts_of(returned) if texts and to_document is None and not rolled else {}

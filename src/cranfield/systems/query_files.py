@@ -133,7 +133,7 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[QueryLine]:
     lines = list(text_lines(path))
     first = next(csv.reader([lines[0][1]])) if lines else []
     names = [cell.strip().lower() for cell in first]
-    query, text = (next((names.index(each) for each in known if each in names), -1) for known in (_IDS, _TEXTS))
+    query, text = (next((names.index(name) for name in known if name in names), -1) for known in (_IDS, _TEXTS))
     headed = query >= 0 and text >= 0
     query, text = (query, text) if headed else (0, 1)
     narrative = names.index(_NARRATIVE) if headed and _NARRATIVE in names else -1
