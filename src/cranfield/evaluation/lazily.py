@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cranfield.engines.engine_rows import EngineRows
-from cranfield.engines.judged_rows import JudgedRows
-from cranfield.engines.lazy_run import collected
+from cranfield.engines.lazy_run import JudgedRows, collected
 from cranfield.engines.measuring import Measuring, Totals
 from cranfield.engines.registry import engine_of, frames_taken, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_lazily, stays_in_engine
