@@ -39,6 +39,8 @@ def check_overlap(
     if len(scanned.found.row):
         return ()
     shared = np.flatnonzero(scanned.retrieved >= 0)
+    if not len(shared) and not scanned.extra:
+        raise InputError(run.place, "it contains no rankings.")
     if not len(shared):
         return refused(no_common_query(run.place, run.queries(SHOWN), judgments.query_ids[:SHOWN]), refuse)
     answered = shared[scanned.retrieved[shared] > 0]
