@@ -35,7 +35,8 @@ def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[s
     def place(value: float) -> int:
         if not isfinite(value):
             return -1 if value < 0 else width
-        return round(first + (value - low) / (high - low) * (last - first)) if high > low else width // 2
+        # A mean in the middle of its interval is there on every machine: half a column is not left to rounding.
+        return round(first + (value - low) / (high - low) * (last - first) - 1e-6) if high > low else width // 2
 
     zero = place(0.0)
     return [_drawn(span and _apart(DrawnInterval(*map(place, span)), span, zero), zero, width) for span in spans]
