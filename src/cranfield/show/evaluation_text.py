@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cranfield.evaluation.result import Evaluation
-from cranfield.show.corrected import evaluations_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, wrapped
 from cranfield.show.view import View
 from cranfield.words import columns, count, cut, shortened, visible
@@ -31,6 +30,8 @@ def table(
     texts: the texts of queries, as far as they are known.
     """
     if view.evaluations[0].basis is not None:
+        from cranfield.show.corrected import evaluations_text
+
         return evaluations_text(view.evaluations, width, paint, signatures=signatures)
     lines: list[str] = []
     for text in view.warnings(ties=False):
