@@ -12,16 +12,12 @@ from cranfield.version import __version__ as __version__
 
 # The public names. Each is imported when it is first used, so that `import cranfield` and the program start at once.
 if TYPE_CHECKING:
-    from cranfield.comparison import Comparison as Comparison
-    from cranfield.comparison import Difference as Difference
-    from cranfield.comparison import GateResult as GateResult
-    from cranfield.comparison import compare as compare
-    from cranfield.comparison import compare_evaluations as compare_evaluations
-    from cranfield.comparison import detectable_difference as detectable_difference
-    from cranfield.comparison import gate as gate
-    from cranfield.comparison import power_of as power_of
-    from cranfield.comparison import queries_needed as queries_needed
-    from cranfield.comparison import query_set_sizes as query_set_sizes
+    from cranfield.comparison.comparing import compare as compare
+    from cranfield.comparison.comparing import compare_evaluations as compare_evaluations
+    from cranfield.comparison.conclusions import Comparison as Comparison
+    from cranfield.comparison.differences import Difference as Difference
+    from cranfield.comparison.gating import GateResult as GateResult
+    from cranfield.comparison.gating import gate as gate
     from cranfield.comparison.order_agreement import Overlap as Overlap
     from cranfield.comparison.order_agreement import RunOverlap as RunOverlap
     from cranfield.comparison.order_agreement import kendall_tau as kendall_tau
@@ -29,6 +25,10 @@ if TYPE_CHECKING:
     from cranfield.comparison.order_agreement import run_overlap as run_overlap
     from cranfield.comparison.order_agreement import spearman_rho as spearman_rho
     from cranfield.comparison.order_agreement import tau_ap as tau_ap
+    from cranfield.comparison.power import detectable_difference as detectable_difference
+    from cranfield.comparison.power import power_of as power_of
+    from cranfield.comparison.power import queries_needed as queries_needed
+    from cranfield.comparison.power import query_set_sizes as query_set_sizes
     from cranfield.comparison.reusability import Reusability as Reusability
     from cranfield.comparison.reusability import reusability as reusability
     from cranfield.comparison.stability import Stability as Stability

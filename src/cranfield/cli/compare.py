@@ -24,7 +24,7 @@ from cranfield.io.streams import stream_name
 from cranfield.words import count
 
 if TYPE_CHECKING:
-    from cranfield.comparison import Comparison
+    from cranfield.comparison.conclusions import Comparison
 
 
 class ComparisonOptions(
@@ -92,8 +92,7 @@ def command(
       cranfield compare builtin builtin:plain builtin:tuned
       cranfield compare builtin builtin:plain builtin:tuned --format latex
     """
-    from cranfield.comparison import compare
-    from cranfield.comparison.comparing import USUAL_MEASURES
+    from cranfield.comparison.comparing import USUAL_MEASURES, compare
     from cranfield.comparison.correlation import reliability
     from cranfield.io.streams import Stream
     from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
@@ -107,7 +106,9 @@ def command(
         raise _one_run(qrels, paths[0])
     if judgments.correct_with:
         refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs})
-    sources = opened_runs(paths)
+    if isinstance(qrels, Stream):
+        qrels.hashed = form == "json"  # which contains signatures
+    sources = opened_runs(paths, hashed=form == "json")
     streams = [run for run in sources if isinstance(run, Stream)]
     judged, opened = documents.measured(corrected_source(qrels, judgments.correct_with), sources, paths)
     with shown_reading(f"comparing {count(len(paths), 'run')}", streams):

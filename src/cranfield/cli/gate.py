@@ -112,7 +112,7 @@ def command(
         _write_files()
         return 0
 
-    from cranfield.comparison import gate
+    from cranfield.comparison.gating import gate
     from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
     measures.import_measures()

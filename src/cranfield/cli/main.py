@@ -15,7 +15,8 @@ def main() -> None:
         from cranfield.cli import process
 
         process.start()
-        if sys.argv[1:2] == ["evaluate"]:
+        # Bounds need the documents, which are not read ahead.
+        if sys.argv[1:2] == ["evaluate"] or (sys.argv[1:2] == ["compare"] and "--no-bounds" in sys.argv):
             from cranfield.cli.run_files import scan_plain_files
 
             scan_plain_files(sys.argv[2:])

@@ -44,7 +44,7 @@ def scan_plain_files(arguments: Sequence[str]) -> None:
     for word in words:
         if word in ("-m", "--measure"):
             next(words, "")
-        elif word.startswith("-"):
+        elif word.startswith("-") and word != "--no-bounds":
             return
         else:
             named.append(word)

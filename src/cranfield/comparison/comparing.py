@@ -227,7 +227,6 @@ def compare_evaluations(
             for judged in dict.fromkeys(map(judged_beside, wanted))
         },
         differences=tuple(difference for _, of_measure in tested for difference in of_measure),
-        signatures={evaluation.run: evaluation.signature for evaluation in evaluations},
         _paired=values,
         evaluations=tuple(evaluations),
     )

@@ -60,8 +60,8 @@ class Comparison:
     (['new', 'old'], {'old': (2, 2), 'new': (1, 1)}, 'new')
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
     (0.1, 'max-t', '{\\n  "run')
-    >>> comparison.basis, comparison.corrected
-    (None, 'one comparison; each further measure is a secondary family of its own')
+    >>> list(comparison.signatures), comparison.basis, comparison.corrected
+    (['old', 'new'], None, 'one comparison; each further measure is a secondary family of its own')
     >>> [(pair.one, pair.other) for pair in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
@@ -80,7 +80,6 @@ class Comparison:
     estimates: dict[str, dict[str, Estimate]]  # by measure and run
     judged: dict[str, dict[str, float | None]]  # by Judged@k and run
     differences: tuple[Difference, ...]
-    signatures: dict[str, str]
     evaluations: tuple[Evaluation, ...]
     _paired: Paired
     _inputs: Inputs | None = None
@@ -92,6 +91,11 @@ class Comparison:
     def means(self) -> dict[str, dict[str, float]]:
         """The mean of each run, by measure."""
         return {name: {run: estimate.value for run, estimate in runs.items()} for name, runs in self.estimates.items()}
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Of each run, everything that its values depend on."""
+        return {evaluation.run: evaluation.signature for evaluation in self.evaluations}
 
     @property
     def basis(self) -> CorrectionBasis | None:

@@ -112,7 +112,7 @@ def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
     both = f"{one.run} and {other.run}"
     _check_same_judge(one, other)
     for before, after in ((one, other), (one.by_people or one, other.by_people or other)):
-        if before.qrels_sha256 != after.qrels_sha256:
+        if not before._inputs.same_judgments(after._inputs):
             raise ComparisonError(
                 f"{both} were evaluated against different judgments (SHA-256 {before.qrels_sha256[:12]} and "
                 f"{after.qrels_sha256[:12]}).",

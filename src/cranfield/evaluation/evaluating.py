@@ -145,7 +145,7 @@ def evaluate_run(
             wanted,
             judged,
             policy,
-            InputHashes(partial(getattr, grades, "sha256"), digest),
+            InputHashes(grades._hash, digest),
             {} if grouped is None else _tables(grouped, judged, wanted, policy),
             reading=reading,
             warnings=warnings,

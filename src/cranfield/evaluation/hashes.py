@@ -23,6 +23,10 @@ class InputHashes:
         """That of the judgments."""
         return self._qrels if isinstance(self._qrels, str) else self._qrels()
 
+    def same_judgments(self, other: InputHashes) -> bool:
+        """Whether the judgments are the same; the very same ones need no hash."""
+        return self._qrels == other._qrels or self.qrels == other.qrels
+
     @cached_property
     def run(self) -> str:
         """That of the run: of its bytes, or of its ranks if it came from memory."""

@@ -129,6 +129,9 @@ class Judgments:
         """
         return (self._file.sha256 or self._file.hash_again()) if self._file else self._digest()
 
+    def _hash(self) -> str:
+        return self.sha256
+
     @property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
         """The grades by the lowest grade that is a judgment, unsorted and best first: kept for the next run."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import Comparison, Difference
-from cranfield.comparison.conclusions import LETTERED
-from cranfield.comparison.differences import UNDECIDED
+from cranfield.comparison.conclusions import LETTERED, Comparison
+from cranfield.comparison.differences import UNDECIDED, Difference
 from cranfield.evaluation.result import Evaluation
 from cranfield.look import LIGHT
 from cranfield.measures import Measure

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison import Comparison, compare_evaluations
-from cranfield.comparison.conclusions import LETTERED
+from cranfield.comparison.comparing import compare_evaluations
+from cranfield.comparison.conclusions import LETTERED, Comparison
 from cranfield.comparison.stability import FRACTIONS, Stability, stability
 from cranfield.comparison.standing import Standings, standings
 from cranfield.evaluation.overview import Overview, overview

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from cranfield.comparison import Comparison, Difference
-from cranfield.comparison.differences import Change
+from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.differences import Change, Difference
 from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.measures import Measure
 

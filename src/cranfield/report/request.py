@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import shared_documents
+from cranfield.comparison.conclusions import Comparison
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import read_runs

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.comparison import Comparison
 from cranfield.comparison.comparing import check_testing
+from cranfield.comparison.conclusions import Comparison
 from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import ComparisonError, CranfieldError, OutputError
 from cranfield.evaluation.evaluating import are_corrected, judgments_for

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cranfield.comparison import Comparison, GateResult, compare_evaluations, gate
-from cranfield.comparison.comparing import shared_documents
+from cranfield.comparison.comparing import compare_evaluations, shared_documents
+from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.gate_checks import Check, floor_check
+from cranfield.comparison.gating import GateResult, gate
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
