@@ -44,10 +44,10 @@ def scan_plain_files(arguments: Sequence[str]) -> None:
     for word in words:
         if word in ("-m", "--measure"):
             next(words, "")
-        elif word.startswith("-") and word != "--no-bounds":
-            return
-        else:
+        elif not word.startswith("-"):
             named.append(word)
+        elif word != "--no-bounds":
+            return
     try:
         qrels, *runs = [*named[:1], *expanded(named[1:])]
     except (InputError, OSError, ValueError):

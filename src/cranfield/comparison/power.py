@@ -32,10 +32,14 @@ def power_of(difference: float, spread: float, queries: float, alpha: float = 0.
     _check(alpha, queries)
     if spread <= 0:
         return 1.0 if difference else alpha
-    freedom = queries - 1
-    far = float(exceeded_with(alpha / 2, freedom))
+    freedom, far = queries - 1, _critical(alpha, queries)
     shift = abs(difference) / spread * sqrt(queries)
     return min(1 - shifted_chance_below(far, freedom, shift) + shifted_chance_below(-far, freedom, shift), 1.0)
+
+
+@lru_cache(maxsize=256)
+def _critical(alpha: float, queries: float) -> float:
+    return float(exceeded_with(alpha / 2, queries - 1))
 
 
 def detectable_difference(spread: float, queries: float, alpha: float = 0.05, power: float = USUAL) -> float:
