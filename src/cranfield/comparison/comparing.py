@@ -77,7 +77,9 @@ def compare(
     alpha: the level of significance.
     margin: also test whether each run is shown not to be worse by this much, and not to differ by this much.
     seed, permutations: of the tests that draw; few enough permutations are all tried instead.
-    bounds: also check whether unjudged documents could reverse each difference.
+    bounds: also check whether unjudged documents could reverse each difference. Measures without a cutoff need all
+        documents of the runs for that, 8 bytes each: 1,000 for each of 6,980 queries take 56 MB a run, beside about
+        80 MB in all; measures with a cutoff need only the first ones.
     Returns a `Comparison`: a `Difference` for each pair and measure.
 
     Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
