@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -125,10 +125,13 @@ def _exceeded(chance: Numbers, freedom: Numbers) -> Numbers:
     return np.where(chance > 0.5, -t, t)
 
 
+_nodes = cache(np.polynomial.legendre.leggauss)
+
+
 @lru_cache(maxsize=64)
 def _spreads(freedom: float) -> tuple[Numbers, Numbers]:
     """Where the spread of a sample may lie relative to the true one, and how likely that is (Gauss and Legendre)."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _nodes(NODES)
     low, high = (math.sqrt(max(0.0, 1 + side * 11 / math.sqrt(2 * freedom))) for side in (-1, 1))
     root = low + (nodes + 1) / 2 * (high - low)  # of s, by which the integral is smooth for fractions of degrees too
     logarithm = (2 * freedom - 1) * np.log(root) - freedom * root**4 / 2
