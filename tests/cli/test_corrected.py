@@ -52,7 +52,7 @@ def test_evaluate_prints_text_and_data(folder):
     assert dict(zip(head, row, strict=True))["value"] == repr(value["value"])
     assert value["judged"] == 1.0
     lines = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "jsonl", *MODEL, cwd=folder)
-    assert json.loads(lines.stdout)["worth"] == value["correction"]["worth"]
+    assert json.loads(lines.stdout)["worth"] == value["corrected"]["worth"]
 
 
 def test_compare_prints_the_verdict_and_a_swapped_baseline_negates_it(folder):

@@ -148,12 +148,23 @@ def test_people_who_judged_everything_need_no_model():
     assert found.error[0] == pytest.approx(people.std(ddof=1) / sqrt(20))
 
 
-def test_p_is_that_of_signs_if_all_sampled_queries_have_the_same_value():
-    found = corrected_columns(np.random.default_rng(3).random((30, 2)), np.tile([0.2, 0.0], (10, 1)), np.arange(10))
+def test_p_is_that_of_signs_if_all_queries_have_the_same_value():
+    found = corrected_columns(np.tile([0.3, 0.1], (30, 1)), np.tile([0.2, 0.0], (10, 1)), np.arange(10))
     assert found.error.tolist() == [0.0, 0.0]
     greater, less = found.chances()
     assert np.minimum(greater, less).tolist() == [1 / 2**10, 1.0]
     assert worth(found) == [None, None]
+
+
+def test_where_people_saw_no_variation_the_model_says_how_much_there_may_be():
+    """Two runs equal on the sample, of which the model says that one is broken elsewhere."""
+    model = np.where(np.arange(60) < 20, 0.0, -0.7)[:, None]
+    found = corrected_columns(model, np.zeros((20, 1)), np.arange(20), differences=True)
+    assert (found.value[0], found.error[0]) == (0.0, pytest.approx(model.std(ddof=1) / sqrt(20)))
+    low, high = found.interval(0.05)
+    assert low[0] < -0.1 < 0.1 < high[0]
+    greater, less = found.chances()
+    assert greater[0] == less[0] == 0.5
 
 
 def test_worth_is_the_smallest_number_of_queries_with_as_short_an_interval():

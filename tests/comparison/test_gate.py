@@ -90,6 +90,8 @@ def test_changed_inputs_are_refused(tmp_path):
         {"alpha": 0.5},
         {"test": "tukey"},
         {"correction": "x"},
+        {"permutations": 0},
+        {"non_inferiority": 0},
         {"correction": "max-t"},  # it would be Bonferroni's under another name
         {"tolerance": -1},
         {"tolerance": {"AP": 0.1}},

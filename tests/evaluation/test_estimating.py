@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from cranfield import ComparisonError, MeasureError, evaluate
+from cranfield import ComparisonError, InputError, MeasureError, evaluate
 from cranfield.comparison.families import Procedure, check_supported, family_outcomes
 from cranfield.comparison.pairing import Paired
 from cranfield.evaluation.corrected import CORRECTED
@@ -222,6 +222,35 @@ def test_estimates_of_an_evaluation():
         result.estimate("NumRel")
     with pytest.raises(ComparisonError, match="is not a level of an interval"):
         result.estimate("RR", alpha=0)
+
+
+def test_weights_of_0_count_as_if_the_queries_were_not_there():
+    values, weight = CHANCE.random((12, 1)), np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0] + [0.0] * 6)
+    left, all_of_them = (WEIGHTED.estimate(Columns(values[:n], weight[:n])) for n in (6, 12))
+    assert all_of_them == left
+    generator = np.random.default_rng(1)
+    for value, error in WEIGHTED.resample(Columns(values, weight), generator, 500):
+        assert np.isfinite(value).all()
+        assert np.isfinite(error).all()
+    constant = WEIGHTED.estimate(Columns(np.array([[0.3]] * 3 + [[0.9]]), np.array([1.0, 2.0, 3.0, 0.0])))
+    assert constant.error[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "weights", [{"0": 0, "1": 0, "2": 0}, {"0": 1e308, "1": 1e308}, {"0": -1}, {"0": float("nan")}]
+)
+def test_weights_that_mean_nothing_are_refused(weights):
+    qrels = {str(q): {"a": 1} for q in range(3)}
+    with pytest.raises(InputError):
+        evaluate(qrels, {str(q): ["a"] for q in range(3)}, "RR").estimate("RR", weights=weights)
+
+
+def test_groups_are_a_mapping_of_ids_of_any_kind():
+    result = evaluate({str(q): {"a": 1} for q in range(4)}, {str(q): ["b", "a"][q % 2 :] for q in range(4)}, "RR")
+    assert result.estimate("RR", groups={0: "x", 1: "x"}) == result.estimate("RR", groups={"0": "x", "1": "x"})
+    assert result.estimate("RR", groups={0: "x", 1: "x"}).queries < 4
+    with pytest.raises(InputError, match="is not a mapping"):
+        result.estimate("RR", groups=5)
 
 
 def test_values_that_differ_by_rounding_alone_have_no_spread():

@@ -98,9 +98,9 @@ def test_values_match_the_formulas(prepared):
         assert value.value == found["bm25"][measure] == pytest.approx(expected.value[0])
         assert value.low == pytest.approx(expected.interval(0.05)[0][0])
         assert value.margin == pytest.approx(value.value - value.low)
-        assert value.correction.model == pytest.approx(by_model[measure])
-        assert value.correction.people == pytest.approx(by_people[measure])
-        assert value.correction.model + value.correction.correction == pytest.approx(value.value)
+        assert value.corrected.model == pytest.approx(by_model[measure])
+        assert value.corrected.people == pytest.approx(by_people[measure])
+        assert value.corrected.model + value.corrected.correction == pytest.approx(value.value)
     signature = "model:gpt|judge:imported|corrected_with:person,imported|merge:majority|sample:12 of 40|sample_seed:7"
     assert found["bm25"].basis.signature == signature
     assert f"|{signature}|" in found["bm25"].signature
@@ -139,13 +139,13 @@ def test_a_difference_has_a_weight_of_its_own(prepared):
     [pair] = found
     means = found.means["nDCG@10"]
     assert pair.estimate != pytest.approx(means["dense"] - means["bm25"], abs=1e-12)
-    assert pair.estimate == pair.difference == pytest.approx(pair.correction.model + pair.correction.correction)
+    assert pair.estimate == pair.difference == pytest.approx(pair.corrected.model + pair.corrected.correction)
     assert (pair.adjusted <= 0.05) == (pair.low > 0 or pair.high < 0)
     assert pair.sentence.startswith("Better: dense vs bm25, nDCG@10 +")
     assert pair.better + pair.same + pair.worse == found.basis.sampled == 12
     assert found.queries == 40
     data = json.loads(found.to_json())
-    assert data["differences"][0]["correction"]["worth"] == pair.correction.worth
+    assert data["differences"][0]["corrected"]["worth"] == pair.corrected.worth
     assert data["estimates"]["nDCG@10"]["dense"]["value"] == means["dense"]
 
 
@@ -180,7 +180,7 @@ def test_a_useless_model_saves_nothing_and_the_text_says_so(prepared):
     store, _, pooled = prepared
     store.import_qrels({query: dict.fromkeys(docs, 1) for query, docs in pooled.items()}, "yes", kind="model")
     found = evaluate_runs(by(prepared, model="yes"), RUNS, "P@5")
-    assert found["bm25"].estimate("P@5").correction.worth == 12
+    assert found["bm25"].estimate("P@5").corrected.worth == 12
     assert "yes saved nothing here." in " ".join(text_of(found).split())
 
 
@@ -191,7 +191,7 @@ def test_people_can_be_selected_and_their_grades_merged(prepared):
     both, alone = (evaluate(by(prepared, people=who, merge="max"), RUNS["bm25"], "P@5") for who in ("people", ["ann"]))
     assert both.estimate("P@5") == alone.estimate("P@5")
     assert alone.basis.people == ("ann",)
-    assert evaluate(by(prepared, people=["bob"]), RUNS["bm25"], "P@5").estimate("P@5").correction.people == 0
+    assert evaluate(by(prepared, people=["bob"]), RUNS["bm25"], "P@5").estimate("P@5").corrected.people == 0
 
 
 def refused(prepared, fact, hint="", **options):
@@ -292,7 +292,7 @@ def test_missing_grades_of_a_model(prepared):
 
 
 def test_measures_and_policies_that_cannot_be_corrected_are_refused(prepared):
-    with pytest.raises(InputError, match="no longer be random"):
+    with pytest.raises(ComparisonError, match="no longer be random"):
         corrected(prepared, policy=Policy(missing="skip"))
     with pytest.raises(ComparisonError, match="only means are corrected"):
         corrected(prepared, "GMAP")
@@ -364,6 +364,30 @@ def test_a_saved_baseline_of_another_sample_or_other_judgments_is_refused(prepar
         gate(by(prepared), saved, RUNS["dense"])
 
 
+def test_a_run_that_fails_where_people_did_not_look_is_not_shown_to_be_as_good(prepared):
+    drawn = prepared[1]
+    broken = {query: its if query in drawn else ["none"] for query, its in RUNS["dense"].items()}
+    result = gate(by(prepared), RUNS["dense"], broken, non_inferiority=0.01)
+    assert not result
+    assert "not shown to be non-inferior" in str(result)
+    [pair] = compare(by(prepared), {"whole": RUNS["dense"], "broken": broken})
+    assert pair.corrected.model < -0.2
+    assert pair.low < -0.05
+
+
+def test_sentences_name_the_model_and_the_family(prepared, tmp_path):
+    saved = tmp_path / "all.json"
+    evaluate(by(prepared), RUNS["bm25"], "P@5 nDCG@10 AP", name="bm25").save(saved)
+    compared = compare(by(prepared), {"bm25": Evaluation.load(saved), "dense": RUNS["dense"]}, "AP P@5", family="all")
+    assert str(compared).endswith(
+        "gpt corrected by people on 12 of 40 queries; t-test of the corrected difference, two-sided; "
+        "Bonferroni over a family of 2 (1 pair × 2 measures)"
+    )
+    assert "Bonferroni over a family of 2" in " ".join(comparison_text(compared).split())
+    plain = compare(PEOPLE, {**RUNS, "third": RUNS["bm25"]}, "AP", correction="none", bounds=False)
+    assert not any("corrected for" in pair.sentence for pair in plain)
+
+
 def test_agreement_includes_models_if_their_kind_is_selected(prepared):
     store = prepared[0]
     found = agreement(store, ["ann", "gpt"], kinds=["person", "model"], runs=RUNS, draws=100)
@@ -388,4 +412,4 @@ def test_the_store_can_be_given_as_a_path(tmp_path):
 
 def test_a_run_without_the_sampled_queries_counts_0_for_people(prepared):
     others = {query: its for query, its in RUNS["bm25"].items() if query not in prepared[1]}
-    assert evaluate(by(prepared), others, "nDCG@10").estimate("nDCG@10").correction.people == 0.0
+    assert evaluate(by(prepared), others, "nDCG@10").estimate("nDCG@10").corrected.people == 0.0

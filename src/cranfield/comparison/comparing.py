@@ -23,6 +23,7 @@ from cranfield.comparison.families import (
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin, pair_differences
 from cranfield.comparison.pairing import Paired, judged_beside, paired
+from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.unjudged import Reaches, documents_wanted
 from cranfield.engines.sources import is_lazy
@@ -254,10 +255,15 @@ def differences_of(
                 procedure,
                 reaches=reaches.of(measure) if reaches else [None] * len(pairs),
                 primary=measure == families[0][0],
-                family=len(pairs) * len(measures),
+                family=1 if procedure.correction == "none" else len(pairs) * len(measures),
             )
             results.append((outcomes[measure], list(differences)))
     return results
+
+
+def check_permutations(permutations: int) -> None:
+    if permutations < 1:
+        raise ComparisonError("is too few.", parameter="permutations", value=permutations, hint="use 1,000 or more")
 
 
 def check_testing(
@@ -282,12 +288,11 @@ def check_testing(
                 value=value,
                 hint=choice_hint(f"{given(name)} may be", choices, value),
             )
-    if not 0 < alpha < 1:
+    if not 0 < alpha < USUAL:  # a difference would be significant more often than power asks for
         raise ComparisonError(
-            "is not a level of significance.", parameter="alpha", value=alpha, hint="it lies between 0 and 1"
+            "is not a level of significance.", parameter="alpha", value=alpha, hint=f"it lies between 0 and {USUAL:g}"
         )
-    if permutations < 1:
-        raise ComparisonError("is too few.", parameter="permutations", value=permutations, hint="use 1,000 or more")
+    check_permutations(permutations)
     check_margin(margin)
     if correction == MAX_T and not TESTS[test].studentised:
         able = ", ".join(name for name, test in TESTS.items() if test.studentised)

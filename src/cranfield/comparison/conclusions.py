@@ -108,7 +108,8 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [difference.sentence for difference in self.differences]
-        return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {described_method(self)}"))
+        queries = self.basis.sentence if self.basis else _count(self.queries, "query", "queries")
+        return "\n".join((*lines, f"{queries}; {described_method(self)}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
         """The difference of a measure between two runs, as it was computed: run - baseline.
@@ -332,5 +333,8 @@ def described_method(comparison: Comparison) -> str:
     """The test and the correction of a comparison, in words."""
     settings = Settings(comparison.alpha, comparison.permutations, comparison.seed)
     test = TESTS[comparison.test]
+    if comparison.basis is not None:
+        several = "s" if comparison.pairs > 1 else ""
+        return f"t-test of the corrected difference{several}, two-sided; {comparison.corrected}"
     assumed = f"; assumes that {test.assumes}" if test.assumes and len(comparison.runs) > 2 else ""
     return f"{test.described(settings)}, two-sided; {comparison.corrected}{assumed}"

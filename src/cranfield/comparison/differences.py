@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.unjudged import Reach
 from cranfield.drawing import as_html
-from cranfield.evaluation.estimating import SAME, Correction
+from cranfield.evaluation.estimating import SAME, CorrectedParts
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -58,7 +58,7 @@ class Difference:
     changed: the queries that differ most, the most first.
     reach: how low and high unjudged documents could make it; None where that is not known.
     within: whether the run is shown not to be worse than a margin; None where none was given.
-    correction: of a difference by a model's grades that people correct, its parts; otherwise None. Queries are then
+    corrected: of a difference by a model's grades that people correct, its parts; otherwise None. Queries are then
         the sampled ones, by people's grades.
 
     >>> from cranfield import compare
@@ -102,7 +102,7 @@ class Difference:
     reach: Reach | None
     within: Within | None = None
     lower_is_better: bool = False
-    correction: Correction | None = None
+    corrected: CorrectedParts | None = None
 
     def __repr__(self) -> str:
         return f"<Difference: {self.sentence}>"
@@ -169,7 +169,7 @@ class Difference:
             "changed": [change._asdict() for change in self.changed],
             "reach": self.reach.to_dict() if self.reach else None,
             "within": self.within._asdict() if self.within else None,
-            "correction": asdict(self.correction) if self.correction else None,
+            "corrected": asdict(self.corrected) if self.corrected else None,
             "verdict": self.verdict,
             "headline": self.headline,
             "sentence": self.sentence,

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.comparing import PERMUTATIONS, SEED, differences_of, evaluated
+from cranfield.comparison.comparing import PERMUTATIONS, SEED, check_permutations, differences_of, evaluated
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.families import Procedure, check_supported
 from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
@@ -156,6 +156,7 @@ def gate(
     (True, 'RR fell from 1.0000 to 0.4444: significantly (one-sided p < 0.0001)')
     """
     check_settings(alpha, correction, max_worse_queries)
+    check_permutations(permutations)
     if test not in GATE_TESTS:
         raise ComparisonError(
             "cannot be used by a gate.", parameter="test", value=test, hint=choice_hint("it may be", GATE_TESTS, test)
@@ -174,7 +175,7 @@ def gate(
         check_measured(after, measure)
     check_supported(values.estimator, test, correction)
     procedure = Procedure(test, "none", alpha, permutations, seed, non_inferiority)
-    check_margin(non_inferiority)
+    check_margin(non_inferiority, "non_inferiority")
     tested = differences_of(values, [[measure] for measure in wanted], [(0, 1)], procedure)
     sides = [
         (outcome.greater[0], outcome.less[0])[:: 1 if measure.definition.lower_is_better else -1]
@@ -296,7 +297,7 @@ def _gated(
         judged=(_judged_share(before, measure), _judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
         sentence=difference.sentence,
-        corrected=difference.correction is not None,
+        corrected=difference.corrected is not None,
     )
 
 

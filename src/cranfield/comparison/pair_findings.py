@@ -13,7 +13,7 @@ from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.unjudged import Reach
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.corrected import corrections_of
+from cranfield.evaluation.corrected import parts_of
 from cranfield.evaluation.estimating import Columns, estimated
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
@@ -21,12 +21,12 @@ from cranfield.ranks.columns import Numbers
 CHANGED = 5  # queries listed for each difference
 
 
-def check_margin(margin: float | None) -> None:
+def check_margin(margin: float | None, parameter: str = "margin") -> None:
     """Refuse a margin of non-inferiority and equivalence that is none."""
     if margin is not None and not 0 < margin < float("inf"):
         raise ComparisonError(
             "is not a margin.",
-            parameter="margin",
+            parameter=parameter,
             value=margin,
             hint="for instance 0.01, to test whether a run is within 0.01",
         )
@@ -46,7 +46,7 @@ def pair_differences(
     """The difference of each pair, with all that is known about it."""
     contrast, lower = values.contrast(measure, pairs), measure.definition.lower_is_better
     estimates = estimated(contrast)
-    corrections = corrections_of(estimates, procedure.alpha) if estimates.parts else [None] * len(pairs)
+    parts = parts_of(estimates, procedure.alpha) if estimates.parts else [None] * len(pairs)
     within = _margin_tests(contrast.times(-1.0 if lower else 1.0), procedure, family)
     shared = procedure.alpha / family if procedure.together else procedure.alpha
     detectable = estimates.unit * detectable_difference(1.0, estimates.effective, shared)
@@ -83,7 +83,7 @@ def pair_differences(
             reach=reaches[at],
             within=within[at],
             lower_is_better=lower,
-            correction=corrections[at],
+            corrected=parts[at],
         )
 
 

@@ -12,7 +12,7 @@ from cranfield.errors import ComparisonError, InputError, MeasureError, need
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import QueryValue
 from cranfield.measures import Measure
-from cranfield.measures.aggregates import aggregate
+from cranfield.measures.aggregates import aggregate, scaled
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 
@@ -109,10 +109,13 @@ class ValuesByQuery(Summary):
             place = {query: at for at, query in enumerate(self.query_ids)}
             drawn = np.array([place[query] for query in self.by_people.query_ids], dtype=np.int64)
             return Columns(self.by_people._columns[measure][:, None], proxy=values, drawn=drawn)
-        weight = None if weights is None else self._weights(weights)
+        weight = None if weights is None else scaled(self._weights(weights), measure.name)
         group = None
         if groups is not None:
-            names = [("group", str(groups[query])) if query in groups else ("", query) for query in self.query_ids]
+            if not isinstance(groups, Mapping):
+                raise InputError("the groups", f"{groups!r:.60} is not a mapping.", hint="give {query: group}")
+            known = {str(query): str(name) for query, name in groups.items()}
+            names = [("group", known[query]) if query in known else ("", query) for query in self.query_ids]
             number = {name: at for at, name in enumerate(dict.fromkeys(names))}
             group = np.array([number[name] for name in names], dtype=np.int64)
         return Columns(values, weight, group)

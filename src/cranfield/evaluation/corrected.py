@@ -54,8 +54,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from cranfield.errors import ComparisonError, InputError, MeasureError
-from cranfield.evaluation.estimating import PLAIN, Columns, Correction, Estimates, Estimator, Parts, deviation
+from cranfield.errors import ComparisonError, MeasureError
+from cranfield.evaluation.estimating import PLAIN, Columns, CorrectedParts, Estimates, Estimator, Parts, deviation
 from cranfield.evaluation.t_distribution import exceeded_with
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Flags, Numbers
@@ -66,6 +66,7 @@ FEWEST = 10  # sampled queries: with fewer, the weight is noise
 ROUGH = 30  # sampled queries from which on the interval holds well, whatever the judge
 WITHHELD = 0.4  # of the weight of a model that agrees with people on the whole sample
 MOST = 1_000_000  # the largest worth, in queries
+_MEANS = "choose measures such as nDCG@10, AP or P@5"
 
 
 class Corrected(Estimator):
@@ -105,7 +106,8 @@ class Corrected(Estimator):
         alone = PLAIN.estimate(Columns(y))
         return Estimates(
             value=alone.value - weight * apart,
-            error=np.where(spread > 0, np.sqrt(variance), 0.0),
+            # Where people saw no variation at all, the model says how much there may be.
+            error=np.where(spread > 0, np.sqrt(variance), of_all / sqrt(n)),
             freedom=np.minimum(freedom, every - 1),
             spread=spread,
             effective=n - 1,  # the error is that of a mean of so many values, which has as many degrees of freedom
@@ -134,7 +136,7 @@ def _ratio(above: Numbers, below: Numbers, where: Flags) -> Numbers:
     return np.divide(above, below, out=np.zeros_like(above), where=where)
 
 
-def corrections_of(estimates: Estimates, alpha: float) -> list[Correction]:
+def parts_of(estimates: Estimates, alpha: float) -> list[CorrectedParts]:
     """The parts of each corrected mean."""
     parts = estimates.parts
     assert parts is not None
@@ -143,9 +145,8 @@ def corrections_of(estimates: Estimates, alpha: float) -> list[Correction]:
         *(parts.weight, parts.model, estimates.value - parts.model),
         *(parts.people, parts.people - half, parts.people + half),
     )
-    return [
-        Correction(*row) for row in zip(*(column.tolist() for column in columns), worth(estimates, alpha), strict=True)
-    ]
+    rows = zip(*(column.tolist() for column in columns), worth(estimates, alpha), strict=True)
+    return [CorrectedParts(*row) for row in rows]
 
 
 def worth(estimates: Estimates, alpha: float = 0.05) -> list[int | None]:
@@ -163,7 +164,7 @@ def _queries_for(half: float, spread: float, alpha: float) -> int:
     def enough(m: int) -> bool:
         return float(exceeded_with(alpha / 2, m - 1)) * spread / sqrt(m) <= half * (1 + 1e-9)
 
-    m = min(max(2, round((NormalDist().inv_cdf(1 - alpha / 2) * spread / half) ** 2)), MOST)  # for many queries
+    m = min(max(2, round((NormalDist().inv_cdf(alpha / 2) * spread / half) ** 2)), MOST)  # for many queries
     while m < MOST and not enough(m):
         m += 1
     while m > 2 and enough(m - 1):
@@ -206,6 +207,12 @@ class CorrectionBasis:
         return f"<CorrectionBasis: {self.model}, corrected by people on {self.sampled:,} of {self.queries:,} queries>"
 
     @property
+    def sentence(self) -> str:
+        """Whose grades are corrected by whom, on what."""
+        people = "people" if set(self.people) == {"person", "imported"} else ", ".join(self.people)
+        return f"{self.model} corrected by {people} on {self.sampled} of {self.queries} queries"
+
+    @property
     def told_judge(self) -> str:
         """The first digits of the judge's hash, as signatures show it."""
         return self.judge[:8] or "imported"
@@ -243,7 +250,7 @@ class CorrectedJudgments:
     >>> judgments, judgments.basis.sampled, [len(judge) for judge in judgments.judges], len(judgments.flat)
     (<CorrectedJudgments: gpt corrected on 10 of 40 queries>, 10, [40, 10], 40)
     >>> estimate = evaluate(judgments, run, "P@1").estimate("P@1")
-    >>> estimate.correction.model, estimate.correction.weight, estimate.value == estimate.correction.people
+    >>> estimate.corrected.model, estimate.corrected.weight, estimate.value == estimate.corrected.people
     (1.0, 0.0, True)
     """
 
@@ -271,14 +278,17 @@ class CorrectedJudgments:
     def _check(self, measures: Sequence[Measure], policy: Policy) -> None:
         """Refuse what would make the correction wrong."""
         if policy.missing == "skip":
-            raise InputError(
-                "missing='skip'",
-                "queries missing from a run would be left out of the sample, so it would no longer be random.",
+            raise ComparisonError(
+                "would leave queries that a run lacks out of the sample, which would no longer be random.",
+                parameter="missing",
+                value="skip",
                 hint="let them count 0, as they do by default",
             )
         for measure in measures:
             if measure.definition.table != "ranks":
-                raise MeasureError(f"{measure} needs judgments with groups, which cannot be corrected.")
+                raise MeasureError(f"{measure} needs judgments with groups, which cannot be corrected.", hint=_MEANS)
             if measure.definition.aggregate != "mean":
                 how = measure.definition.aggregate
-                raise ComparisonError(f"{measure} is not a mean over queries ({how}), and only means are corrected.")
+                raise ComparisonError(
+                    f"{measure} is not a mean over queries ({how}), and only means are corrected.", hint=_MEANS
+                )

@@ -174,14 +174,15 @@ class Grouped(Estimator):
     """
 
     def estimate(self, columns: Columns) -> Estimates:
+        columns = self._counted(columns)
         weight, totals, weights = self._totals(columns)
         groups, whole = len(weights), weights.sum()
         mean = totals.sum(axis=0) / whole
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             apart = (totals - weights[:, None] * mean) / (whole - weights)[:, None]
             error = np.sqrt((groups - 1) / groups * (apart**2).sum(axis=0))
+            spread = np.sqrt((weight[:, None] * (columns.values - mean) ** 2).sum(axis=0) / weight.sum())
         error = np.where(np.isfinite(error) & (groups > 1), error, np.inf)  # one group says nothing about others
-        spread = np.sqrt((weight[:, None] * (columns.values - mean) ** 2).sum(axis=0) / weight.sum())
         still = (deviation(columns.values) == 0) & (groups > 1)
         effective = float(whole**2 / (weights**2).sum())
         freedom = np.full(mean.shape, max(effective - 1, 1.0))
@@ -191,16 +192,24 @@ class Grouped(Estimator):
     def resample(
         self, columns: Columns, generator: np.random.Generator, times: int
     ) -> Iterator[tuple[Numbers, Numbers]]:
-        _, totals, weights = self._totals(columns)
+        _, totals, weights = self._totals(self._counted(columns))
         yield from resampled_totals(totals, weights, generator, times)
+
+    def _counted(self, columns: Columns) -> Columns:
+        """Without queries of weight 0, which say nothing about the mean nor about how queries vary."""
+        if columns.weight is None or columns.weight.all():
+            return columns
+        rows = np.flatnonzero(columns.weight)
+        group = None if columns.group is None else columns.group[rows]
+        return columns._replace(values=columns.values[rows], weight=columns.weight[rows], group=group)
 
     def _totals(self, columns: Columns) -> tuple[Numbers, Numbers, Numbers]:
         """The weight of each query, Σ w x of each group, and Σ w of each group."""
-        values, n = columns.values, len(columns.values)
-        weight = np.ones(n) if columns.weight is None else columns.weight
-        group = np.arange(n) if columns.group is None else np.unique(columns.group, return_inverse=True)[1].ravel()
-        totals = np.zeros((int(group.max(initial=-1)) + 1, values.shape[1]))
-        np.add.at(totals, group, weight[:, None] * values)
+        group = np.arange(len(columns.values)) if columns.group is None else columns.group
+        group = np.unique(group, return_inverse=True)[1].ravel()
+        totals = np.zeros((int(group.max(initial=-1)) + 1, columns.values.shape[1]))
+        weight = np.ones(len(group)) if columns.weight is None else columns.weight
+        np.add.at(totals, group, weight[:, None] * columns.values)
         return weight, totals, np.bincount(group, weight).astype(np.float64)
 
 
@@ -286,7 +295,7 @@ def blocks(draws: int, n: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class CorrectedParts:
     """The parts of a corrected mean, or of a corrected difference of two runs.
 
     weight: how much of the model's value is used: 0 where it says nothing about people's
@@ -313,8 +322,8 @@ class Estimate:
         asked, of which these are a sample; it ends where the range of the measure ends
     margin: half the length of the interval, where no range cuts it
     error, freedom: the standard error, and the degrees of freedom of t
-    queries: how many queries of equal weight, each by itself, would say as much
-    correction: of a mean by a model's grades that people correct, its parts; otherwise None
+    queries: how many queries of equal weight, each by itself and judged by people, would say as much
+    corrected: of a mean by a model's grades that people correct, its parts; otherwise None
 
     >>> from cranfield import evaluate
     >>> qrels, run = {str(q): {"a": 1} for q in range(4)}, {str(q): ["b"] * (q % 2) + ["a"] for q in range(4)}
@@ -329,20 +338,23 @@ class Estimate:
     error: float
     freedom: float
     queries: float
-    correction: Correction | None = None
+    corrected: CorrectedParts | None = None
 
     def __repr__(self) -> str:
-        return f"<Estimate {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); {self.queries:g} queries>"
+        queries = "1 query" if self.queries == 1 else f"{self.queries:g} queries"
+        return f"<Estimate {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); {queries}>"
 
 
 def estimates_of(estimates: Estimates, alpha: float, least: float, most: float) -> list[Estimate]:
     """The estimates of columns one by one; intervals stay within the range of the measure."""
     low, high = estimates.interval(alpha)
     ends = np.maximum(low, least).tolist(), np.minimum(high, most).tolist(), (high - estimates.value).tolist()
-    corrections: Sequence[Correction | None] = [None] * len(low)
+    parts: Sequence[CorrectedParts | None] = [None] * len(low)
+    queries: list[float] = [estimates.effective] * len(low)
     if estimates.parts is not None:
-        from cranfield.evaluation.corrected import corrections_of
+        from cranfield.evaluation.corrected import parts_of
 
-        corrections = corrections_of(estimates, alpha)
-    errors = estimates.error.tolist(), estimates.freedom.tolist(), [estimates.effective] * len(low)
-    return [Estimate(*row) for row in zip(estimates.value.tolist(), *ends, *errors, corrections, strict=True)]
+        parts = corrected = parts_of(estimates, alpha)
+        queries = [estimates.rows if part.worth is None else part.worth for part in corrected]
+    errors = estimates.error.tolist(), estimates.freedom.tolist(), queries
+    return [Estimate(*row) for row in zip(estimates.value.tolist(), *ends, *errors, parts, strict=True)]

@@ -39,7 +39,7 @@ def combined(values: Numbers, how: Aggregate, weights: Numbers | None = None, *,
     if how not in AGGREGATES:
         raise MeasureError(f"there is no aggregate '{how}'.", hint=choice_hint("it may be", AGGREGATES, how))
     if weights is not None:
-        weights = _scaled(weights, of)
+        weights = scaled(weights, of)
     with np.errstate(over="ignore", invalid="ignore"):
         if how == "sum":
             return _sum(values)
@@ -61,7 +61,7 @@ def _sum(values: Numbers) -> float:
         return float(values.sum())
 
 
-def _scaled(weights: Numbers, of: str) -> Numbers:
+def scaled(weights: Numbers, of: str) -> Numbers:
     """Weights in a range in which products with them are exact; an error if there is no such range."""
     with np.errstate(over="ignore"):
         total = float(weights.sum())

@@ -85,6 +85,10 @@ class Judgments:
                 hint="passages.of_documents() gives the highest of each; evaluate, compare, gate and write_report "
                 "take passages with a ChunkRun",
             )
+        if hasattr(type(qrels), "judges"):
+            raise InputError(
+                repr(qrels), "only evaluate, compare and gate take judgments of a model that people correct."
+            )
         source = open_source(qrels, "qrels", format)
         if judgments := cls._read_natively(source):
             return judgments

@@ -146,4 +146,9 @@ def _fitting(
     if not run._has_ranks and flat is not None and run.qrels_sha256 != flat.sha256:
         hashes = f"SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}"
         raise InputError(name, f"it was measured with other judgments ({hashes}).", hint="evaluate the run again")
+    known = set(run.query_ids if flat is None or isinstance(flat, PassageJudgments) else flat.query_ids)
+    if others := [query for query in run.query_ids if query not in known]:
+        fact = f"it was measured with other judgments: query '{others[0]}' is not in these."
+        raise InputError(name, fact, hint="evaluate the run again")
+    run._refuse_corrected("values of queries")
     return run.renamed(name)

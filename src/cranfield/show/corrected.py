@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.conclusions import Comparison, described_method
 from cranfield.comparison.differences import Difference, signed, span_text
-from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.evaluation.corrected import ROUGH, CorrectionBasis
-from cranfield.evaluation.estimating import Correction, Estimate
+from cranfield.evaluation.estimating import CorrectedParts, Estimate
 from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.comparison_words import p_cell, within_text
@@ -26,10 +26,9 @@ FIELDS = (
 )
 
 TextRows = list[list[str]]
-Estimates = dict[str, dict[str, Estimate]]  # by measure and run
 
 
-def estimates_of(evaluations: Sequence[Evaluation]) -> Estimates:
+def _estimates(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, Estimate]]:
     return {name: {result.run: result.estimate(name) for result in evaluations} for name in evaluations[0]}
 
 
@@ -37,10 +36,10 @@ def evaluations_text(
     evaluations: Sequence[Evaluation], width: int = WIDTH, paint: Paint = UNPAINTED, *, signatures: bool = True
 ) -> str:
     """Corrected means and their parts, the sample they rest on, and what the model saved."""
-    basis, estimates = _basis(evaluations), estimates_of(evaluations)
+    basis, estimates = _basis(evaluations), _estimates(evaluations)
     parts = [wrapped(title(basis), width=width)]
     parts += [fitted(_mean_rows(name, runs, basis), width, paint.strong) for name, runs in estimates.items()]
-    notes = _legend(evaluations, _corrections(runs.values() for runs in estimates.values()))
+    notes = _legend(evaluations, evaluations[0].measures, _corrections(runs.values() for runs in estimates.values()))
     parts.append([paint.dim(line) for text in notes for line in wrapped(text, width=width)])
     parts.append(list(map(paint.dim, _signatures(evaluations, width))) if signatures else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -50,14 +49,14 @@ def compared_text(comparison: Comparison, width: int = WIDTH, paint: Paint = UNP
     """The verdicts, the corrected differences with their parts, and the means."""
     basis = _basis(comparison.evaluations)
     parts = [[line for difference in comparison for line in _verdict_lines(difference, width, paint)]]
-    parts.append(wrapped(f"{title(basis)}. {method(comparison)}.", width=width))
+    parts.append(wrapped(f"{title(basis)}. {described_method(comparison)}.", width=width))
     for measure in comparison.measures:
         listed = comparison.of(measure)
         parts.append(fitted(_difference_rows(measure.name, listed, basis), width, paint.strong))
         margins = [within_text(difference) for difference in listed if difference.within]
         parts.append([line for text in margins for line in wrapped(text, hang=2, width=width)])
     parts += [fitted(_mean_rows(name, runs, basis), width, paint.strong) for name, runs in comparison.estimates.items()]
-    notes = [WEIGHED, *_legend(comparison.evaluations, _corrections([comparison]), comparison.alpha)]
+    notes = [WEIGHED, *_compared_legend(comparison)]
     parts.append([line for text in notes for line in wrapped(text, width=width)])
     parts.append(list(_signatures(comparison.evaluations, width)))
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -65,9 +64,9 @@ def compared_text(comparison: Comparison, width: int = WIDTH, paint: Paint = UNP
 
 def evaluations_markup(evaluations: Sequence[Evaluation], form: str) -> str:
     """A table of Markdown or LaTeX for each measure, below a title that says who corrects which model."""
-    basis, estimates = _basis(evaluations), estimates_of(evaluations)
+    basis, estimates = _basis(evaluations), _estimates(evaluations)
     tables = [_mean_rows(name, runs, basis) for name, runs in estimates.items()]
-    notes = [*_legend(evaluations, _corrections(runs.values() for runs in estimates.values()))]
+    notes = [*_legend(evaluations, evaluations[0].measures, _corrections(runs.values() for runs in estimates.values()))]
     return _MARKUP[form]([f"{title(basis)}."], tables, notes)
 
 
@@ -76,9 +75,9 @@ def compared_markup(comparison: Comparison, form: str) -> str:
     basis = _basis(comparison.evaluations)
     tables = [_difference_rows(measure.name, comparison.of(measure), basis) for measure in comparison.measures]
     tables += [_mean_rows(name, runs, basis) for name, runs in comparison.estimates.items()]
-    notes = [WEIGHED, *_legend(comparison.evaluations, _corrections([comparison]), comparison.alpha)]
+    notes = [WEIGHED, *_compared_legend(comparison)]
     sentences = [difference.sentence for difference in comparison]
-    return _MARKUP[form]([*sentences, f"{title(basis)}. {method(comparison)}."], tables, notes)
+    return _MARKUP[form]([*sentences, f"{title(basis)}. {described_method(comparison)}."], tables, notes)
 
 
 def value_rows(evaluations: Sequence[Evaluation]) -> Iterator[dict[str, Any]]:
@@ -88,30 +87,13 @@ def value_rows(evaluations: Sequence[Evaluation]) -> Iterator[dict[str, Any]]:
             estimate = result.estimate(name)
             known = {"run": result.run, "measure": name}
             yield known | {
-                field: getattr(estimate if field in ("value", "low", "high") else estimate.correction, field)
+                field: getattr(estimate if field in ("value", "low", "high") else estimate.corrected, field)
                 for field in FIELDS[2:]
             }
 
 
-def basis_sentence(basis: CorrectionBasis) -> str:
-    """Whose grades are corrected by whom, on what."""
-    people = "people" if set(basis.people) == {"person", "imported"} else ", ".join(basis.people)
-    return f"{basis.model} corrected by {people} on {basis.sampled} of {basis.queries} queries"
-
-
 def title(basis: CorrectionBasis) -> str:
-    return f"{basis_sentence(basis)}, drawn at random (seed {basis.seed})"
-
-
-def method(comparison: Comparison) -> str:
-    """The test of differences, and how p is corrected for their number."""
-    pairs, name = comparison.pairs, comparison.correction
-    if pairs == 1:
-        return "t-test of the corrected difference, two-sided; one comparison"
-    over = (
-        f"no correction for {pairs} comparisons" if name == "none" else f"{CORRECTIONS[name].title} over {pairs} pairs"
-    )
-    return f"t-test of the corrected differences, two-sided; {over}"
+    return f"{basis.sentence}, drawn at random (seed {basis.seed})"
 
 
 def _basis(evaluations: Sequence[Evaluation]) -> CorrectionBasis:
@@ -120,14 +102,14 @@ def _basis(evaluations: Sequence[Evaluation]) -> CorrectionBasis:
     return basis
 
 
-def _corrections(groups: Iterable[Iterable[Estimate] | Iterable[Difference]]) -> list[Correction]:
-    return [part.correction for group in groups for part in group if part.correction is not None]
+def _corrections(groups: Iterable[Iterable[Estimate] | Iterable[Difference]]) -> list[CorrectedParts]:
+    return [part.corrected for group in groups for part in group if part.corrected is not None]
 
 
 def _mean_rows(name: str, runs: dict[str, Estimate], basis: CorrectionBasis) -> TextRows:
     rows = [[name, "corrected", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
     for run, estimate in runs.items():
-        model, *parts = _parts(estimate.correction, str)
+        model, *parts = _parts(estimate.corrected, str)
         rows.append([run, f"{estimate.value:.4f} ± {estimate.margin:.4f}", model, *parts])
     return rows
 
@@ -137,11 +119,11 @@ def _difference_rows(name: str, listed: Sequence[Difference], basis: CorrectionB
     rows = [[name, "corrected", level, "p", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
     for pair in listed:
         ends = [signed(pair.estimate), span_text(pair), p_cell(pair)]
-        rows.append([f"{pair.run} - {pair.baseline}", *ends, *_parts(pair.correction, signed)])
+        rows.append([f"{pair.run} - {pair.baseline}", *ends, *_parts(pair.corrected, signed)])
     return rows
 
 
-def _parts(correction: Correction | None, shown: Any) -> list[str]:
+def _parts(correction: CorrectedParts | None, shown: Any) -> list[str]:
     """The cells of model, correction, weight, people alone and worth."""
     assert correction is not None
     number = (lambda value: f"{value:.4f}") if shown is str else shown
@@ -162,7 +144,12 @@ def _verdict_lines(difference: Difference, width: int, paint: Paint) -> list[str
     return [paint.verdict(difference.verdict, lead) + first.removeprefix(lead), *more]
 
 
-def _legend(evaluations: Sequence[Evaluation], corrections: Sequence[Correction], alpha: float = 0.05) -> Iterator[str]:
+def _legend(
+    evaluations: Sequence[Evaluation],
+    measures: Sequence[Measure],
+    corrections: Sequence[CorrectedParts],
+    alpha: float = 0.05,
+) -> Iterator[str]:
     """What the columns mean, what the model saved, and what to beware of."""
     basis = _basis(evaluations)
     yield (
@@ -171,7 +158,7 @@ def _legend(evaluations: Sequence[Evaluation], corrections: Sequence[Correction]
         f"an interval; they judged {basis.sampled}. {_saved_text(basis, corrections)}"
     )
     # Documents that neither people nor the model judged: no correction makes up for that.
-    depths = {Scope.of(each).cutoff: each for each in evaluations[0].measures if Scope.of(each).one_depth}
+    depths = {Scope.of(each).cutoff: each for each in measures if Scope.of(each).one_depth}
     for depth, measure in depths.items():
         shares = {result.run: result.facts(measure).judged_share() for result in evaluations}
         few = {run: share for run, share in shares.items() if share is not None and share < MOSTLY_JUDGED}
@@ -199,7 +186,11 @@ def _legend(evaluations: Sequence[Evaluation], corrections: Sequence[Correction]
         yield f"People also judged {outside} outside the sample; these are not used, because they were not drawn."
 
 
-def _saved_text(basis: CorrectionBasis, corrections: Sequence[Correction]) -> str:
+def _compared_legend(comparison: Comparison) -> Iterator[str]:
+    return _legend(comparison.evaluations, comparison.measures, _corrections([comparison]), comparison.alpha)
+
+
+def _saved_text(basis: CorrectionBasis, corrections: Sequence[CorrectedParts]) -> str:
     """What the model saved, or that it saved nothing."""
     more = [part.worth - basis.sampled for part in corrections if part.worth is not None]
     if not more or max(more) <= 0:

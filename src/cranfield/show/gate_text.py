@@ -10,7 +10,6 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.corrected import basis_sentence
 from cranfield.show.escaping import markdown_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, wrapped
 from cranfield.words import columns, count, cut, visible
@@ -46,7 +45,7 @@ def _basis(result: GateResult) -> str:
     over = _corrected(result) if len(result.measures) > 1 else ""
     queries, test = count(result.queries, "query", "queries"), TESTS[result.test].title
     if result.basis is not None:
-        queries, test = basis_sentence(result.basis), "t-test of the corrected difference"
+        queries, test = result.basis.sentence, "t-test of the corrected difference"
     return f"{queries}; one-sided {test} at alpha {result.alpha:g}{over}"
 
 

@@ -53,7 +53,7 @@ def corrected_judgments(
     >>> [difference] = compare(judgments, {"old": old, "new": new}, "P@1")
     >>> print(difference)
     Better: new vs old, P@1 +0.7699 (corrected mean) (95% interval +0.5198 to +1.0000), p < 0.0001
-    >>> difference.correction.people, difference.correction.worth
+    >>> difference.corrected.people, difference.corrected.worth
     (0.7, 17)
     """
     if not isinstance(store, Store):
