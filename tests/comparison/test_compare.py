@@ -165,7 +165,14 @@ def test_incomparable_evaluations_and_invalid_settings_are_refused():
     for measure in ("NumRet", "GMAP"):
         with pytest.raises(ComparisonError, match="not a mean"):
             compare(QRELS, RUNS, measure)
-    for wrong in ({"test": "z"}, {"correction": "x"}, {"alpha": 0}, {"alpha": 1.5}, {"alpha": 0.9}, {"permutations": 0}):
+    for wrong in (
+        {"test": "z"},
+        {"correction": "x"},
+        {"alpha": 0},
+        {"alpha": 1.5},
+        {"alpha": 0.9},
+        {"permutations": 0},
+    ):
         with pytest.raises(ComparisonError):
             compare(QRELS, RUNS, "RR", **wrong)
 
