@@ -259,6 +259,15 @@ def test_saved_evaluations_are_compared_like_others(tmp_path):
     assert {each.could_reverse for each in other} == {None}
 
 
+def test_files_of_saved_evaluations_are_runs(tmp_path):
+    first, second = RUNS["run0"], RUNS["run1"]
+    evaluate(QRELS, first, "RR", name="run0").save(tmp_path / "run0.json")
+    whole = compare(QRELS, {"run0": first, "run1": second}, "RR", bounds=False)
+    for path in (tmp_path / "run0.json", str(tmp_path / "run0.json")):
+        found = compare(QRELS, {"run0": path, "run1": second}, "RR", bounds=False)
+        assert [pair.sentence for pair in found] == [pair.sentence for pair in whole]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -33,6 +33,7 @@ from cranfield.evaluation.estimating import estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, read_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.saving import is_saved, load
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -64,7 +65,7 @@ def compare(
 ) -> Comparison:
     """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
 
-    qrels, runs, options: those of `evaluate_runs`; a run may also be an `Evaluation`, saved or not.
+    qrels, runs, options: those of `evaluate_runs`; a run may also be an `Evaluation`, or the file of a saved one.
     measures: those of `evaluate_runs`; the first is primary, the one that decides, and the others are secondary.
     baseline: the name of the run that the others are compared with, or another run; without one, all pairs are.
     test: "t" (Student's paired test), or another of those that `cranfield compare --help` lists, such as "tukey"
@@ -100,7 +101,7 @@ def compare(
         named = {numbered("baseline", named): baseline, **named} if given else named_runs([baseline, *named.values()])
         base = next(iter(named))
     qrels = spooled(qrels)
-    named = {name: spooled(run) for name, run in named.items()}
+    named = {name: opened(run) if options.get("engine") is None else spooled(run) for name, run in named.items()}
     bounds = bounds and not isinstance(qrels, CorrectedJudgments)
     needed = shared_documents(wanted, lengths=options.get("lengths") is not None) if bounds else None
     evaluations = evaluated(qrels, named, wanted, needed, **options)
@@ -119,6 +120,14 @@ def compare(
     )
     again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
     return replace(comparison, _inputs=Inputs(qrels, again, dict(options)))
+
+
+def opened(run: Any) -> Any:
+    """A run as it is given, or its evaluation where that was saved in a file."""
+    if not isinstance(run, str | os.PathLike) or not os.path.isfile(run):
+        return spooled(run)
+    stream = Stream(run)
+    return load(stream) if is_saved(stream) else stream
 
 
 def spooled(thing: Any) -> Any:
