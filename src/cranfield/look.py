@@ -77,7 +77,7 @@ READABLE = ("ink", "soft", "faint", "accent", *(f"run-{number}" for number in ra
 
 def css_tokens() -> str:
     """The colours as custom properties of CSS, for light and dark."""
-    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in each.items()) for each in (LIGHT, DARK))
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in theme.items()) for theme in (LIGHT, DARK))
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
 
 

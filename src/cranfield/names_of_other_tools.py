@@ -46,4 +46,4 @@ def hint_for(name: str) -> str:
 
     import cranfield
 
-    return "".join(f"did you mean cranfield.{each}?" for each in get_close_matches(name, cranfield.__all__, 1))
+    return "".join(f"did you mean cranfield.{known}?" for known in get_close_matches(name, cranfield.__all__, 1))

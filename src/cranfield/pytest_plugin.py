@@ -121,14 +121,14 @@ class SearchQuality:
 
         evaluation = self.evaluate(measure)
         if not holds(evaluation[measure]):
-            found = misses(evaluation, self._collection, measure, _WORST if side == "at least" else 0)
+            missed = misses(evaluation, self._collection, measure, _WORST if side == "at least" else 0)
             name = next(iter(evaluation))
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
                 f"{evaluation.describe_counts()}; Judged@10 {evaluation['Judged@10']:.4f}",
-                *(["", "the worst query:" if len(found) == 1 else "the worst queries:"] if found else []),
+                *(["", "the worst query:" if len(missed) == 1 else "the worst queries:"] if missed else []),
             ]
-            for miss in found:
+            for miss in missed:
                 lines += miss_lines(miss)
             pytest.fail("\n".join(lines), pytrace=False)
         return self

@@ -21,7 +21,7 @@ def chosen_part(counts: Mapping[str, int]) -> str:
 
 def chosen_counts(provenance: str) -> dict[str, int]:
     parts = [part.removeprefix(NAME) for part in provenance.split("|") if part.startswith(NAME)]
-    pairs = (each.rpartition("=") for part in parts for each in part.split(","))
+    pairs = (choice.rpartition("=") for part in parts for choice in part.split(","))
     return {order: int(number) for order, _, number in pairs}
 
 

@@ -32,19 +32,19 @@ def comparison_markdown(comparison: Comparison) -> str:
     heads = ["measure", "difference", "", "interval", "p", "effect", "better/same/worse", "conclusion"]
     details = [
         [
-            markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
-            markdown_text(f"{each.run} - {each.baseline}"),
-            signed(each.estimate),
-            words.span_and_p(each)[0],
-            words.p_cell(each),
-            words.effect_cell(each.effect),
-            f"{each.better}/{each.same}/{each.worse}",
-            "; ".join(filter(None, (each.verdict, words.within_text(each), UNDECIDED if each.could_reverse else ""))),
+            markdown_text(pair.measure) + ("" if pair.primary else " (secondary)"),
+            markdown_text(f"{pair.run} - {pair.baseline}"),
+            signed(pair.estimate),
+            words.span_and_p(pair)[0],
+            words.p_cell(pair),
+            words.effect_cell(pair.effect),
+            f"{pair.better}/{pair.same}/{pair.worse}",
+            "; ".join(filter(None, (pair.verdict, words.within_text(pair), UNDECIDED if pair.could_reverse else ""))),
         ]
-        for each in comparison
+        for pair in comparison
     ]
     notes = [
-        *(f"{markdown_text(each)}." for each in table.other_names),
+        *(f"{markdown_text(text)}." for text in table.other_names),
         f"{markdown_text(words.as_sentence(table.notes[0]))}.",
         markdown_text(words.basis_text(comparison)),
         words.interval_text(comparison),
@@ -82,7 +82,7 @@ def comparison_latex(comparison: Comparison) -> str:
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
         lines.append(" & ".join([*cells, *map(words.share_text, row.judged)]) + r" \\")
     sentences = (words.verdict(comparison), *table.other_names, table.notes[0], words.basis_text(comparison))
-    notes = [latex_text(each) for each in sentences]
+    notes = [latex_text(text) for text in sentences]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])

@@ -56,24 +56,24 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
     beside = comparison.judged[judged_beside(known_measure(measure, comparison.measures)).name]
     second = "" if listed[0].primary else ", secondary"
     level = f"{100 * (1 - comparison.alpha):g}% interval"
-    names = [f"{_marks(each)}{each.run} - {each.baseline}" for each in listed]
+    names = [f"{_marks(pair)}{pair.run} - {pair.baseline}" for pair in listed]
     room = width - NUMBERS
     wide = min(max(map(columns, (measure + second, *names))), room)
     yield from map(
         paint.strong, _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}", wide, width)
     )
-    for name, each in zip(names, listed, strict=True):
-        numbers = f"{signed(each.estimate):>11}{span_text(each):>20}{p_cell(each):>9}{effect_cell(each.effect):>8}"
-        tone = verdict_tone(each, paint)
-        yield from (tone(line) if each.significant else line for line in _beside(name, numbers, wide, width))
-        judged = [beside[run] for run in (each.run, each.baseline)]
+    for name, pair in zip(names, listed, strict=True):
+        numbers = f"{signed(pair.estimate):>11}{span_text(pair):>20}{p_cell(pair):>9}{effect_cell(pair.effect):>8}"
+        tone = verdict_tone(pair, paint)
+        yield from (tone(line) if pair.significant else line for line in _beside(name, numbers, wide, width))
+        judged = [beside[run] for run in (pair.run, pair.baseline)]
         seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
-        counts = f"queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}"
+        counts = f"queries: {pair.better} better, {pair.same} the same, {pair.worse} worse{seen}"
         yield from map(paint.dim, wrapped(counts, "   ", width=width))
-        if each.within:
-            yield from wrapped(within_text(each), "   ", width=width)
-        if each.reach and each.could_reverse and comparison.pairs <= FEW:
-            yield from wrapped(f"{UNDECIDED} ({reach_text(each.reach)})", "   ", hang=5, width=width)
+        if pair.within:
+            yield from wrapped(within_text(pair), "   ", width=width)
+        if pair.reach and pair.could_reverse and comparison.pairs <= FEW:
+            yield from wrapped(f"{UNDECIDED} ({reach_text(pair.reach)})", "   ", hang=5, width=width)
 
 
 def _beside(name: str, numbers: str, room: int, width: int) -> list[str]:
@@ -97,10 +97,10 @@ def _legend(comparison: Comparison, width: int) -> Iterator[str]:
         f"Effect: {comparison.differences[0].effect_name}.",
         width=width,
     )
-    known = [each for each in comparison if each.reach is not None]
-    undecided = [each for each in known if each.could_reverse]
+    known = [pair for pair in comparison if pair.reach is not None]
+    undecided = [pair for pair in known if pair.could_reverse]
     if undecided:
-        narrower = any(each.reach and not each.reach.exact for each in undecided)
+        narrower = any(pair.reach and not pair.reach.exact for pair in undecided)
         yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}", width=width)
 
 
@@ -108,7 +108,7 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
     title = f"What {comparison.queries} queries can detect, if differences vary as in the most variable pair"
     yield from map(paint.strong, wrapped(title, width=width))
     for measure in comparison.measures:
-        widest = max(comparison.of(measure.name), key=lambda each: each.spread)
+        widest = max(comparison.of(measure.name), key=lambda pair: pair.spread)
         if not widest.spread:
             yield from wrapped(f"{measure}: {_no_variation(comparison.of(measure.name))}", "  ", hang=4, width=width)
             continue
@@ -124,7 +124,7 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
 
 
 def _no_variation(differences: Sequence[Difference]) -> str:
-    if any(each.constant for each in differences):
+    if any(pair.constant for pair in differences):
         return "every pair differs by the same amount on all queries, so the variation cannot be estimated"
     return "the runs do not differ, so the variation of their differences cannot be estimated"
 
@@ -142,8 +142,9 @@ def _measures_lines(comparison: Comparison, reliability: Reliability, width: int
         yield f"  {name}: {share * comparison.pairs:.0f} of {comparison.pairs}"
     if reliability.measures:
         yield from title("How much they agree (Kendall's tau over runs, over queries)")
-    for each in reliability.measures:
-        yield f"  {each.one} and {each.other}: {share_text(each.runs, 2)}, {share_text(each.queries, 2)}"
+    for agreement in reliability.measures:
+        runs, queries = share_text(agreement.runs, 2), share_text(agreement.queries, 2)
+        yield f"  {agreement.one} and {agreement.other}: {runs}, {queries}"
     yield from title("How much runs agree on which queries are hard (Kendall's tau over queries)")
     if comparison.pairs > MANY:
         yield from (f"  {line}" for line in _agreement_ranges(comparison, reliability))
@@ -157,10 +158,10 @@ def _measures_lines(comparison: Comparison, reliability: Reliability, width: int
 def _agreement_ranges(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
     """Over many pairs of runs: the range of the correlations, and their median."""
     for measure in comparison.measures:
-        found = [each.queries for each in reliability.runs if each.measure == measure.name]
-        known = [each for each in found if each is not None]
+        shares = [agreement.queries for agreement in reliability.runs if agreement.measure == measure.name]
+        known = [share for share in shares if share is not None]
         if known:
-            low, middle, high = (share_text(each, 2) for each in (min(known), median(known), max(known)))
+            low, middle, high = (share_text(share, 2) for share in (min(known), median(known), max(known)))
             yield f"{measure}: {low} to {high}, median {middle}"
 
 
@@ -247,10 +248,10 @@ def _changed_lines(
     else:
         yield "   ".join((total, better, same, worse))
     lower = difference.lower_is_better
-    shown = [each for most in most_changed(comparison, difference, LISTED) for each in most]
-    named = min(max([columns(visible(each.query_id)) for each in shown], default=0), NAMED if texts else width - 12)
-    for each in shown:
-        yield _changed_line(each, named, width, paint, texts.get(each.query_id, ""), lower=lower)
+    shown = [change for most in most_changed(comparison, difference, LISTED) for change in most]
+    named = min(max([columns(visible(change.query_id)) for change in shown], default=0), NAMED if texts else width - 12)
+    for change in shown:
+        yield _changed_line(change, named, width, paint, texts.get(change.query_id, ""), lower=lower)
 
 
 def most_changed(comparison: Comparison, difference: Difference, count: int) -> tuple[list[Change], list[Change]]:
@@ -288,9 +289,9 @@ def _remarks(
 
 def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
     if one is None:
-        known = [each for each in comparison.of(comparison.measures[0]) if each.significant and each.could_reverse]
+        known = [pair for pair in comparison.of(comparison.measures[0]) if pair.significant and pair.could_reverse]
         if known:
-            total = sum(each.significant for each in comparison.of(comparison.measures[0]))
+            total = sum(pair.significant for pair in comparison.of(comparison.measures[0]))
             every = {1: "the significant difference", 2: "both significant differences"}
             which = every.get(total, f"all {total:,} significant differences")
             if len(known) < total:
@@ -309,18 +310,18 @@ def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
 def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
     if one is not None:
         yield from _power(comparison, one)
-        others = [each for each in comparison.differences if not each.primary]
+        others = [pair for pair in comparison.differences if not pair.primary]
         if others:
             secondary = ", ".join(
-                f"{each.measure} {signed(each.estimate)} (p {p_text(each.adjusted, each.alpha, 3)})" for each in others
+                f"{pair.measure} {signed(pair.estimate)} (p {p_text(pair.adjusted, pair.alpha, 3)})" for pair in others
             )
             yield f"Secondary: {secondary}."
     yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
     if one is None and comparison.baseline is None:
-        found = standings(comparison)
-        if found.level is not None:
-            level = f"{100 * found.level:g}%"
+        order = standings(comparison)
+        if order.level is not None:
+            level = f"{100 * order.level:g}%"
             yield (
                 f"The intervals hold for all pairs at once, and so do the ranks: all true ranks lie within them with "
                 f"{level} confidence."
@@ -331,11 +332,11 @@ def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
 
 def _not_known(comparison: Comparison) -> Iterator[str]:
     estimates = [measure.name for measure in comparison.measures if estimates_unjudged(measure)]
-    unknown = [each for each in comparison if each.reach is None]
-    if any(each.measure in estimates for each in unknown):
+    unknown = [pair for pair in comparison if pair.reach is None]
+    if any(pair.measure in estimates for pair in unknown):
         verb = "estimates" if len(estimates) == 1 else "estimate"
         yield f"{', '.join(estimates)} {verb} unjudged documents from those that were drawn and judged."
-    if any(each.measure not in estimates for each in unknown):
+    if any(pair.measure not in estimates for pair in unknown):
         which, it = ("this difference", "it") if len(comparison.differences) == 1 else ("some differences", "them")
         yield f"For {which} it is not known whether unjudged documents could reverse {it}."
 

@@ -68,7 +68,7 @@ def span_and_p(difference: Difference) -> tuple[str, str]:
 def interval_text(comparison: Comparison) -> str:
     one = comparison.differences[0]
     of = "" if one.of == "mean" else f" Like the test, it is for the {one.of}."
-    if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
+    if TESTS[comparison.test].studentised and any(pair.constant for pair in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:
         return f"The interval excludes 0 exactly when p is at most {comparison.alpha:g}.{of}"

@@ -158,7 +158,7 @@ def _legend(
         f"an interval; they judged {basis.sampled}. {_saved_text(basis, corrections)}"
     )
     # Documents that neither people nor the model judged: no correction makes up for that.
-    depths = {Scope.of(each).cutoff: each for each in measures if Scope.of(each).one_depth}
+    depths = {Scope.of(measure).cutoff: measure for measure in measures if Scope.of(measure).one_depth}
     for depth, measure in depths.items():
         shares = {result.run: result.facts(measure).judged_share() for result in evaluations}
         few = {run: share for run, share in shares.items() if share is not None and share < MOSTLY_JUDGED}
@@ -205,7 +205,7 @@ def _saved_text(basis: CorrectionBasis, corrections: Sequence[CorrectedParts]) -
 def _signatures(evaluations: Sequence[Evaluation], width: int) -> Iterator[str]:
     """The shared part of the signatures, then the part of each run."""
     signatures = [result.signature.split("|") for result in evaluations]
-    shared = [part for part in signatures[0] if all(part in each for each in signatures)]
+    shared = [part for part in signatures[0] if all(part in other for other in signatures)]
     yield from folded("|".join(shared), "|", width)
     for result, parts in zip(evaluations, signatures, strict=True):
         own = [part for part in parts if part not in shared]

@@ -125,17 +125,17 @@ def _worst(view: View, result: Evaluation, width: int, paint: Paint, texts: Mapp
         return wrapped(f"{result.run}: the worst queries by {measure}: none, all are perfect", width=width)
     queries = "worst query" if len(poor) == 1 else f"{len(poor)} worst queries"
     title = f"{result.run}: the {queries} by {measure}"
-    names = [shortened(each.query_id, width * 2 // 5) for each in poor]
+    names = [shortened(query.query_id, width * 2 // 5) for query in poor]
     room = max(width - max([5, *map(columns, names)]) - max(len(measure), 6) - 4, 20)
     rows, asked = [["query", measure, "what happened"]], set[int]()
-    for name, each in zip(names, poor, strict=True):
-        if text := texts.get(each.query_id):
+    for name, query in zip(names, poor, strict=True):
+        if text := texts.get(query.query_id):
             asked.add(len(rows))
-            rows.append([name, f"{each.value:.4f}", cut(text, room)])
+            rows.append([name, f"{query.value:.4f}", cut(text, room)])
             name, value = "", ""
         else:
-            value = f"{each.value:.4f}"
-        first, *rest = wrapped(each.reason, width=room) or [""]
+            value = f"{query.value:.4f}"
+        first, *rest = wrapped(query.reason, width=room) or [""]
         rows.append([name, value, first])
         rows += [["", "", line] for line in rest]
 
@@ -162,7 +162,7 @@ def _brief_counts(view: View, width: int) -> Iterator[str]:
 
 
 def _brief_ties(view: View) -> list[str]:
-    runs = sum(bool(each) for each in view.found.tie_warnings.values())
+    runs = sum(bool(warning) for warning in view.overview.tie_warnings.values())
     return [f"ties matter to {runs} of {len(view.evaluations)} runs; -v shows how much"] if runs else []
 
 

@@ -23,19 +23,19 @@ class View:
     ranked_by: the measure whose best run comes first, where runs are numbered
     """
 
-    def __init__(self, found: Overview, ranked_by: str | None = None) -> None:
-        self.found, self.ranked_by = found, ranked_by
-        self.evaluations, self.per_query = found.evaluations, found.per_query
-        self.bounds, self.worst = found.bounds is not None, found.worst is not None
+    def __init__(self, overview: Overview, ranked_by: str | None = None) -> None:
+        self.overview, self.ranked_by = overview, ranked_by
+        self.evaluations, self.per_query = overview.evaluations, overview.per_query
+        self.bounds, self.worst = overview.bounds is not None, overview.worst is not None
         self.measures = list(self.evaluations[0])
-        self.segment_names = list(found.segments or ())  # those that have a query, in the order of their names
+        self.segment_names = list(overview.segments or ())  # those that have a query, in the order of their names
 
     def mean(self, result: Evaluation, measure: str, segment: str | None = None) -> float:
-        means = self.found.means if segment is None else (self.found.segments or {})[segment]
+        means = self.overview.means if segment is None else (self.overview.segments or {})[segment]
         return means[result.run][measure]
 
     def mean_bounds(self, result: Evaluation, measure: str) -> Bounds:
-        return (self.found.bounds or {})[result.run][measure]
+        return (self.overview.bounds or {})[result.run][measure]
 
     def describe_bounds(self, scale: Iterable[float]) -> str:
         """What the bounds allow for, in words; `scale` are the grades that an unjudged document may have."""
@@ -43,9 +43,9 @@ class View:
             return "which are the same, since documents without a judgment count as judged and not relevant"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
         others = "unjudged documents that it did not retrieve count as not relevant"
-        if self.found.unseen:
-            several = "unjudged document" if self.found.unseen == 1 else "unjudged documents"
-            others = f"up to {self.found.unseen} {several} that it did not retrieve may be relevant, too"
+        if self.overview.unseen:
+            several = "unjudged document" if self.overview.unseen == 1 else "unjudged documents"
+            others = f"up to {self.overview.unseen} {several} that it did not retrieve may be relevant, too"
         return (
             "whatever the unjudged documents that a run retrieved turn out to be"
             f"{f' (grades {grades})' if grades else ''}; {others}"
@@ -64,7 +64,7 @@ class View:
         return f"{value:.0f}" if self.evaluations[0].definition(measure).aggregate == "sum" else f"{value:.4f}"
 
     def warnings(self, *, ties: bool = True) -> list[str]:
-        warnings, about_ties = self.found.warnings.items(), self.found.tie_warnings
+        warnings, about_ties = self.overview.warnings.items(), self.overview.tie_warnings
         return self._labelled({run: [*texts, *filter(None, [about_ties[run]] * ties)] for run, texts in warnings})
 
     def other_names(self) -> list[str]:
@@ -84,15 +84,17 @@ class View:
 
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
-        behind = " (without weights)" if self.found.weighted else ""
-        return self._labelled({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
+        behind = " (without weights)" if self.overview.weighted else ""
+        return self._labelled(
+            {run: [text + behind] if text else [] for run, text in self.overview.tie_warnings.items()}
+        )
 
-    def _labelled(self, found: Mapping[str, Sequence[str]]) -> list[str]:
+    def _labelled(self, warnings: Mapping[str, Sequence[str]]) -> list[str]:
         if len(self.evaluations) == 1:
-            return [text for texts in found.values() for text in texts]
-        warnings = ((run, text) for run, texts in found.items() for text in texts)
-        common = set.intersection(*map(set, found.values()))  # a warning that all runs share appears once
-        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in warnings))
+            return [text for texts in warnings.values() for text in texts]
+        labelled = ((run, text) for run, texts in warnings.items() for text in texts)
+        common = set.intersection(*map(set, warnings.values()))  # a warning that all runs share appears once
+        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in labelled))
 
     def rows(self) -> Iterator[QueryValue]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""
@@ -105,7 +107,7 @@ class View:
                 yield QueryValue(result.run, ALL, measure, self.mean(result, measure))
 
     def poor(self, result: Evaluation) -> Sequence[QueryFacts]:
-        return (self.found.worst or {})[result.run]
+        return (self.overview.worst or {})[result.run]
 
     def signature(self) -> str:
         parts = [result.signature.split("|") for result in self.evaluations]
@@ -136,7 +138,7 @@ class View:
         content: dict[str, Any] = {
             "run": result.run,
             "mean": {name: self.mean(result, name) for name in result},
-            "warnings": [*self.found.warnings[result.run], *filter(None, [self.found.tie_warnings[result.run]])],
+            "warnings": [*self.overview.warnings[result.run], *filter(None, [self.overview.tie_warnings[result.run]])],
         }
         if self.bounds:
             ends = {name: self.mean_bounds(result, name) for name in result}
@@ -146,11 +148,11 @@ class View:
                     "high": _finite(b.high),
                     "exact": b.exact,
                     "scale": [*b.scale],
-                    "unseen": self.found.unseen,
+                    "unseen": self.overview.unseen,
                 }
                 for name, b in ends.items()
             }
-        if self.found.segments is not None:
+        if self.overview.segments is not None:
             content["segments"] = {
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
             }

@@ -141,10 +141,10 @@ def _check_people(source: str, read: PeopleGrades, pooled: Mapping[str, set[str]
             hint=f"import a model's grades with --kind {MODEL}, under a name that no person has",
         )
     left = [
-        sum((query, each) not in read.not_judged for each in documents - read.grades[query].keys())
+        sum((query, document) not in read.not_judged for document in documents - read.grades[query].keys())
         for query, documents in pooled.items()
     ]
-    open_queries = sum(each > 0 for each in left)
+    open_queries = sum(number > 0 for number in left)
     if open_queries:
         documents = sum(left)
         raise InputError(
