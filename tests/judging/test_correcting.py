@@ -388,6 +388,12 @@ def test_sentences_name_the_model_and_the_family(prepared, tmp_path):
     assert not any("corrected for" in pair.sentence for pair in plain)
 
 
+def test_the_smallest_levels_have_the_longest_intervals(prepared):
+    [pair] = compare(by(prepared), RUNS, "P@5", alpha=1e-300)
+    assert (pair.low, pair.high) == (-1.0, 1.0)
+    assert corrected(prepared)["bm25"].estimate("P@5", alpha=1e-300).low == 0.0
+
+
 def test_agreement_includes_models_if_their_kind_is_selected(prepared):
     store = prepared[0]
     found = agreement(store, ["ann", "gpt"], kinds=["person", "model"], runs=RUNS, draws=100)

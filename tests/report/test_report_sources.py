@@ -250,3 +250,10 @@ def test_with_many_runs_the_page_names_the_measure_that_pairs_are_tested_by(tmp_
     few = made(tmp_path, qrels, dict(list(runs.items())[:12]), "RR P@1 AP")
     assert list(few.data["pairs"]) == ["RR", "P@1", "AP"]
     assert not any("pairs of runs" in each for each in few.data["left_out"])
+
+
+def test_evaluations_by_other_judgments_are_refused(tmp_path):
+    qrels = {str(q): {"a": 1} for q in range(3)}
+    other = cranfield.evaluate(qrels, {str(q): ["a"] for q in range(3)}, "RR", name="mine")
+    with pytest.raises(cranfield.InputError, match="measured with other judgments: query '2' is not in these"):
+        cranfield.write_report({"0": {"a": 1}, "1": {"a": 1}}, {"mine": other}, tmp_path / "page.html")
