@@ -58,11 +58,9 @@ def scan_plain_files(arguments: Sequence[str]) -> None:
 
 
 def opened(paths: Sequence[str], *, hashed: bool = True) -> list[Stream | Evaluation]:
-    """Each run opened once: a saved evaluation, or a stream of which only the beginning was read."""
-    from cranfield.evaluation.saving import is_saved, load
+    from cranfield.evaluation import saving
 
-    streams = [Stream(path, hashed=hashed) for path in paths]
-    return [load(stream) if is_saved(stream) else stream for stream in streams]
+    return [saving.opened(path, hashed=hashed) for path in paths]
 
 
 def only(run: str) -> str:

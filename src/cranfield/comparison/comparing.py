@@ -33,7 +33,7 @@ from cranfield.evaluation.estimating import estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, read_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.saving import is_saved, load
+from cranfield.evaluation.saving import opened
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -101,7 +101,9 @@ def compare(
         named = {numbered("baseline", named): baseline, **named} if given else named_runs([baseline, *named.values()])
         base = next(iter(named))
     qrels = spooled(qrels)
-    named = {name: opened(run) if options.get("engine") is None else spooled(run) for name, run in named.items()}
+    files = {name for name, run in named.items() if isinstance(run, str | os.PathLike) and os.path.isfile(run)}
+    files = files if options.get("engine") is None else set()  # an engine reads its files itself
+    named = {name: opened(run) if name in files else spooled(run) for name, run in named.items()}
     bounds = bounds and not isinstance(qrels, CorrectedJudgments)
     needed = shared_documents(wanted, lengths=options.get("lengths") is not None) if bounds else None
     evaluations = evaluated(qrels, named, wanted, needed, **options)
@@ -120,14 +122,6 @@ def compare(
     )
     again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
     return replace(comparison, _inputs=Inputs(qrels, again, dict(options)))
-
-
-def opened(run: Any) -> Any:
-    """A run as it is given, or its evaluation where that was saved in a file."""
-    if not isinstance(run, str | os.PathLike) or not os.path.isfile(run):
-        return spooled(run)
-    stream = Stream(run)
-    return load(stream) if is_saved(stream) else stream
 
 
 def spooled(thing: Any) -> Any:

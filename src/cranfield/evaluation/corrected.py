@@ -38,6 +38,9 @@ The degrees of freedom are n - 2 where V rests on the residuals of the sample, a
 people: then V rests on the variance of f, which is known from all N. Means have one less, because values of a measure
 are skewed, and t intervals of few skewed values too short. Where the model says the same of all n, they are n - 1.
 
+Where all n values of people are equal, as where two runs differ on none of the sampled queries, they do not show how
+much queries vary. The model's values of all N do: V = s_f² / n. Only where these are equal too is nothing known.
+
 The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
 of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
 weight near 0, and leaves people's values alone. Like every t interval it is an approximation, and with few sampled

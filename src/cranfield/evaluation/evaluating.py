@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.drawing import as_html, plotted
 from cranfield.engines.sources import Lazy, is_lazy, open_lazily, stays_in_engine
@@ -22,7 +22,7 @@ from cranfield.measures.registry import require_ranks
 from cranfield.native import CORES
 from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.chunk_runs import ChunkRun, are_of_passages, passages_for
-from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.judgments import Judgments, are_corrected
 from cranfield.ranks.overlap import RunIds, check_overlap
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders, rank_scanned
@@ -278,10 +278,6 @@ def judgments_for(
     if format is not None:
         raise InputError(judgments.name, "judgments of passages take no format.", hint="leave it out")
     return judgments
-
-
-def are_corrected(qrels: Any) -> TypeGuard[CorrectedJudgments]:
-    return hasattr(type(qrels), "judges")
 
 
 def read_judgments(

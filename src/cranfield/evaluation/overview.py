@@ -12,7 +12,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate, combined
-from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import QueryFacts
@@ -130,7 +129,7 @@ def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[Query
 def _means(result: Evaluation, weights: Mapping[str, float] | None) -> dict[str, float]:
     if weights is None:
         return dict(result)
-    its = _weights(result, weights)
+    its = result._weights(weights)
     return {name: aggregate(result.column(name), result.definition(name).aggregate, its, of=name) for name in result}
 
 
@@ -138,7 +137,7 @@ def _segment_means(
     result: Evaluation, weights: Mapping[str, float] | None, segments: Mapping[str, str], segment: str
 ) -> dict[str, float]:
     kept = np.array([segments.get(query) == segment for query in result.query_ids], dtype=np.bool_)
-    its = None if weights is None else _weights(result, weights)[kept]
+    its = None if weights is None else result._weights(weights)[kept]
     return {
         name: aggregate(
             result.column(name)[kept], result.definition(name).aggregate, its, of=f"{name} in segment '{segment}'"
@@ -158,11 +157,7 @@ def _bounds(
     bounds = result.bounds(measure, scale=scale, unseen=unseen)
     if weights is None:
         return bounds
-    its, how = _weights(result, weights), result.definition(measure).aggregate
+    its, how = result._weights(weights), result.definition(measure).aggregate
     ends = (np.array(column) for column in zip(*bounds.by_query.values(), strict=True))
     low, high = (combined(end, how, its, of=measure) for end in ends)
     return bounds._replace(low=low, high=high)
-
-
-def _weights(result: Evaluation, weights: Mapping[str, float]) -> Numbers:
-    return np.array([weights.get(query, 1.0) for query in result.query_ids])

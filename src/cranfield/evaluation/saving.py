@@ -126,6 +126,12 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def opened(run: str | os.PathLike[str] | Stream, *, hashed: bool = True) -> Evaluation | Stream:
+    """A file that is opened once: a saved evaluation, or a stream of which only the beginning was read."""
+    stream = run if isinstance(run, Stream) else Stream(run, hashed=hashed)
+    return load(stream) if is_saved(stream) else stream
+
+
 def is_saved(path: Any) -> bool:
     """Whether a path or a stream is that of a saved evaluation, by how the file begins."""
     if not isinstance(path, str | os.PathLike | Stream):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, starmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from cranfield.ranks.tables.judged_grades import JudgedGrades
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from cranfield.evaluation.corrected import CorrectedJudgments
 
 
 class Judgments:
@@ -85,7 +87,7 @@ class Judgments:
                 hint="passages.of_documents() gives the highest of each; evaluate, compare, gate and write_report "
                 "take passages with a ChunkRun",
             )
-        if hasattr(type(qrels), "judges"):
+        if are_corrected(qrels):
             raise InputError(
                 repr(qrels), "only evaluate, compare and gate take judgments of a model that people correct."
             )
@@ -203,6 +205,11 @@ class Judgments:
         digest.update(self.first.tobytes())
         digest.update(self.grades.tobytes())
         return digest.hexdigest()
+
+
+def are_corrected(qrels: Any) -> TypeGuard[CorrectedJudgments]:
+    """Whether these are a model's judgments that people correct; their class stands further to the right."""
+    return hasattr(type(qrels), "judges")
 
 
 def laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:

@@ -22,7 +22,7 @@ from cranfield.io.source import open_source, run_name
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import TieOrders, rank_scanned, scan_source
+from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.scan.counting import NOTHING as NO_PLACES
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -142,9 +142,6 @@ class Reading:
     def ranks(self, judgments: Judgments | None = None) -> JudgedRanks:
         """The ranks of the judged documents; by other judgments, of documents that were looked up when reading."""
         return rank_scanned(*self._projected(judgments), self.policy, self.place)
-
-    def tie_orders(self, judgments: Judgments | None = None) -> TieOrders:
-        return TieOrders(*self._projected(judgments), self.policy)
 
     def _projected(self, judgments: Judgments | None) -> tuple[Judgments, Scanned]:
         """What a scan by other judgments would have counted: counting is over all documents, judged or not."""

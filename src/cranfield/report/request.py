@@ -84,8 +84,8 @@ def _kept(run: Any) -> Any:
     """A run in a form that can be read twice; a stream keeps its content."""
     if isinstance(run, str | os.PathLike) or (hasattr(run, "read") and not isinstance(run, Run)):
         run = Stream(run)
-    if isinstance(run, Stream) and saved.is_saved(run):
-        return saved.load(run)
+    if isinstance(run, Stream):
+        return saved.opened(run)
     return list(run) if isinstance(run, Iterator) else run
 
 

@@ -12,13 +12,14 @@ from cranfield.comparison.comparing import check_testing
 from cranfield.comparison.conclusions import Comparison
 from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import ComparisonError, CranfieldError, OutputError
-from cranfield.evaluation.evaluating import are_corrected, judgments_for
+from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.io.pairs import read_words
 from cranfield.io.target import write_text
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
+from cranfield.ranks.judgments import are_corrected
 from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.report.content import add_program_data, page
