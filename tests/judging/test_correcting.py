@@ -383,6 +383,11 @@ def test_sentences_name_the_model_and_the_family(prepared, tmp_path):
         "gpt corrected by people on 12 of 40 queries; t-test of the corrected difference, two-sided; "
         "Bonferroni over a family of 2 (1 pair × 2 measures)"
     )
+    people = "gpt corrected by people on 12 of 40 queries"
+    assert f"{people}; 40 queries" in str(corrected(prepared)["bm25"])
+    assert f"dense against bm25, {people}: passed" in str(gate(by(prepared), saved, {**RUNS["dense"]}, "AP")).replace(
+        "candidate", "dense"
+    )
     assert "Bonferroni over a family of 2" in " ".join(comparison_text(compared).split())
     plain = compare(PEOPLE, {**RUNS, "third": RUNS["bm25"]}, "AP", correction="none", bounds=False)
     assert not any("corrected for" in pair.sentence for pair in plain)

@@ -76,7 +76,8 @@ class GateResult:
     def _said(self) -> str:
         failed = [check.message for check in self.checks if not check.passed]
         said = "passed" if self.passed else f"failed: {'; '.join(failed)}"
-        return f"{self.candidate} against {self.baseline}, {count(self.queries, 'query', 'queries')}: {said}"
+        queries = self.basis.sentence if self.basis else count(self.queries, "query", "queries")
+        return f"{self.candidate} against {self.baseline}, {queries}: {said}"
 
     def __bool__(self) -> bool:
         return self.passed

@@ -41,6 +41,16 @@ class ValuesByQuery(Summary):
             self._means[wanted] = self.estimate(wanted).value if corrected else aggregate(values, how, of=wanted.name)
         return self._means[wanted]
 
+    def describe_counts(self) -> str:
+        """The counts in words, and first who corrects which model, where people do.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"]}, "RR").describe_counts()
+        '2 queries; 1 judged but not in the run (counts 0)'
+        """
+        counts = super().describe_counts()
+        return counts if self.basis is None else f"{self.basis.sentence}; {counts}"
+
     def _key(self, measure: str | Measure) -> Measure:
         """The key of a measure's column; a `Measure` needs no search by name."""
         return measure if isinstance(measure, Measure) and measure in self._columns else self._find(measure)
