@@ -23,7 +23,7 @@ if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) and shutil.disk_usage(ME
 # A shell that runs the tests in the background makes them ignore Ctrl-C, and so would the programs that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No test speaks to a server whose certificate it checks, and reading all authorities takes each client long.
+# Hardly any test speaks to a server whose certificate it checks, and reading all authorities takes each client long.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
 
@@ -50,7 +50,7 @@ SLOW = (
     *("tests/measures/test_bounds.py", "tests/io/test_fuzz.py", "tests/io/test_round_trip.py", "tests/fuzz"),
     *("tests/report/test_hostile.py", "tests/show/test_charts.py", "tests/systems/test_recording.py"),
     *("tests/judging", "tests/cli/test_options.py", "tests/cli/test_policies.py", "tests/report/test_report.py"),
-    *("tests/comparison/test_one_verdict.py", "tests/systems/test_order.py", "tests/systems/test_deadlines.py"),
+    *("tests/comparison/test_one_verdict.py", "tests/systems/test_order.py", "tests/io/test_http_client.py"),
     *("tests/comparison/test_show.py", "tests/io/test_conversion.py", "tests/test_reading_once.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
     *("tests/cli/test_terminal.py", "tests/cli/test_progress.py", "tests/cli/test_judge.py", "tests/cli/test_pool.py"),
@@ -58,7 +58,7 @@ SLOW = (
     *("tests/show/test_chart_looks.py", "tests/comparison/test_reusability.py", "tests/cli/test_corrected.py"),
     *("tests/measures/test_finite.py", "tests/cli/test_odd_arguments.py", "tests/comparison/test_standing.py"),
     *("tests/ranks/test_frames.py", "tests/ranks/test_passages.py", "tests/systems/test_retrievers.py"),
-    *("tests/show/test_notebook.py", "tests/test_docstrings.py"),
+    *("tests/show/test_notebook.py", "tests/test_docstrings.py", "tests/test_claims.py"),
 )
 # Their tests share a browser, a server, a built site, examples or a library that takes long to import. These groups run
 # first, because they take longest.
@@ -69,6 +69,7 @@ TOGETHER = {
     "tests/systems/test_postgres.py": "PostgreSQL",
     "tests/test_site.py": "site",
     "tests/test_pages.py": "pages",
+    "tests/test_claims.py": "claims",
     "tests/engines/test_per_query.py": "engines",
     "tests/measures/test_bounds.py": "bounds",
     "tests/comparison/test_unjudged_completions.py": "completions",

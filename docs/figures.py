@@ -32,7 +32,7 @@ def draw_all() -> None:
         for name, kind, measures in (
             ("precision-recall", "precision-recall", None),
             ("distribution", "distribution", "AP"),
-            ("stability", "stability", "AP nDCG@10 P@10 Bpref"),
+            ("stability", "stability", "AP nDCG@10 P@10 Bpref infAP"),
             ("judged", "cutoff", "Judged@20"),
             ("difference", "difference", "nDCG@10"),
             ("scatter", "scatter", "AP"),

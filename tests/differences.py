@@ -161,12 +161,18 @@ DIFFERENCES = [
         "The same: the smaller id first.",
     ),
     Difference(
-        *(IRM, "ties in Compat", "Compat", "Compat", ONE, TIE, 1.0, 0.169404),
+        *(IRM, "ties in Compat", "Compat", "Compat(depth=rankings)", ONE, TIE, 1.0, 0.169404),
         "The same: the smaller id first.",
     ),
     Difference(
-        *(IRM, "Compat of negative scores", "Compat", "Compat", {"q": {"a": 1, "b": 1}}, {"q": {"a": -2.0}}),
-        *(0.24359, 0.75641),
+        *(IRM, "the depth of Compat", "Compat", "Compat", {"q": {"a": 1, "c": 1}}, ORDERED, 0.75641, 0.594219),
+        "It measures the overlap down to the end of the longer of the two rankings. We go down to rank 1,000, as the "
+        "program of the authors does, so that a document that is missing counts at all ranks below, too; "
+        "Compat(depth=rankings) is its value.",
+    ),
+    Difference(
+        *(IRM, "Compat of negative scores", "Compat", "Compat(depth=rankings)", {"q": {"a": 1, "b": 1}}),
+        *({"q": {"a": -2.0}}, 0.24359, 0.75641),
         "In its ideal ranking a document that is not retrieved has the score 0, and stands above one with a negative "
         "score. Ours has those of equal grade in the order of the ranking, and what it lacks last.",
     ),
@@ -361,6 +367,12 @@ DIFFERENCES = [
     Difference(
         *(SAMPLE_EVAL, "grades of two digits", "infNDCG", "infNDCG", {"q": {"a": 10, "b": 2}}, ORDERED, 1.355331, 1.0),
         "It sorts grades as texts, so that its ideal ranking has 2 before 10. We sort them as numbers.",
+    ),
+    Difference(
+        *(SAMPLE_EVAL, "fractions of documents", "infNDCG", "infNDCG", {"q": {"a": 1, "b": 0, "c": -1}}, ORDERED),
+        *(1.0, 0.760188),
+        "Each judged document stands for 1.5 documents, so the ideal ranking has 1.5 relevant ones. It drops the half, "
+        "which makes means too high. We count it; infNDCG(fractions=dropped) is its value.",
     ),
     Difference(
         *(SAMPLE_EVAL, "queries missing from the run", "infAP", "xinfAP", TWO_QUERIES, ONE_ANSWERED, 1.0, 0.5),

@@ -46,10 +46,8 @@ from tests.oracle_users import compatibility, err, insq, nerr, rbp, rbp_residual
 
 
 def _worth(grade):
-    """The order in ties: relevant documents, then unjudged, then only pooled, and last judged nonrelevant ones."""
-    if grade is None:
-        return 2, 0
-    return (3, grade) if grade > 0 else (1, 0) if grade < 0 else (0, 0)
+    """The order in ties: by grade, then those that were only pooled, and last those without a judgment."""
+    return -2 if grade is None else -1 if grade < 0 else grade
 
 
 def rank(scores, grades, ties="doc_id"):

@@ -63,11 +63,29 @@ def inferred_dcg(documents, strata):
     return value
 
 
-def ideal_dcg(strata):
+def estimated_grades(strata):
+    """(grade, how many documents have it), the highest grade first."""
     grades = {grade for stratum in strata.values() for grade in stratum.values() if grade > 0}
-    value, start = 0, Fraction(0)
     for grade in sorted(grades, reverse=True):
-        count = sum(_one_in(s) * sum(other == grade for other in s.values()) for s in strata.values())
+        yield grade, sum(_one_in(s) * sum(other == grade for other in s.values()) for s in strata.values())
+
+
+def ideal_dcg(strata):
+    """Rank by rank: documents of each grade are put there until the rank is full."""
+    value, rank, room = 0, 1, Fraction(1)
+    for grade, count in estimated_grades(strata):
+        while count:
+            part = min(room, count)
+            value += float(part) * float(grade) / math.log2(rank + 1)
+            count, room = count - part, room - part
+            if not room:
+                rank, room = rank + 1, Fraction(1)
+    return value
+
+
+def ideal_dcg_of_sample_eval(strata):
+    value, start = 0, Fraction(0)
+    for grade, count in estimated_grades(strata):
         rank = start + 1
         while rank <= start + count:
             value += float(grade) / math.log2(rank + 1)
@@ -76,8 +94,8 @@ def ideal_dcg(strata):
     return value
 
 
-def inferred_ndcg(documents, strata):
-    ideal = ideal_dcg(strata)
+def inferred_ndcg(documents, strata, *, fractions="counted"):
+    ideal = ideal_dcg(strata) if fractions == "counted" else ideal_dcg_of_sample_eval(strata)
     return inferred_dcg(documents, strata) / ideal if ideal else 0
 
 

@@ -88,7 +88,7 @@ def _rbo(one, other, p, depth):
     return sum(w * s for w, s in zip(weights, shared)) / sum(weights) if depth else 0.0
 
 
-def compatibility(ranking, judged, *, p=0.95, normalize=True):
+def compatibility(ranking, judged, *, p=0.95, normalize=True, depth=1000):
     missed = list(judged)
     for grade in ranking:
         if grade is not None:
@@ -97,7 +97,8 @@ def compatibility(ranking, judged, *, p=0.95, normalize=True):
         ("missed", i, g) for i, g in enumerate(missed)
     ]
     ideal = sorted((d for d in documents if d[2] > 0), key=lambda d: (-d[2], d[0] == "missed", d[1]))
-    depth = max(len(ranking), len(ideal))
+    if depth == "rankings":
+        depth = max(len(ranking), len(ideal))
     value = _rbo(documents[: len(ranking)], ideal, p, depth)
     if not ideal:
         return 0.0

@@ -43,7 +43,6 @@ IMPORTED = [
     "scipy.stats",
     "scipy.optimize",
     "jinja2",
-    "httpx",
     "pytest",
 ]
 OURS = [

@@ -13,7 +13,7 @@ from tests.program import SOURCE
 # Libraries may change anything, so they are imported first.
 WATCHED = """
 import gc, importlib, json, os, signal, sys, threading
-import click, httpx, jinja2, numpy, pyarrow, scipy.stats, sqlalchemy, starlette, uvicorn
+import click, jinja2, numpy, pyarrow, scipy.stats, sqlalchemy, starlette, uvicorn
 
 def state():
     return {
@@ -43,7 +43,7 @@ def loaded(code: str, *arguments: str) -> str:
 
 
 def test_importing_a_module_changes_nothing_in_the_process():
-    for library in ("httpx", "jinja2", "pyarrow", "sqlalchemy", "starlette", "uvicorn"):
+    for library in ("jinja2", "pyarrow", "sqlalchemy", "starlette", "uvicorn"):
         pytest.importorskip(library)
     paths = (path.relative_to(SOURCE.parent).with_suffix("") for path in sorted(SOURCE.rglob("*.py")))
     names = [".".join(path.parts).removesuffix(".__init__") for path in paths if "torch" not in path.parts]

@@ -109,7 +109,9 @@ def test_a_comparison_accepts_any_spelling_and_refuses_unknown_measures():
 def test_a_comparison_prints_its_verdict():
     found = cranfield.compare(QRELS, {"one": RUN, "other": {"1": ["a"], "2": ["c"]}}, "AP")
     assert repr(found) == "<Comparison of one, other by AP: 2 queries>"
-    assert str(found).startswith("Too close to call: other vs one, AP +0.2500 (95% interval ")
+    warning, verdict, *_ = str(found).splitlines()
+    assert warning.startswith("warning: only 1 of 2 queries differs by AP")
+    assert verdict.startswith("Too close to call: other vs one, AP +0.2500 (95% interval ")
 
 
 def test_a_single_run_can_be_checked(tmp_path):

@@ -171,7 +171,7 @@ def test_a_test_with_a_report_does_not_read_what_it_has_just_written(folder):
     assert {calls.of(folder / ".cranfield" / f"{name}.run.tsv") for name in ("plain", "tuned")} == {(0, 0.0)}
     traced_call(folder, "accept")
     calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html")
-    assert {calls.of(folder / "baseline" / f"{name}.run.tsv.gz") for name in ("plain", "tuned")} == {(1, 1.0)}
+    assert [calls.of(run) for run in (folder / "baseline").glob("*.run.tsv.gz")] == [(1, 1.0)] * 2
 
 
 @traced
@@ -190,7 +190,7 @@ def test_a_test_with_a_report_reads_its_judgments_once(folder, name):
     opened, read = calls.of(judgments)
     assert opened == 1
     assert 1 <= read <= 1.1
-    assert {calls.of(folder / "baseline" / f"{system}.run.tsv.gz") for system in ("plain", "tuned")} == {(1, 1.0)}
+    assert [calls.of(run) for run in (folder / "baseline").glob("*.run.tsv.gz")] == [(1, 1.0)] * 2
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -18,14 +19,8 @@ import cranfield
 
 ROOT = Path(__file__).parents[1]
 
-LICENCES = ("LICENSE", "licenses/nanobind.txt", "licenses/robin-map.txt")  # ours, and those of compiled-in libraries
-
-
-def package_files():
-    """Every file of the package, Python or not."""
-    folder = ROOT / "src" / "cranfield"
-    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    return [path.as_posix() for path in files if "__pycache__" not in path.parts and path.suffix != ".so"]
+CHECK = runpy.run_path(str(ROOT / ".ci" / "wheel.py"))
+LICENCES, package_files, faults = (CHECK[name] for name in ("LICENCES", "package_files", "faults"))
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +41,8 @@ def wheel(tmp_path_factory):
 def test_the_wheel_evaluates_without_a_compiler(wheel, tmp_path):
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
         archive.extractall(tmp_path / "site")
-    info = f"cranfield-{cranfield.__version__}.dist-info"
-    # Nothing but the package: no tests, examples or compiled files.
-    assert {name.partition("/")[0] for name in names} == {"cranfield", info}
-    assert not [name for name in names if name.endswith(".so")]
-    assert set(names) >= {f"cranfield/{path}" for path in package_files()}
-    assert {f"{info}/licenses/{path}" for path in LICENCES} <= set(names)
+    assert faults(wheel) == []
     assert wheel.stat().st_size < 2_000_000
     # Not the working tree: only what the wheel holds, and the libraries it needs.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
@@ -67,6 +56,39 @@ def test_the_wheel_evaluates_without_a_compiler(wheel, tmp_path):
     )
     place = tmp_path / "site" / "cranfield" / "__init__.py"
     assert done.stdout.startswith(f"{place}: pure scan, "), done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the failing compiler is a shell script")
+def test_a_wheel_that_holds_too_much_or_too_little_is_refused(wheel, tmp_path):
+    other = tmp_path / "cranfield-0.1.0-cp312-abi3-manylinux_2_28_x86_64.whl"
+    with zipfile.ZipFile(wheel) as archive, zipfile.ZipFile(other, "w") as written:
+        names = [name for name in archive.namelist() if not name.endswith(("nanobind.txt", "/cli/main.py"))]
+        for name in names:
+            written.writestr(name, archive.read(name))
+        written.writestr("tests/test_it.py", "")
+    lacking, licence, stranger, compiled = faults(other)
+    assert lacking.endswith("nanobind.txt") or lacking == "it lacks cranfield/cli/main.py"
+    assert {lacking, licence} >= {"it lacks cranfield/cli/main.py"}
+    assert stranger == "tests/test_it.py does not belong into it"
+    assert compiled == "its compiled part should be cranfield/native/_native, and is missing"
+    with zipfile.ZipFile(other, "a") as written:
+        written.writestr("cranfield/native/_native.abi3.so", "")
+    assert faults(other)[-1] == stranger
+    any_machine = shutil.copy(other, tmp_path / "cranfield-0.1.0-py3-none-any.whl")
+    assert faults(any_machine)[-1] == "cranfield/native/_native.abi3.so is compiled, but the wheel is for any machine"
+
+
+def test_workflows_run_only_what_is_pinned_and_may_only_read():
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = path.read_text()
+        used = re.findall(r"uses: (\S+)(.*)", text)
+        assert used
+        for action, comment in used:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action), action
+            assert re.fullmatch(r" # v[\d.]+", comment), action
+        assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE), path
+        installed = re.findall(r"pip install ((?:[\w-]+==\S+ ?)+)", text)
+        assert [name for line in installed for name in line.split()] == ["cibuildwheel==3.2.1", "abi3audit==0.0.26"]
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ GROUPS = {
     "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
     "Compare systems": (
         *("compare", "compare_evaluations", "gate", "stability", "reusability"),
-        *("Comparison", "Difference", "GateResult", "Stability", "Reusability"),
+        *("Comparison", "Difference", "SegmentComparison", "GateResult", "Stability", "Reusability"),
     ),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
@@ -88,6 +88,7 @@ MADE = {
     "Explanation",
     "Comparison",
     "GateResult",
+    "SegmentComparison",
     "Stability",
     "Reusability",
     "JudgedRanks",

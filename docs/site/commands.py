@@ -75,6 +75,7 @@ terminal.
       "warnings": [],
       "bounds": {"nDCG@10": {"low": 0.31, "high": 0.52, "exact": true, "scale": [0, 1, 2], "unseen": 0}},
       "segments": {"long": {"nDCG@10": 0.4}},
+      "segment_queries": {"long": 12},
       "worst": [{"query_id": "17", "value": 0.0, "reason": "none of 3 relevant in the top 10"}],
       "per_query": {"17": {"nDCG@10": 0.0, "AP": 0.0}},
       "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, …},
@@ -86,10 +87,10 @@ terminal.
 }
 ```
 
-`bounds`, `segments`, `worst` and `per_query` are there with `--bounds`, `--by`, `--worst` and `-q`; a bound that does
-not exist is `null`. `warnings` are sentences about ids that hardly match and [ties](policies.md#ties) that decide a
-value; a table shows them too. The counts and the
-signature at the end are what all runs share; a count in which they differ is `null` there.
+`bounds`, `segments` with `segment_queries`, `worst` and `per_query` are there with `--bounds`, `--by`, `--worst` and
+`-q`; a bound that does not exist is `null`. `warnings` are sentences about ids that hardly match, scores that rise and
+[ties](policies.md#ties) that decide a value; a table shows them too. The counts and the signature at the end are what
+all runs share; a count in which they differ is `null` there.
 
 ## In a shell
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cranfield.comparison.comparing import compare_evaluations as compare_evaluations
     from cranfield.comparison.conclusions import Comparison as Comparison
     from cranfield.comparison.differences import Difference as Difference
+    from cranfield.comparison.doubts import Doubt as Doubt
     from cranfield.comparison.gating import GateResult as GateResult
     from cranfield.comparison.gating import gate as gate
     from cranfield.comparison.order_agreement import Overlap as Overlap
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cranfield.comparison.power import query_set_sizes as query_set_sizes
     from cranfield.comparison.reusability import Reusability as Reusability
     from cranfield.comparison.reusability import reusability as reusability
+    from cranfield.comparison.segments import SegmentComparison as SegmentComparison
     from cranfield.comparison.stability import Stability as Stability
     from cranfield.comparison.stability import stability as stability
     from cranfield.errors import ComparisonError as ComparisonError

@@ -86,8 +86,10 @@ class SearchQuality:
         The rules are those of [gate] in cranfield.toml, as for `cranfield test`; the accepted result is the one of the
         system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
+        from cranfield.io.target import locked
+        from cranfield.systems.accepting import VALUES, Result, keep
         from cranfield.systems.project import refuse_name
-        from cranfield.systems.testing import VALUES, beside_accepted, keep
+        from cranfield.systems.testing import beside_accepted
 
         refuse_name(self._name, "search_quality", hint='give it one: search_quality(…, name="…")')
         project, path = self._project, Path(self.recorded.path)
@@ -96,7 +98,8 @@ class SearchQuality:
         if self._accept:
             saved = path.with_suffix(".values.json")
             evaluation.save(saved)
-            keep(project, self._name, saved, path)
+            with locked(project.result_path("lock"), "testing here", wait=True):  # for other workers of pytest
+                keep(project, {self._name: Result(evaluation, saved, path)})
             return self
         beside = beside_accepted(project, self._judgments, evaluation, self.recorded)
         if beside is None:
@@ -104,7 +107,9 @@ class SearchQuality:
             pytest.fail(f"nothing is accepted for '{self._name}' yet: {where} does not exist.\n{_HOW}", pytrace=False)
         failed = [check.message for check in beside.failed_checks]
         if failed:
-            pytest.fail("\n".join([f"{self._name} is worse than accepted", *failed, *beside.notes]), pytrace=False)
+            doubts = [f"warning: {text}" for text in beside.gate.warnings] if beside.gate is not None else []
+            lines = [*doubts, f"{self._name} is worse than accepted", *failed, *beside.notes]
+            pytest.fail("\n".join(lines), pytrace=False)
         return self
 
     def at_least(self, measure: str, value: float) -> SearchQuality:
@@ -125,13 +130,21 @@ class SearchQuality:
             name = next(iter(evaluation))
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
-                f"{evaluation.describe_counts()}; Judged@10 {evaluation['Judged@10']:.4f}",
+                f"{evaluation.describe_counts()}{_judged_text(evaluation)}",
                 *(["", "the worst query:" if len(missed) == 1 else "the worst queries:"] if missed else []),
             ]
             for miss in missed:
                 lines += miss_lines(miss)
             pytest.fail("\n".join(lines), pytrace=False)
         return self
+
+
+def _judged_text(evaluation: Evaluation) -> str:
+    """How much of what was returned is judged: `Judged@10` also counts queries that returned nothing."""
+    from cranfield.words import percent
+
+    share = evaluation.facts("Judged@10").judged_share()
+    return "" if share is None else f"; {percent(share)} of the returned top 10 judged"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -65,6 +65,17 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 
+def percent(share: float) -> str:
+    """A share, never rounded to nothing or to all.
+
+    >>> percent(0.26), percent(0.001), percent(0.999), percent(1.0)
+    ('26%', 'under 1%', 'over 99%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
 def joined(names: Iterable[str], word: str) -> str:
     """Names in a sentence, with "and" or "or" before the last."""
     *first, last = names

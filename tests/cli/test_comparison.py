@@ -1,6 +1,7 @@
 """The commands compare, stability and gate, as people run them."""
 
 import json
+import re
 
 import pytest
 
@@ -179,6 +180,22 @@ def test_a_gate_says_which_file_is_missing_and_how_to_make_it(files):
     assert run(*call, cwd=files).returncode == 0
 
 
+def test_unseen_documents_widen_the_bounds(files):
+    command = ("compare", "qrels", "bad.run", "good.run", "-m", "nDCG@10")
+    plain, wider = (
+        json.loads(run(*command, *more, "--format", "json", cwd=files).stdout)["differences"][0]["reach"]
+        for more in ((), ("--unseen", "3"))
+    )
+    assert (plain["unseen"], wider["unseen"]) == (0, 3)
+    assert 0 < wider["low"] < plain["low"] == plain["high"] == wider["high"]
+    refused = run(*command, "--unseen", "3", "--no-bounds", cwd=files)
+    assert refused.returncode == 2
+    assert "--unseen: 3 belongs to the bounds of unjudged documents" in refused.stderr
+    assert run(*command, "--unseen", "-1", cwd=files).returncode == 2
+    page = run("report", "qrels", "bad.run", "good.run", "--unseen", "3", "--no-charts", "-o", "-", cwd=files).stdout
+    assert "returned, and 3 for each query that they did not, cannot reverse the difference" in page
+
+
 def test_one_run_is_not_compared(files):
     done = run("compare", "qrels", "good.run", cwd=files)
     assert done.returncode == 2
@@ -194,3 +211,27 @@ def test_json_gives_canonical_names_for_names_of_other_tools(files):
         "hit_rate@5": "Success@5"
     }
     assert "canonical_names" not in json.loads(run(*call, "-m", "RR", cwd=files).stdout)
+
+
+def test_compare_by_segment(files):
+    (files / "segments.tsv").write_text("".join(f"{q}\t{'few' if q > 22 else 'many'}\n" for q in range(1, 25)))
+    (files / "qrels").write_text("".join(f"{q} 0 r 1\n" for q in range(1, 25)))
+    for name, ranking in (("good", "rxy"), ("bad", "xry"), ("worst", "xyr")):
+        lines = [f"{q} Q0 {d} {i} {-i} t\n" for q in range(1, 25) for i, d in enumerate(ranking if q > 1 else "xry", 1)]
+        (files / f"{name}.run").write_text("".join(lines))
+    command = ("compare", "qrels", "bad.run", "good.run", "-m", "RR", "--by", "segments.tsv")
+    done = run(*command, cwd=files)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.split("By segment: good vs bad, RR\n")[1]
+    assert re.search(r"few +2 .* +- +-\n", text)
+    assert re.search(r"▲ many +22 +0.5000 +0.9773 +\+0.4773 ", text)
+    assert "Fewer than two segments have enough queries to tell whether the effect differs." in text
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    found = json.loads(run(*command, "--format", "json", cwd=files).stdout)
+    assert found["segments"]["queries"] == {"few": 2, "many": 22}
+    assert found["segments"]["differences"][0]["low"] is None
+    assert "| RR | good - bad |" in run(*command, "--format", "markdown", cwd=files).stdout
+    refused = run(*command, "--format", "latex", cwd=files)
+    assert (refused.returncode, "--by cannot be used with --format latex" in refused.stderr) == (2, True)
+    several = run("compare", "qrels", *(f"{name}.run" for name in ("bad", "good", "worst")), *command[4:], cwd=files)
+    assert several.stdout.count("By segment: ") == 3

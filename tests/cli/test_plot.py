@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from cranfield.look import DARK
 from tests.program import run
 
@@ -43,3 +45,17 @@ def test_a_run_is_highlighted_and_a_picture_is_dark(files):
     assert "there is no run 'none' to highlight.\nHint: runs are good, bad" in done.stderr
     done = run("plot", "scatter", "qrels", "good.run", "bad.run", "--highlight", "bad", "-o", "x.json", cwd=files)
     assert "highlight belongs to the charts 'precision-recall'" in done.stderr
+
+
+def test_names_of_any_characters_are_drawn(tmp_path):
+    pytest.importorskip("vl_convert")
+    names = {"q\0": {"a": 1}, "q\x1b[2J": {"b": 1}, "q\ufffe \\u0001": {"c": 1}}
+    (tmp_path / "qrels.json").write_text(json.dumps(names), encoding="utf-8")
+    for run_name in ("one", "two"):
+        (tmp_path / f"{run_name}.json").write_text(json.dumps(names), encoding="utf-8")
+    for ending in ("svg", "png", "pdf"):
+        file = f"chart.{ending}"
+        done = run("plot", "difference", "qrels.json", "one.json", "two.json", "-o", file, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / file).stat().st_size > 1000
+    assert r"q\u001b[2J" in (tmp_path / "chart.svg").read_text(encoding="utf-8")

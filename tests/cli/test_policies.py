@@ -102,7 +102,7 @@ def test_a_gate_config_can_declare_judgments_complete(files):
         'qrels = "qrels"\nbaseline = "old.run"\ncandidate = "new.run"\nmeasures = ["RR"]\ncomplete = true\n'
     )
     done = run("gate", "--config", "gate.toml", cwd=files)
-    assert "100% of the retrieved documents judged, previously 100%" in " ".join(done.stdout.split())
+    assert "100% of the returned documents judged, previously 100%" in " ".join(done.stdout.split())
     (files / "gate.toml").write_text('complete = "yes"\n')
     assert run("gate", "--config", "gate.toml", cwd=files).returncode == 2
 

@@ -72,7 +72,9 @@ def test_unknown_ids_and_empty_rankings_fail_the_test(project):
 def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     run(project, "test")
     run(project, "accept")
-    assert sorted(path.name for path in (project / "baseline").iterdir()) == ["mine.json", "mine.run.tsv.gz"]
+    values, kept = sorted((project / "baseline").iterdir())
+    assert values.name == "mine.json"
+    assert kept.name == f"mine@{json.loads(values.read_text())['run_sha256'][:16]}.run.tsv.gz"
     (project / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n3 0 c 1\n")
     assert "the judgments have changed since the last test" in run(project, "accept").stderr
     done = run(project, "test")
@@ -87,7 +89,7 @@ def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     assert "1 query is new since then and not compared: 4" in output, more.stderr
     assert "RR stayed at 0.8333: not worse" in output  # over the three queries; with the new one it is 0.75
     assert more.stdout.splitlines()[1].split()[:2] == ["mine", "0.7500"]
-    (project / "baseline" / "mine.run.tsv.gz").unlink()
+    kept.unlink()
     lost = run(project, "test")
     assert lost.returncode == 2
     assert "the accepted run is missing" in lost.stderr

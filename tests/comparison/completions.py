@@ -10,18 +10,19 @@ from cranfield import Judgments, evaluate
 LEVELS = (0, 1, 2)
 
 
-def unjudged(judged, *rankings):
-    """Documents of the rankings that were not judged, or only pooled."""
-    return [document for document in dict.fromkeys(itertools.chain(*rankings)) if judged.get(document, -1) < 0]
+def unjudged(judged, *rankings, unseen=0):
+    """Documents of the rankings that were not judged, or only pooled; and so many others that are in none of them."""
+    retrieved = [document for document in dict.fromkeys(itertools.chain(*rankings)) if judged.get(document, -1) < 0]
+    return [*retrieved, *(f"unseen {at}" for at in range(unseen))]
 
 
-def differences_of(measures, judged, baseline, run, completions):
+def differences_of(measures, judged, baseline, run, completions, unseen=0):
     """run - baseline by each measure, for each way to judge the unjudged documents: a tuple of grades, or a dict.
 
     Several measures are hardly slower than one.
     """
     complete = {each: each.replace(judged_only=False) for each in measures}  # in a completion, every document is judged
-    missing = unjudged(judged, baseline, run)
+    missing = unjudged(judged, baseline, run, unseen=unseen)
     qrels = {
         str(at): {**judged, **(grades if isinstance(grades, dict) else dict(zip(missing, grades, strict=True)))}
         for at, grades in enumerate(completions)
@@ -40,10 +41,12 @@ def sufficient_grades(measure, levels):
     return tuple(levels)
 
 
-def all_differences(measures, judged, baseline, run, levels):
-    """run - baseline for all completions, by measure."""
-    missing = unjudged(judged, baseline, run)
-    return differences_of(measures, judged, baseline, run, itertools.product(levels, repeat=len(missing)))
+def all_differences(measures, judged, baseline, run, levels, unseen=0):
+    """run - baseline for all completions, by measure; `unseen` documents that neither run has get grades, too."""
+    of_retrieved = itertools.product(levels, repeat=len(unjudged(judged, baseline, run)))
+    of_unseen = itertools.combinations_with_replacement(levels, unseen)  # their order makes no difference
+    completions = ((*one, *other) for one, other in itertools.product(of_retrieved, of_unseen))
+    return differences_of(measures, judged, baseline, run, completions, unseen)
 
 
 def random_differences(measures, judged, baseline, run, levels, count, seed):

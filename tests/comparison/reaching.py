@@ -18,9 +18,9 @@ def reach(one, other, measure="RR", qrels=JUDGED, **options):
     return difference
 
 
-def reaches_of_one_query(measures, judged, baseline, run, **options):
+def reaches_of_one_query(measures, judged, baseline, run, unseen=0, **options):
     runs = [evaluate({"q": judged}, {"q": ranking}, measures, **options) for ranking in (baseline, run)]
-    return Reaches(runs, [(0, 1)], ["q"])
+    return Reaches(runs, [(0, 1)], ["q"], unseen=unseen)
 
 
 def reach_of_one_query(measure, judged, baseline, run, **options):

@@ -54,4 +54,4 @@ def test_infap_is_bounded_by_all_completions():
     [difference] = compare(judged(-1), {"one": one, "other": other}, "infAP")
     values = [[evaluate(judged(grade), run, "infAP")["infAP"] for run in (one, other)] for grade in (0, 1)]
     ends = sorted(after - before for before, after in values)
-    assert difference.reach == (pytest.approx(ends[0]), pytest.approx(ends[1], abs=1e-4), True)
+    assert difference.reach[:3] == (pytest.approx(ends[0]), pytest.approx(ends[1], abs=1e-4), True)

@@ -1,15 +1,23 @@
 """gate: what passes, what does not, and how often it is wrong."""
 
+import inspect
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from cranfield import ComparisonError, Evaluation, Policy, evaluate, gate
-from cranfield.comparison.gating import detectable_drop
+from cranfield.cli.gate import SETTINGS
+from cranfield.comparison.significance import TESTS, Settings
+from cranfield.evaluation.estimating import Columns
+from cranfield.show.gate_text import gate_text
+from cranfield.systems.project import GATE
 from tests.comparison.made import qrels_for, run_of_ranks
+from tests.comparison.populations import skewed_population
 
 N = 30
 QRELS = qrels_for(N)
@@ -92,7 +100,7 @@ def test_changed_inputs_are_refused(tmp_path):
         {"correction": "x"},
         {"permutations": 0},
         {"non_inferiority": 0},
-        {"correction": "max-t"},  # it would be Bonferroni's under another name
+        {"correction": "max-t", "test": "sign"},
         {"tolerance": -1},
         {"tolerance": {"AP": 0.1}},
         {"max_worse_queries": -1},
@@ -152,12 +160,85 @@ def test_an_equally_good_candidate_is_stopped_with_probability_alpha(test):
     assert abs(stopped / times - 0.1) < 4 * math.sqrt(0.09 / times)
 
 
+def test_what_a_drop_is_tested_against():
+    """By default that there is a drop at all; the tolerance only if asked for."""
+    usual, strict = (gate(QRELS, GOOD, WORSE, "RR", tolerance=0.2, beyond_tolerance=beyond) for beyond in (False, True))
+    assert not usual
+    assert re.fullmatch(
+        r"RR fell from 0\.7500 to 0\.\d{4}: by more than the tolerance of 0\.2, and significantly more than 0 "
+        r"\(one-sided p < 0\.0001\)",
+        usual.checks[0].message,
+    )
+    told = "significantly more than the tolerance of 0.2 (one-sided p "
+    assert told in strict.checks[0].message
+    drop = evaluate(QRELS, GOOD, "RR").column("RR") - evaluate(QRELS, WORSE, "RR").column("RR")
+    assert strict.measures[0].p_worse == pytest.approx(stats.ttest_1samp(drop, 0.2, alternative="greater").pvalue)
+    assert strict.passed == (strict.measures[0].p_worse > 0.05)
+    assert strict.measures[0].p_better == usual.measures[0].p_better
+    assert strict.measures[0].detectable > usual.measures[0].detectable
+    noise = gate(QRELS, GOOD, ONE_WORSE, "RR", tolerance=0.01).checks[0].message
+    assert "by more than the tolerance of 0.01, but not significantly more than 0" in noise
+    noise = gate(QRELS, GOOD, ONE_WORSE, "RR", tolerance=0.01, beyond_tolerance=True).checks[0].message
+    assert "not significantly more than the tolerance of 0.01" in noise
+
+
+def test_the_drop_of_a_measure_of_which_less_is_better_is_a_rise():
+    worse = gate(QRELS, GOOD, WORSE, "E", detect=0.1)
+    assert failed(worse) == ["E does not rise"]
+    assert re.search(r"A true rise of 0\.\d{4} would be stopped 80% of the time; one of 0\.1, \d+%\.", gate_text(worse))
+
+
+def test_gates_share_alpha():
+    one, month = (gate(QRELS, GOOD, ONE_WORSE, "RR", alpha=0.2, gates=gates) for gates in (1, 30))
+    assert one.measures[0].p_worse == month.measures[0].p_worse
+    assert (one.passed, month.passed) == (False, True)
+    assert month.measures[0].detectable > one.measures[0].detectable
+    assert "at alpha 0.2, for drops shared by 30 gates (0.0067 each)" in " ".join(gate_text(month).split())
+    for wrong in ({"gates": 0}, {"detect": 0}, {"detect": math.inf}):
+        with pytest.raises(ComparisonError):
+            gate(QRELS, GOOD, GOOD, "RR", **wrong)
+
+
+def test_which_p_values_are_corrected():
+    text = " ".join(gate_text(gate(QRELS, GOOD, WORSE, "RR P@1", non_inferiority=0.1)).split())
+    assert "p of a drop corrected over 2 measures (Holm); p of non-inferiority needs no correction, since every" in text
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "bonferroni", "none"])
+def test_the_detectable_drop_depends_on_the_correction(correction):
+    """Of four measures, three of which drop for certain; Holm's and BH's last step is at alpha."""
+    [alone] = gate(QRELS, GOOD, ONE_WORSE, "RR").measures
+    seen = gate(QRELS, GOOD, {**WORSE, "29": ["x1"]}, "RR P@1 AP R@1", correction=correction).measures[0]
+    several = gate(QRELS, GOOD, {**WORSE, "29": ["x1"]}, "RR").measures[0]
+    assert alone.detectable < several.detectable
+    ratio = seen.detectable / several.detectable
+    assert ratio == pytest.approx(1, abs=0.01) if correction != "bonferroni" else ratio > 1.15
+
+
 @pytest.mark.usefixtures("decision_only")
-@pytest.mark.parametrize("tolerance", [0.0, 0.1])
-def test_the_detectable_drop_is_stopped_80_percent_of_the_time(tolerance):
-    [pair] = evaluations(1, 1)
-    # The spread of the differences is the true one, as if it were known.
-    drop = detectable_drop(0.1 * math.sqrt(2), len(pair[0].query_ids), tolerance, 0.05)
-    times = 800
-    stopped = sum(not gate(None, *pair, "RR", tolerance=tolerance) for pair in evaluations(2, times, drop))
-    assert abs(stopped / times - 0.8) < 4 * math.sqrt(0.16 / times)
+@pytest.mark.parametrize("kind", ["graded", "rr"])
+def test_how_often_a_month_of_gates_stops_a_harmless_change(kind):
+    """What docs/guides/ci-gate.md says: thirty changes that neither help nor hurt, each against the accepted result."""
+    chance, months, base = np.random.default_rng(7), [], evaluate(QRELS, GOOD, "RR")
+    for seed in range(100):
+        population = skewed_population(kind, 31, seed, queries=1000)
+        population -= population.mean(axis=0)  # no system is better than another
+        sample = population[chance.integers(0, len(population), 60)]
+        p = TESTS["t"].outcome(Columns(sample[:, :1] - sample[:, 1:]), Settings(0.05, 0, 0)).greater
+        months.append([(p <= level).any() for level in (0.05, 0.05 / 30)])
+    apart, shared = np.mean(months, axis=0)
+    assert 0.25 < apart < 0.5
+    assert shared < 0.1
+    [measure], values = base.measures, sample[:N]  # the gate decides in the same way
+    p = TESTS["t"].outcome(Columns(values[:, :1] - values[:, 1:]), Settings(0.05, 0, 0)).greater
+    runs = [replace(base, run=str(at), _columns={measure: column}) for at, column in enumerate(values.T)]
+    for gates in (1, 30):
+        passed = [gate(None, runs[0], run, "RR", gates=gates).passed for run in runs[1:]]
+        assert passed == (p > 0.05 / gates).tolist()
+
+
+def test_what_decides_can_be_set_in_every_file():
+    """The settings of cranfield.toml, which `cranfield test` and the pytest fixture take, and those of the gate's."""
+    decides = {"tolerance", "beyond_tolerance", "alpha", "gates", "detect", "minimum", "non_inferiority"}
+    assert decides <= {*GATE} & {*SETTINGS} & {*inspect.signature(gate).parameters}
+    assert {*GATE} <= {*inspect.signature(gate).parameters}

@@ -2,12 +2,14 @@
 
 import json
 from html import unescape
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cranfield import compare, evaluate, gate, open_collection, open_system, record, write_comparison
+from cranfield.comparison.comparing import differences_of
 from cranfield.comparison.families import Procedure, family_outcomes
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.pairing import Paired
@@ -15,6 +17,7 @@ from cranfield.comparison.significance import TESTS, Settings
 from cranfield.evaluation.estimating import Columns
 from cranfield.measures import parse_measure
 from tests import program
+from tests.comparison.populations import skewed_population
 
 RR = parse_measure("RR")
 
@@ -78,7 +81,7 @@ def paired(table):
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("test", TESTS)
 def test_interval_and_p_value_never_contradict_each_other(test, correction):
-    if correction == "max-t" and not TESTS[test].studentised:
+    if correction == "max-t" and not TESTS[test].takes_max_t:
         correction = "bonferroni"
     chance = np.random.default_rng(3)
     for _ in range(6):
@@ -118,16 +121,33 @@ def test_non_inferiority_must_be_shown_within_the_margin():
     assert outcome.greater[0] == pytest.approx(0.002662, abs=1e-6)
     qrels = {str(q): {"a": 1} for q in range(12)}
     same = {str(q): ["a"] if q % 2 else ["x", "a"] for q in range(12)}
-    [equal] = compare(qrels, {"old": same, "new": dict(same)}, "RR", margin=0.01)
-    assert equal.headline == "No difference"
-    assert (equal.within.not_worse <= 0.05, equal.within.equivalent <= 0.05) == (True, True)
+    # Of 12 equal queries no one knows what others are like; what is shown is what the interval leaves.
+    for margin in (0.01, 0.22, 0.23):
+        [equal] = compare(qrels, {"old": same, "new": dict(same)}, "RR", margin=margin)
+        assert equal.headline == "No difference"
+        assert equal.within.not_worse == equal.within.equivalent == pytest.approx((1 - margin) ** 12)
+        assert (equal.within.not_worse <= 0.05) == (-margin <= equal.low)
     few = {**same, "0": ["x", "y", "z", "a"]}
     [noisy] = compare(qrels, {"old": same, "new": few}, "RR", margin=0.01)
     assert noisy.headline == "Too close to call"  # which does not show that the new run is as good
     assert noisy.within.not_worse > 0.05
     assert not gate(qrels, same, few, "RR", non_inferiority=0.01).passed
     assert gate(qrels, same, few, "RR").passed
-    assert gate(qrels, same, same, "RR", non_inferiority=0.01).passed
+    unchanged = gate(qrels, same, same, "RR", non_inferiority=0.01)
+    assert unchanged.passed
+    assert unchanged.checks[-1].message == "RR is the same on every query: non-inferiority needs no proof"
+
+
+def test_what_is_shown_about_a_margin_agrees_with_the_intervals_of_a_family():
+    values = skewed_population("rr", 6, 1)[:20]
+    values[:, 1] = values[:, 0]
+    pairs = list(combinations(range(6), 2))
+    for margin in (0.02, 0.05, 0.1, 0.2, 0.4):
+        procedure = Procedure("t", "max-t", 0.05, 2000, 0, margin=margin)
+        [(_, found)] = differences_of(paired(values), [[RR]], pairs, procedure)
+        for each in found:
+            assert each.within.not_worse <= 0.05 or each.low < -margin
+            assert each.within.equivalent <= 0.05 or each.low < -margin or each.high > margin
 
 
 def test_a_good_change_passes_a_gate_that_counts_queries():

@@ -12,6 +12,7 @@ from cranfield import (
     Judgments,
     MeasureError,
     Policy,
+    catalogue,
     evaluate,
     open_collection,
     open_system,
@@ -22,7 +23,8 @@ from cranfield.comparison.stability import DESIGNS
 from cranfield.io.source import open_source
 from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.ranking import rank_run
-from cranfield.ranks.tables.ranks import without
+from cranfield.ranks.tables.ranks import only_pooled, without
+from cranfield.show.stability_text import stability_text
 from tests.comparison.made import qrels_for, random_runs
 from tests.measures.test_catalogue import VARIANTS
 
@@ -184,3 +186,73 @@ def test_measures_with_a_cutoff_agree_with_evaluate(measure, policy):
     [row] = stability(QRELS, RUNS, measure, [0.0], repeats=1, policy=policy).rows
     means = [evaluate(QRELS, run, measure, policy=policy)[measure] for run in RUNS.values()]
     assert row.mean == row.complete == pytest.approx(np.mean(means))
+
+
+# Measures that infer what was pooled from what was judged.
+
+RANKED = [each for each in VARIANTS if each.definition.aggregate == "mean"]
+INFERRING = [each for each in catalogue().values() if each.infers_pooled]
+
+
+def random_grades(chance):
+    return {q: {d: int(chance.integers(-1, 3)) for d in judged} for q, judged in QRELS.items()}
+
+
+@pytest.mark.parametrize("measure", RANKED, ids=str)
+def test_measures_that_infer_what_was_pooled_say_so(measure):
+    """Only to them does it make a difference whether a document without a judgment was pooled."""
+    chance = np.random.default_rng(2)
+    differs = False
+    for run in RUNS.values():
+        judgments = Judgments.read(random_grades(chance))
+        table = rank_run(judgments, open_source(run, "run"), Policy())
+        gone = chance.random(len(judgments.grades)) < 0.5
+        [fewer], [pooled] = without([table], gone | (judgments.grades < 0)), only_pooled([table], gone)
+        differs |= measure(fewer).tolist() != pytest.approx(measure(pooled).tolist())
+    assert differs == (measure.definition.infers_pooled and not dict(measure.parameters).get("judged_only"))
+
+
+@pytest.mark.parametrize("measure", [each.name for each in INFERRING])
+def test_removed_judgments_stay_in_the_pool_of_measures_that_infer(measure):
+    """The same as evaluating with grade -1 in their place."""
+    chance = np.random.default_rng(1)
+    qrels = {q: {d: int(chance.integers(-1, 3)) for d in judged} | {"r": 1} for q, judged in QRELS.items()}
+    judgments = Judgments.read(qrels)
+    found = stability(qrels, RUNS, measure, [0.4], repeats=2, seed=5)
+    draw = DESIGNS["per-query"](judgments, Policy())
+    generator = np.random.default_rng([5, round(0.4 * 1e9)])
+    means = []
+    for _ in range(2):
+        marked = {q: dict(judged) for q, judged in qrels.items()}
+        for row in np.flatnonzero(draw(0.4, generator)).tolist():
+            marked[judgments.query_ids[judgments.query[row]]][judgments.document_ids[row]] = -1
+        means.append([evaluate(marked, run, measure)[measure] for run in RUNS.values()])
+    assert found.rows[0].mean == pytest.approx(np.mean(means))
+    assert found.pooled == (measure,)
+    assert f"{measure} infers what was pooled from what was judged" in " ".join(stability_text(found).split())
+
+
+def test_removed_judgments_stay_in_their_strata():
+    qrels = {"q": {"top": {"a": 1, "b": 0}, "rest": {"c": 1, "d": 0, "e": -1, "f": 1}}}
+    run = {"q": list("abcdefg")}
+    found = stability(qrels, {"one": run}, "xinfAP", [0.5], repeats=30, seed=1)
+    possible = set()
+    for left in product([0, 1], repeat=6):
+        if left[0] + left[2] + left[5] in (1, 2) and left[1] + left[3] == 1:
+            kept = dict(zip("abcdef", left, strict=True))
+            marked = {s: {d: g if kept[d] else -1 for d, g in its.items()} for s, its in qrels["q"].items()}
+            possible.add(round(evaluate({"q": marked}, run, "xinfAP")["xinfAP"], 9))
+    repeats = [stability(qrels, {"one": run}, "xinfAP", [0.5], repeats=1, seed=s).rows[0].mean for s in range(8)]
+    assert {round(mean, 9) for mean in repeats} <= possible
+    assert found.rows[0].complete == pytest.approx(evaluate(qrels, run, "xinfAP")["xinfAP"])
+
+
+def test_inferred_ap_stays_where_ap_falls():
+    collection = open_collection("builtin")
+    system = open_system("sqlite", collection)
+    run = {query: dict(system.search(text, 100)) for query, text in collection.queries.items()}
+    rows = {row.measure: row for row in stability(collection.qrels, [run], "AP infAP xinfAP", [0.5], repeats=10).rows}
+    change = {name: row.mean / row.complete - 1 for name, row in rows.items()}
+    assert change["AP"] < -0.15
+    assert abs(change["infAP"]) < 0.04
+    assert abs(change["xinfAP"]) < 0.08

@@ -6,9 +6,19 @@ import pickle
 import numpy as np
 import pytest
 
-from cranfield import Policy, catalogue, compare, compare_evaluations, evaluate, parse_measure
+from cranfield import (
+    ComparisonError,
+    InputError,
+    Policy,
+    catalogue,
+    compare,
+    compare_evaluations,
+    evaluate,
+    parse_measure,
+)
 from cranfield.comparison import unjudged
 from cranfield.comparison.unjudged import Reaches
+from cranfield.show.comparison_text import comparison_text
 from tests.comparison.reaching import JUDGED, SECOND, larger, reach
 
 # Cases whose answer is evident.
@@ -17,14 +27,14 @@ from tests.comparison.reaching import JUDGED, SECOND, larger, reach
 def test_without_unjudged_documents_nothing_moves():
     difference = reach(["n", "r"], ["r", "n"])
     assert difference.difference == 0.25
-    assert difference.reach == (0.25, 0.25, True)
+    assert difference.reach[:3] == (0.25, 0.25, True)
     assert difference.could_reverse is False
 
 
 def test_an_unjudged_document_on_top_can_reverse():
     # "one" has RR 1/2 of "r" at rank 2; if u is relevant it has 1, as much as the other: it draws level at most.
     level = reach(["u", "r"], ["r", "n"])
-    assert level.reach == (0.0, 0.25, True)
+    assert level.reach[:3] == (0.0, 0.25, True)
     assert level.could_reverse is False
     # Now "other" has "r" at rank 2 below a judged document: u could put "one" ahead.
     behind = reach(["u", "n", "r"], ["n", "r"])
@@ -53,7 +63,7 @@ def test_a_shared_document_has_one_grade():
     shared = reach(["u", "n", "r"], ["u", "r", "n"])
     assert shared.difference > 0
     assert shared.could_reverse is False
-    assert shared.reach == (0.0, pytest.approx((1 / 2 - 1 / 3) / 2), True)
+    assert shared.reach[:3] == (0.0, pytest.approx((1 / 2 - 1 / 3) / 2), True)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +71,7 @@ def test_a_shared_document_has_one_grade():
 )
 def test_a_run_cannot_beat_itself(measure):
     [difference] = compare("builtin:qrels", {"one": "builtin:meaning", "same": "builtin:meaning"}, measure)
-    assert difference.reach == (0.0, 0.0, True)
+    assert difference.reach[:3] == (0.0, 0.0, True)
     assert difference.could_reverse is False
 
 
@@ -85,7 +95,7 @@ def test_rankings_judged_down_to_the_cutoff_do_not_move(measure):
 def test_unjudged_documents_below_the_cutoff_still_affect_recall():
     """u is deep in both runs; but if it is relevant, each has found a smaller share."""
     difference = reach(["n", "u"], ["r", "u"], "R@1")
-    assert difference.reach == (0.25, 0.5, True)
+    assert difference.reach[:3] == (0.25, 0.5, True)
 
 
 def test_an_infinite_reach_is_written_as_null():
@@ -93,8 +103,8 @@ def test_an_infinite_reach_is_written_as_null():
     found = compare(
         {"1": judged, "2": judged}, {"a": dict.fromkeys("12", baseline), "b": dict.fromkeys("12", run)}, "YAAP"
     )
-    assert found.differences[0].reach == (-np.inf, np.inf, False)
-    assert found.to_dict()["differences"][0]["reach"] == {"low": None, "high": None, "exact": False}
+    assert found.differences[0].reach[:3] == (-np.inf, np.inf, False)
+    assert found.to_dict()["differences"][0]["reach"] == {"low": None, "high": None, "exact": False, "unseen": 0}
     assert found.to_json()
 
 
@@ -125,7 +135,7 @@ def test_only_some_pairs_and_queries_are_compared():
         (Policy(ties="file"), {"u": 1, "r": 1}, {"r": 1, "u": 1}, (["u", "r"], ["r", "u"])),
         (Policy(), {"u": 1, "r": 1}, {"r": 1, "u": 1}, (["u", "r"], ["u", "r"])),
         (Policy(ties="smaller_doc_id"), {"u": 1, "r": 1}, {"r": 2, "u": 1}, (["r", "u"], ["r", "u"])),
-        (Policy(ties="worst"), {"u": 1, "r": 1, "n": 1}, {"r": 2, "u": 1}, (["n", "u", "r"], ["r", "u"])),
+        (Policy(ties="worst"), {"u": 1, "r": 1, "n": 1}, {"r": 2, "u": 1}, (["u", "n", "r"], ["r", "u"])),
         (Policy(duplicates="last"), ["u", "r", "u"], ["r", "u"], (["r", "u"], ["r", "u"])),
     ],
 )
@@ -172,11 +182,73 @@ def test_measures_of_groups_may_have_any_value_if_documents_are_unjudged():
     """u may be about a subtopic of its own: then `one` found it, and `other` did not."""
     groups = {"1": {"s": {"r": 1}}, "2": {"s": {"r": 1}, "t": {"n": 1}}}
     runs = {"one": {"1": ["u"], **SECOND}, "other": {"1": ["r"], **SECOND}}
-    [difference] = compare(groups, runs, "alpha_nDCG@5")
-    assert difference.reach == (-0.5, 0.5, False)
+    [difference] = compare(groups, runs, "StRecall@5")
+    assert difference.reach[:3] == (-0.5, 0.5, False)
     [same] = compare(groups, {"one": runs["one"], "same": runs["one"]}, "alpha_nDCG@5")
-    assert same.reach == (0.0, 0.0, True)
+    assert same.reach[:3] == (0.0, 0.0, True)
 
 
 def test_every_measure_with_a_method_exists():
     assert set(unjudged.METHODS) <= set(catalogue())
+
+
+# Documents that neither run retrieved.
+
+
+def twenty(unseen=()):
+    """Judgments of 20 queries, and two runs, all judged: `new` wins where one document is relevant, `old` elsewhere."""
+    queries = [f"q{at}" for at in range(20)]
+    several = dict.fromkeys((f"b{rank}" for rank in range(10)), 3)
+    qrels = {
+        query: {"n": 0, **({"a": 3} if at < 15 else several)}
+        | (dict.fromkeys((f"u{rank}" for rank in range(12)), 3) if query in unseen else {})
+        for at, query in enumerate(queries)
+    }
+    old = {query: ["n"] if at < 15 else [*several] for at, query in enumerate(queries)}
+    new = {query: ["a"] if at < 15 else ["n"] for at, query in enumerate(queries)}
+    return qrels, {"old": old, "new": new}
+
+
+def test_documents_that_neither_run_retrieved_may_have_any_grade():
+    """Twelve of them of the highest grade in 15 queries reverse the difference: the bounds must allow for that."""
+    qrels, runs = twenty()
+    [plain] = compare(qrels, runs, "nDCG@10")
+    [wider] = compare(qrels, runs, "nDCG@10", unseen=12)
+    [truth] = compare(twenty([f"q{at}" for at in range(15)])[0], runs, "nDCG@10")
+    assert (plain.difference, truth.difference) == (0.5, pytest.approx(-0.085, abs=5e-4))
+    assert (plain.could_reverse, wider.could_reverse) == (False, True)
+    assert plain.reach[:3] == (0.5, 0.5, True)
+    assert plain.reach.documents == "unjudged documents the runs returned"
+    assert wider.reach[:3] == (pytest.approx(truth.difference), 0.5, True)
+    assert (plain.reach.unseen, wider.reach.unseen, wider.to_dict()["reach"]["unseen"]) == (0, 12, 12)
+
+
+def test_unseen_documents_could_reverse_what_all_judged_ones_cannot():
+    """The one run is better where little is known to be relevant, the other where much is."""
+    qrels = {"1": {"r": 1, "n": 0}, "2": {**dict.fromkeys(("a", "b", "c"), 1), "n": 0}}
+    runs = {"one": {"1": ["n"], "2": ["a", "b", "c"]}, "other": {"1": ["r"], "2": ["n", "a"]}}
+    [known] = compare(qrels, runs, "R@10")
+    [wider] = compare(qrels, runs, "R@10", unseen=1)
+    assert known.could_reverse is False
+    assert wider.could_reverse is True
+    truth = {**qrels, "1": {**qrels["1"], "u": 1}}  # which is one of the completions
+    [reversed_by_it] = compare(truth, runs, "R@10")
+    assert known.difference > 0 > reversed_by_it.difference >= wider.reach.low
+
+
+def test_sentences_say_which_documents_they_mean():
+    qrels, runs = JUDGED, {"one": {"1": ["u", "n", "r"], **SECOND}, "other": {"1": ["n", "r"], **SECOND}}
+    returned = "Unjudged documents the runs returned could reverse this ("
+    assert returned in comparison_text(compare(qrels, runs, "RR"), None)
+    some = "Unjudged documents the runs returned, and 3 for each query that they did not, could reverse this ("
+    assert some in " ".join(comparison_text(compare(qrels, runs, "RR", unseen=3), None).split())
+
+
+def test_unseen_documents_need_bounds_and_incomplete_judgments():
+    qrels, runs = twenty()
+    with pytest.raises(ComparisonError, match="unseen=2 belongs to the bounds of unjudged documents"):
+        compare(qrels, runs, "nDCG@10", unseen=2, bounds=False)
+    with pytest.raises(InputError, match="unseen=-1 is not a number of documents"):
+        compare(qrels, runs, "nDCG@10", unseen=-1)
+    with pytest.raises(InputError, match="unseen=2 contradicts complete judgments"):
+        compare(qrels, runs, "nDCG@10", unseen=2, policy=Policy(complete=True))

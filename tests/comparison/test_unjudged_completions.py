@@ -52,7 +52,7 @@ documents = [f"d{at}" for at in range(7)]
 
 
 @st.composite
-def cases(draw):
+def cases(draw, unjudged=5):
     """(judged, baseline, run): two rankings, one of which may be made from the other; grades from -1 (pooled) to 2."""
     one = draw(st.permutations(documents))[: draw(st.integers(1, 7))]
     other = list(one)
@@ -61,7 +61,7 @@ def cases(draw):
     else:
         at, to = (draw(st.integers(0, len(one) - 1)) for _ in range(2))
         other[at], other[to] = other[to], other[at]
-    known = draw(st.sets(st.sampled_from(documents), min_size=max(len({*one, *other}) - 5, 0)))
+    known = draw(st.sets(st.sampled_from(documents), min_size=max(len({*one, *other}) - unjudged, 0)))
     judged = {document: draw(st.integers(-1, 2)) for document in sorted(known)}
     return {**judged, "z": draw(st.integers(0, 2))}, one, other
 
@@ -80,8 +80,9 @@ def ends(differences):
 class Shared:
     """Cases shared by all measures; what is costly to find is found for all measures at once."""
 
-    def __init__(self, count):
-        self.cases = generated.drawn(cases(), count)
+    def __init__(self, count, unjudged=5, unseen=0):
+        self.cases = generated.drawn(cases(unjudged), count)
+        self.unseen = unseen
         self._ends = {}
         self._reaches = {}
 
@@ -90,13 +91,13 @@ class Shared:
         levels = levels_of(measure, self.cases[at])
         if (at, levels) not in self._ends:
             alike = [each for each in ALL if levels_of(each, self.cases[at]) == levels]
-            every = completions.all_differences(alike, *self.cases[at], levels)
+            every = completions.all_differences(alike, *self.cases[at], levels, self.unseen)
             self._ends[at, levels] = {each: ends(found) for each, found in every.items()}
         return self._ends[at, levels][measure]
 
     def reach(self, measure, at):
         if at not in self._reaches:
-            self._reaches[at] = reaches_of_one_query(ALL, *self.cases[at])
+            self._reaches[at] = reaches_of_one_query(ALL, *self.cases[at], unseen=self.unseen)
         return self._reaches[at].of(measure)[0]
 
     def assert_true_ends(self, measure, count):
@@ -119,18 +120,31 @@ def test_the_bounds_are_those_of_all_completions(measure, shared, examples):
     shared.assert_true_ends(measure, examples(15))
 
 
+@pytest.fixture(scope="module")
+def beyond(examples):
+    """The same with two documents that neither run retrieved."""
+    return Shared(examples(8), unjudged=3, unseen=2)
+
+
+@pytest.mark.parametrize("measure", ALL, ids=lambda measure: measure.name)
+def test_unseen_documents_may_have_any_grade_too(measure, beyond, examples):
+    beyond.assert_true_ends(measure, examples(8))
+
+
 @pytest.mark.parametrize("measure", COMPARED, ids=lambda measure: measure.name)
 def test_bounds_are_exact_for_any_measure_with_few_documents(measure, shared, examples):
     shared.assert_true_ends(measure, examples(4))
 
 
-@pytest.mark.parametrize("measure", [*EXACT, *SAFE, *COMPARED, LOSSES, SCALED], ids=lambda measure: measure.name)
-def test_the_bounds_hold_without_a_search_budget(measure, shared, examples, monkeypatch):
+@pytest.mark.parametrize("unseen", [False, True])
+@pytest.mark.parametrize("measure", ALL, ids=lambda measure: measure.name)
+def test_the_bounds_hold_without_a_search_budget(measure, unseen, shared, beyond, examples, monkeypatch):
     monkeypatch.setattr(unjudged, "BUDGET", 0)
     monkeypatch.setattr(stopping, "LEAST", 0)
-    for at, case in enumerate(shared.cases[: examples(4)]):
-        found = shared.reach(measure, at)
-        low, high = shared.ends(measure, at)
+    tried = beyond if unseen else shared
+    for at, case in enumerate(tried.cases[: examples(4)]):
+        found = tried.reach(measure, at)
+        low, high = tried.ends(measure, at)
         assert found.low <= low + 1e-11, case
         assert found.high >= high - 1e-11, case
         if found.exact:
@@ -191,14 +205,14 @@ def test_documents_beneath_a_cutoff_only_count(measure, long):
 
 @pytest.mark.parametrize("measure", SAFE[:4], ids=lambda measure: measure.name)
 @settings(max_examples=40, deadline=None)
-@given(case=cases(), together=st.booleans())
-def test_the_bound_of_gilmore_and_lawler_holds(measure, case, together):
+@given(case=cases(), together=st.booleans(), unseen=st.integers(0, 2))
+def test_the_bound_of_gilmore_and_lawler_holds(measure, case, together, unseen):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unjudged, "BUDGET", 65)  # enough for it, and too little for all completions
         patch.setattr(precisions, "SINGLY", 1 if together else 24)
         patch.setattr(precisions, "GROWTH", 2.0)
-        found = reach_of_one_query(measure, *case)
-    low, high = ends(completions.all_differences([measure], *case, levels_of(measure, case))[measure])
+        found = reach_of_one_query(measure, *case, unseen=unseen)
+    low, high = ends(completions.all_differences([measure], *case, levels_of(measure, case), unseen)[measure])
     assert low - 0.5 <= found.low <= low + 1e-11
     assert high + 0.5 >= found.high >= high - 1e-11
 

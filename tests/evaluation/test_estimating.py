@@ -19,6 +19,7 @@ from cranfield.evaluation.estimating import (
     deviation,
     estimator_of,
 )
+from tests.comparison.populations import missed_by_one_mean
 
 CHANCE = np.random.default_rng(5)
 
@@ -153,6 +154,14 @@ def test_intervals_of_weighted_means_hold_on_skewed_values(weights):
     assert 0.93 < held / draws < 0.97
 
 
+@pytest.mark.parametrize("kind", ["graded", "ap", "rr"])
+def test_intervals_of_one_mean_hold_less_often_where_queries_are_few(kind):
+    few, some, many = (missed_by_one_mean(kind, queries) for queries in (10, 20, 50))
+    assert few < 0.09
+    assert some < 0.075
+    assert 0.04 < many < 0.065
+
+
 @pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
 def test_intervals_over_groups_hold_where_queries_of_a_group_are_alike(shared):
     rng, draws = np.random.default_rng(8), 1000
@@ -192,13 +201,14 @@ def test_weighted_families_reject_no_more_than_they_may_where_runs_are_equal():
 def test_means_say_which_tests_they_support():
     for test in ("t", "bootstrap"):
         check_supported(WEIGHTED, test, "holm")
-    check_supported(PLAIN, "wilcoxon", "max-t")
+        check_supported(WEIGHTED, test, "max-t")
+    check_supported(CORRECTED, "t", "max-t")
     with pytest.raises(ComparisonError, match=r"test 'sign' cannot be used for weighted values|sign") as refused:
         check_supported(WEIGHTED, "sign", "holm")
     assert (refused.value.parameter, refused.value.value) == ("test", "sign")
     assert "it may be t, bootstrap" in refused.value.hint
     with pytest.raises(ComparisonError) as refused:
-        check_supported(CORRECTED, "t", "max-t")
+        check_supported(PLAIN, "wilcoxon", "max-t")
     assert (refused.value.parameter, refused.value.value) == ("correction", "max-t")
 
 

@@ -11,6 +11,7 @@ from cranfield.show.explanation_text import HEAD, explanation_text
 from cranfield.words import columns
 from tests import generated, oracle
 from tests.generated import trec_run
+from tests.growth import is_linear
 
 
 def test_the_table_of_discounts():
@@ -126,3 +127,11 @@ def test_the_gain_comes_from_the_first_measure_with_gains():
     assert [place.gain for place in other.positions] == [7, 3]
     assert "\ngain: exponential, as in nDCG(gain=exponential); not that of DCG, CG(gain={2:5})\n" in str(other)
     assert explain_grades([3], "P").gains == {}
+
+
+def test_time_grows_with_the_number_of_judged_documents():
+    def judged(size):
+        ids = [f"d{number}" for number in range(size)]
+        return {"q": {each: at % 3 for at, each in enumerate(ids)}}, {"q": ids[::2]}
+
+    assert is_linear(judged, lambda given: explain(*given, "q"), 4000)

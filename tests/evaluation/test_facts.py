@@ -6,8 +6,9 @@ from math import floor
 
 import pytest
 
-from cranfield import Evaluation, Policy, catalogue, evaluate, gate, parse_measure
+from cranfield import Evaluation, InputError, Policy, catalogue, evaluate, gate, parse_measure
 from cranfield.measures.registry import REQUIRED
+from tests.program import run
 
 TWO = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}
 BOTH = {"q1": ["a"], "q2": ["a"]}
@@ -218,3 +219,21 @@ def test_the_gate_reports_the_judged_share_at_the_cutoff_of_the_measure():
     assert [each.judged for each in result.measures] == [(1.0, 0.5), (0.5, 0.5)]
     assert [each.judged_depth for each in result.measures] == [2, None]
     assert json.loads(result.to_json())["measures"][0]["judged"] == [1.0, 0.5]
+
+
+def test_a_threshold_for_all_measures_counts_for_those_without_one(tmp_path):
+    qrels = {"1": {"a": 1, "b": 1, "c": 2}, "2": {"a": 1, "c": 2}}
+    result = evaluate(qrels, {"1": ["x", "a", "b"], "2": ["c"]}, "nDCG@10 P@10")
+    assert result.worst("nDCG@10", 1)[0].found_text == "2 of 3 relevant in the top 10"
+    assert result.worst("nDCG@10", 1, rel=2)[0].reason == "none of 1 relevant in the top 10; 1 of 3 retrieved unjudged"
+    assert result.worst("P@10", 1, rel=2) == result.worst("P@10", 1)  # it has a threshold of its own
+    result.save(tmp_path / "saved.json")
+    with pytest.raises(InputError, match="has no ranks"):
+        Evaluation.load(tmp_path / "saved.json").worst("nDCG@10", rel=2)
+
+
+def test_the_worst_queries_are_told_by_the_given_threshold(tmp_path):
+    (tmp_path / "q").write_text("1 0 a 1\n1 0 b 1\n1 0 c 2\n")
+    (tmp_path / "r").write_text("1 Q0 x 1 3 t\n1 Q0 a 2 2 t\n1 Q0 b 3 1 t\n")
+    for options, text in (((), "2 of 3 relevant"), (("--rel", "2"), "none of 1 relevant")):
+        assert text in run("evaluate", "q", "r", "--worst", "1", *options, cwd=tmp_path).stdout

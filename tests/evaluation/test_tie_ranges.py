@@ -1,7 +1,9 @@
 """If the order of ties decides a value, its range goes from the worst to the best order."""
 
 import json
+from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from cranfield import Evaluation, Policy, catalogue
 from cranfield.measures import registry
 from cranfield.ranks import ranking
 from tests import generated
-from tests.measures.test_catalogue import OTHERS, _has
+from tests.measures.test_catalogue import OTHERS, VARIANTS, _has
 
 MEASURES = [
     definition(**{name: OTHERS[name][1] for name, default in definition.defaults.items() if not _has(default)})
@@ -41,6 +43,42 @@ def test_the_range_goes_from_the_worst_to_the_best_order(ties, rest, collection)
         assert result.tie_range(measure) == (min(ends), max(ends)), measure
         if ties in ("doc_id", "smaller_doc_id"):
             assert (f" {measure} " in result.tie_warning) == (abs(ends[0] - ends[1]) > 1e-9)
+
+
+# These do not always reward a better order.
+UNBOUNDED = {"infAP", "PairAccuracy", "G", "BPM"}
+
+
+def bounded(measure):
+    chosen = dict(measure.parameters)
+    falling = str(chosen.get("gain")) == "{1:3,2:1.5}"
+    residual = measure.definition.name == "INST" and chosen.get("view") == "residual"
+    above = measure.definition.name == "Q" and (chosen.get("rel", 1) > 1 or "gain" in chosen)
+    return measure.definition.name not in UNBOUNDED and not falling and not residual and not above
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_other_order_gives_a_value_between_the_worst_and_the_best(seed):
+    """All orders of a tie are tried, also of documents without a judgment."""
+    chance = np.random.default_rng(seed)
+    measures = [each for each in VARIANTS if bounded(each)]
+    names = "abcdef"
+    judged = {d: int(chance.integers(-1, 4)) for d in names if chance.random() < 0.6} | {"z": 1}
+    shuffled = chance.permutation(list(names)).tolist()
+    scores = {d: 5.0 if 1 <= at < 5 else 10.0 - at for at, d in enumerate(shuffled)}
+    worst, best = (
+        cranfield.evaluate({"q": judged}, {"q": scores}, measures, policy=Policy(ties=ties))
+        for ties in ("worst", "best")
+    )
+    orders = [{**scores, **{d: 5.0 - at / 100 for at, d in enumerate(order)}} for order in permutations(shuffled[1:5])]
+    tried = dict(enumerate(orders))
+    values = cranfield.evaluate(
+        dict.fromkeys(map(str, tried), judged), {str(at): run for at, run in tried.items()}, measures
+    )
+    for measure in measures:
+        low, high = sorted((worst.column(measure)[0], best.column(measure)[0]))
+        column = values.column(measure)
+        assert low - 1e-9 <= column.min() <= column.max() <= high + 1e-9, measure
 
 
 def test_the_warning_names_measures_and_their_ranges():
@@ -132,7 +170,8 @@ def test_the_range_is_none_if_it_is_unknown(tmp_path):
         result.tie_range("AP")
     result.save(tmp_path / "saved.json")
     loaded = Evaluation.load(tmp_path / "saved.json")
-    assert loaded.tie_range("RR") is None
+    assert loaded.tie_range("RR") == result.tie_range("RR")
+    assert loaded.tie_range("Judged@10") is None
     assert loaded.warnings == result.warnings
     lengths = dict.fromkeys("abcxyz", 2.0)
     assert cranfield.evaluate(QRELS, TIED, "RR TBG", lengths=lengths).tie_range("TBG") is None

@@ -299,8 +299,6 @@ def test_measures_and_policies_that_cannot_be_corrected_are_refused(prepared):
     with pytest.raises(MeasureError, match="needs judgments with groups"):
         corrected(prepared, "alpha_nDCG@10")
     with pytest.raises(ComparisonError, match="cannot be used for corrected values"):
-        compare(by(prepared), RUNS, correction="max-t")
-    with pytest.raises(ComparisonError, match="cannot be used for corrected values"):
         compare(by(prepared), RUNS, test="wilcoxon")
     evaluation = corrected(prepared)["bm25"]
     for ask in (
@@ -381,14 +379,14 @@ def test_sentences_name_the_model_and_the_family(prepared, tmp_path):
     compared = compare(by(prepared), {"bm25": Evaluation.load(saved), "dense": RUNS["dense"]}, "AP P@5", family="all")
     assert str(compared).endswith(
         "gpt corrected by people on 12 of 40 queries; t-test of the corrected difference, two-sided; "
-        "Bonferroni over a family of 2 (1 pair × 2 measures)"
+        "bootstrapped max-t (2,000 draws of the queries, seed 0) over a family of 2 (1 pair × 2 measures)"
     )
     people = "gpt corrected by people on 12 of 40 queries"
     assert f"{people}; 40 queries" in str(corrected(prepared)["bm25"])
     assert f"dense against bm25, {people}: passed" in str(gate(by(prepared), saved, {**RUNS["dense"]}, "AP")).replace(
         "candidate", "dense"
     )
-    assert "Bonferroni over a family of 2" in " ".join(comparison_text(compared).split())
+    assert "seed 0) over a family of 2" in " ".join(comparison_text(compared).split())
     plain = compare(PEOPLE, {**RUNS, "third": RUNS["bm25"]}, "AP", correction="none", bounds=False)
     assert not any("corrected for" in pair.sentence for pair in plain)
 

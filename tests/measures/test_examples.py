@@ -127,9 +127,13 @@ def test_user_models():
 
 
 def test_compatibility():
+    # as ir_measures has it, and as the program of the authors does
     qrels, run = {"q": {"a": 2, "b": 0, "c": 1}}, {"q": ["c", "b", "a"]}
-    for measure, expected in {"Compat": 0.421946, "Compat(p=0.8, normalize=False)": 0.338798}.items():
+    shallow = {"Compat(depth=rankings)": 0.421946, "Compat(p=0.8, normalize=False, depth=rankings)": 0.338798}
+    for measure, expected in shallow.items():
         assert evaluate(qrels, run, [measure])[measure] == pytest.approx(expected, abs=5e-7)
+    assert value("Compat", [1, 0], missed=[1]) == pytest.approx(0.594, abs=5e-4)
+    assert value("Compat(depth=rankings)", [1, 0], missed=[1]) == pytest.approx(0.756, abs=5e-4)
 
 
 def test_gains_agree_on_binary_grades():

@@ -39,6 +39,17 @@ def test_measures_equal_their_oracle(measures, collection, ties):
         total = math.fsum(expected.values())
         mean = total if measure.definition.aggregate == "sum" else total / len(expected)
         assert result[measure] == pytest.approx(mean, abs=1e-12), measure
+        low, high = measure.definition.range
+        assert all(low <= value <= high + 1e-12 for value in result.column(measure)), measure
+
+
+def test_a_ranking_better_than_the_greedy_ideal_is_above_1_and_within_the_range():
+    """All three documents are about two subtopics; the greedy choice of c first leaves two of them for later."""
+    qrels = {"q": {"1": {"a": 1, "c": 1}, "2": {"a": 1}, "3": {"b": 1, "c": 1}, "4": {"b": 1}}}
+    found = evaluate(qrels, {"q": ["b", "a"]}, "alpha_nDCG(alpha=1)@2 nERR_IA(alpha=1)@2")
+    assert dict(found) == pytest.approx({"alpha_nDCG(alpha=1)@2": 1.2398125, "nERR_IA(alpha=1)@2": 1.2})
+    assert all(found.definition(name).range == (0, pytest.approx(1.5819767)) for name in found)
+    assert found.bounds("alpha_nDCG(alpha=1)@2").high == found["alpha_nDCG(alpha=1)@2"]  # all judged
 
 
 @names

@@ -52,6 +52,8 @@ def test_measures_equal_their_oracle(measures, collection, ties):
     for measure in measures:
         expected = oracle_grouped.values(measure, qrels, run, ties)
         assert result.by_query(measure) == pytest.approx(expected, rel=1e-9, abs=1e-12), measure
+        low, high = measure.definition.range
+        assert all(low <= value <= high + 1e-12 for value in result.column(measure)), measure
 
 
 @names
@@ -62,12 +64,12 @@ def test_queries_are_independent(measures, one, other):
 
 
 def test_values_match_sample_eval():
-    result = evaluate({"q": STRATA}, RUN, "xinfAP infNDCG statAP")
+    result = evaluate({"q": STRATA}, RUN, "xinfAP infNDCG(fractions=dropped) statAP")
     assert [round(value, 6) for value in result.values()] == [0.711904, 0.911075, 0.711905]
     documents = list("abcdefghij")
     assert oracle_sampled.relevant_documents(STRATA) == 5
     assert round(oracle_sampled.inferred_dcg(documents, STRATA), 6) == 3.597343
-    assert round(oracle_sampled.ideal_dcg(STRATA), 6) == 3.948459
+    assert round(oracle_sampled.ideal_dcg_of_sample_eval(STRATA), 6) == 3.948459
 
 
 def test_a_completely_judged_pool_gives_the_ordinary_values():
@@ -92,9 +94,8 @@ def test_with_one_stratum_xinfap_is_infap(collection):
 def estimates(strata, ranking):
     """R̂ and SP̂ as the package computes them."""
     grouped = GroupedJudgments.read({"q": strata})
-    policy = Policy()
-    judged = rank_run(grouped.flat, open_source({"q": ranking}, "run"), policy)
-    table = StratumRanks.of(grouped, judged, policy)
+    judged = rank_run(grouped.flat, open_source({"q": ranking}, "run"), Policy())
+    table = StratumRanks.of(grouped, judged)
     return float(table.n_relevant(1)[0]), float(precision_sum(table, 1)[0])
 
 
@@ -163,6 +164,31 @@ def test_the_bias_of_the_ratios_shrinks_as_more_is_judged():
     # infAP assumes one simple random sample, so the completely judged top raises it.
     plain, _ = mean_error(40, plain=True)
     assert plain > 3 * few
+
+
+@pytest.mark.parametrize(("rate", "most"), [(0.2, 0.04), (0.5, 0.02)])
+def test_counting_fractions_nearly_removes_the_bias_of_inferred_ndcg(rate, most):
+    """Pools of about 300 documents, 55 of them relevant; the first ten of each ranking are judged, and some others."""
+    chance = np.random.default_rng(0)
+    true, sampled, run = {}, {}, {}
+    for query in range(40):
+        size = int(chance.integers(180, 420))
+        quality = chance.normal(size=size)
+        relevant = chance.random(size) < np.minimum(0.1 * np.exp(0.7 * chance.normal() + quality), 0.9)
+        grades = np.where(relevant, chance.choice([1, 2, 3], size), 0)
+        ranking = np.argsort(-quality - 0.7 * chance.normal(size=size)).tolist()
+        names = [f"d{document}" for document in ranking]
+        for draw in range(8):
+            drawn = {*ranking[:10], *chance.choice(ranking[10:], round(rate * (size - 10)), replace=False).tolist()}
+            judged = [int(grades[d]) if d in drawn else -1 for d in ranking]
+            strata = {"top": dict(zip(names[:10], judged[:10])), "rest": dict(zip(names[10:], judged[10:]))}
+            sampled[f"{query} {draw}"], run[f"{query} {draw}"] = strata, names
+        true[str(query)], run[str(query)] = dict(zip(names, grades[ranking].tolist())), names
+    ndcg = evaluate(true, {query: run[query] for query in true}, "nDCG")["nDCG"]
+    found = evaluate(sampled, {query: run[query] for query in sampled}, "infNDCG infNDCG(fractions=dropped)")
+    bias, of_sample_eval = (value / ndcg - 1 for value in found.values())
+    assert abs(bias) < most
+    assert of_sample_eval > bias + 0.01
 
 
 def test_grades_are_sorted_as_numbers():

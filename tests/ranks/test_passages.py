@@ -5,13 +5,10 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cranfield import ChunkRun, Chunks, DuplicateError, InputError, Judgments, PassageJudgments, evaluate
 from cranfield.io.placed_rows import names_passages
 from cranfield.io.streams import Stream
-from cranfield.ranks.passages import QuotedTexts
 
 TEXTS = {"d1": "Cats sleep a lot.\nThey  dream of mice. Cats sleep.", "d2": "Straße und Größe 🐈 am Ende."}
 ROWS = [
@@ -95,21 +92,6 @@ def test_passages_are_read_from_a_store():
             return ROWS
 
     assert PassageJudgments.read(Kept(), TEXTS).passages == FOUND
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text("aAb ß\n\tİ", min_size=1, max_size=12), st.data())
-def test_a_quote_is_found_where_it_was_taken(text, data):
-    start = data.draw(st.integers(0, len(text) - 1))
-    end = data.draw(st.integers(start + 1, len(text)))
-    quote = text[start:end]
-    assert (start, end) in QuotedTexts({"d": text}).find("d", quote)
-    if quote.strip():
-        loose = " ".join(quote.split()).swapcase()
-        inside = start + len(quote) - len(quote.lstrip()), end - len(quote) + len(quote.rstrip())
-        found = QuotedTexts({"d": text}).find("d", loose)
-        if "".join(each.swapcase() for each in quote).casefold() == quote.casefold() and loose not in text:
-            assert inside in found
 
 
 BAD = {

@@ -19,7 +19,7 @@ DOCUMENTS = list("abcdefg")
 MEASURES = ["nDCG@3", "P@1", "AP", "RR@2", "P(rel=2)@3", "nDCG(judged_only=True)@3", "Rprec", "E"]
 
 
-def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, **options):
+def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, unseen=0, **options):
     wanted = cranfield.parse_measures(measure)
     judgments = judgments_for(qrels, list(runs.values()), None, wanted)
     request = Request(
@@ -36,6 +36,7 @@ def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, **options
         collection=None,
         segments={},
         bounds=False,
+        unseen=unseen,
         queries=10,
         depth=10,
         charts=False,
@@ -94,10 +95,10 @@ def numbers(pattern, sentences):
 
 
 @settings(max_examples=80, deadline=None)
-@given(collections(), st.sampled_from(MEASURES))
-def test_sentences_of_two_runs(collection, measure):
+@given(collections(), st.sampled_from(MEASURES), st.sampled_from([0, 2]))
+def test_sentences_of_two_runs(collection, measure, unseen):
     qrels, runs = collection
-    found = gathered(qrels, runs, measure)
+    found = gathered(qrels, runs, measure, unseen=unseen)
     shown, naive = card(found), Naive(qrels, measure)
     values = cranfield.evaluate_runs(qrels, runs, measure, check_ids=False)
     one, other = (each.by_query(measure) for each in values.values())
@@ -112,10 +113,12 @@ def test_sentences_of_two_runs(collection, measure):
         extreme = (max if change["kind"] == "better" else min)(gains.values())
         assert gains[change["query"]] == pytest.approx(extreme)
         assert change["number"] == signed(sign * extreme)
-    [difference] = cranfield.compare(qrels, runs, measure, check_ids=False)
+    [difference] = cranfield.compare(qrels, runs, measure, check_ids=False, unseen=unseen)
     assert shown["badge"] == difference.headline
     assert shown["number"] == signed(difference.estimate)
     sentences = shown["sentences"]
+    meant = "Unjudged documents the runs returned" + ", and 2 for each query that they did not," * (unseen > 0)
+    assert all(each.startswith(f"{meant} c") for each in sentences if "reverse" in each)
     reversal = any("could still reverse" in each for each in sentences)
     assert reversal == bool(difference.could_reverse and difference.headline != "No difference")
     if any("cannot reverse" in each for each in sentences):

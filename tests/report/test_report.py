@@ -108,7 +108,8 @@ def test_differences_are_those_of_compare(builtin):
         shown = builtin.data["pairs"][forward.measure]
         assert shown["0 1"][0] == f"{forward.sentence}."
         assert shown["1 0"][0] == f"{back.sentence}."
-        undecided = "Unjudged documents could reverse this." in shown["0 1"] or "could reverse this" in forward.sentence
+        reversed_by = "Unjudged documents the runs returned could reverse this."
+        undecided = reversed_by in shown["0 1"] or "could reverse this" in forward.sentence
         assert undecided == forward.could_reverse
 
 
@@ -235,18 +236,6 @@ def test_texts_are_left_out_if_there_is_no_room(tmp_path, monkeypatch):
     page = evil(tmp_path)
     assert all(len(document) == 1 for document in page.data["documents"])
     assert "Texts of documents are left out" in page.text
-
-
-def test_segments(tmp_path):
-    result = cranfield.evaluate(*FILES[:1], FILES[1][0], "RR")
-    segments = {query: "long" if len(query) > 18 else "short" for query in result.query_ids}
-    page = made(tmp_path, *FILES, "RR", segments=segments)
-    means = result.by_segment("RR", segments)
-    row = re.search(r"<span>keywords</span></th>((<td[^>]*shade-[^>]*>[^<]*</td>)+)", page.source)
-    assert re.findall(r'data-label="(\w+)">([^<]*)<', row[1]) == [
-        (name, f"{means[name]:.3f}") for name in sorted(means)
-    ]
-    assert page.data["segments"] == list(segments.values())
 
 
 def test_many_runs_are_compared_only_by_the_measure_that_is_shown(tmp_path, monkeypatch):

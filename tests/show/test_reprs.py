@@ -20,7 +20,7 @@ RUNS = {"old": OLD, "new": NEW}
 IN_NOTEBOOKS = (
     *("Advice", "Agreement", "CheckReport", "Comparison", "Difference"),
     *("Evaluation", "Evaluations", "Explanation", "GateResult", "LazyEvaluation", "Look", "QueryList", "Reusability"),
-    *("Spec", "Stability"),
+    *("SegmentComparison", "Spec", "Stability"),
 )
 
 
@@ -56,6 +56,7 @@ def results(tmp_path_factory):
             comparison.agreement(),
             comparison.run_agreement(),
             comparison.query_set_sizes("RR"),
+            comparison.by_segment({"q1": "short", "q2": "long"}),
         ),
         *(c.explain(QRELS, OLD, "q1"), c.gate(QRELS, OLD, NEW, "RR"), c.advise(QRELS, RUNS)),
         *(c.stability(QRELS, RUNS, "RR", repeats=2), c.reusability(QRELS, RUNS, "RR"), c.run_overlap(OLD, NEW)),
@@ -150,10 +151,10 @@ def test_many_runs_do_not_make_a_long_line(many):
 
 
 def test_the_text_of_a_failed_gate_names_the_failed_check():
-    qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
-    result = c.gate(qrels, good, {str(q): ["b", "a"] for q in range(9)}, "RR")
+    qrels, good = {str(q): {"a": 1} for q in range(12)}, {str(q): ["a", "b"] for q in range(12)}
+    result = c.gate(qrels, good, {str(q): ["b", "a"] for q in range(12)}, "RR")
     summary, check = str(result).splitlines()
-    assert summary.startswith("candidate against baseline, 9 queries: failed: RR fell from 1.0000 to 0.5000")
+    assert summary.startswith("candidate against baseline, 12 queries: failed: RR fell from 1.0000 to 0.5000")
     assert check.startswith("FAILED  RR does not drop: ")
     assert "badge worse" in result._repr_html_()
 

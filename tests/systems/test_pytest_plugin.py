@@ -1,5 +1,6 @@
 """The fixture, as another project's tests use it."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -81,7 +82,7 @@ import os
 def worse(query, k):
     from cranfield import open_collection, open_system
     found = open_system("sqlite", open_collection("builtin")).search(query, k)
-    return [document for document, _ in found][::-1]
+    return [document for document, _ in found][::-1][:5]
 
 def chunks(query, k):
     return [{"page": f"{query[:3]}#{n}"} for n in range(k)]
@@ -106,11 +107,22 @@ def test_not_worse_than_accepted(tmp_path):
     assert "nothing is accepted for 'mine'" in done.stdout
     assert "--accept-search-quality" in done.stdout
     assert "2 passed" in run(tmp_path, "--accept-search-quality").stdout
-    assert sorted(path.name for path in (tmp_path / "baseline").iterdir()) == ["mine.json", "mine.run.tsv.gz"]
+    assert [path.name.partition("@")[0] for path in sorted((tmp_path / "baseline").iterdir())] == ["mine.json", "mine"]
     assert "2 passed" in run(tmp_path).stdout
     done = run(tmp_path, environment={"WORSE": "1"})
-    assert "mine is worse than accepted" in done.stdout
+    assert (
+        "warning: mine returns at most 5 documents for a query"
+        in done.stdout.partition("mine is worse than accepted")[0]
+    )
     assert "nDCG@10" in done.stdout
+    kept = next((tmp_path / "baseline").glob("mine@*.run.tsv.gz"))
+    lines = gzip.decompress(kept.read_bytes()).splitlines(keepends=True)
+    kept.write_bytes(gzip.compress(b"".join(lines[:200])))
+    done = run(tmp_path)
+    assert "1 failed, 1 passed" in done.stdout
+    assert "this is not the run that was accepted: its content differs" in done.stdout
+    assert "2 passed" in run(tmp_path, "--accept-search-quality").stdout
+    assert "2 passed" in run(tmp_path).stdout
 
 
 MISTAKEN = """
@@ -144,7 +156,10 @@ def test_a_mistake_in_a_call_is_reported_without_internal_code(tmp_path):
     (tmp_path / "test_mistaken.py").write_text(MISTAKEN)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     run(tmp_path, "--accept-search-quality", "-k", "gate or name or folder")
-    assert sorted(path.name for path in (tmp_path / "baseline").iterdir()) == ["found.json", "found.run.tsv.gz"]
+    assert [path.name.partition("@")[0] for path in sorted((tmp_path / "baseline").iterdir())] == [
+        "found.json",
+        "found",
+    ]
     done = run(tmp_path)
     assert "7 failed" in done.stdout, done.stdout + done.stderr
     assert "search_quality: there is no setting 'colapse'." in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from cranfield.words import count
 
 if TYPE_CHECKING:
     from cranfield.comparison.conclusions import Comparison
+    from cranfield.comparison.segments import SegmentComparison
 
 
 class ComparisonOptions(
@@ -35,6 +37,12 @@ class ComparisonOptions(
     baseline: str | None = options.BASELINE
     margin: float | None = option(
         "--margin", type=float, metavar="N", help="Also test: not worse by N, and equivalent within N."
+    )
+    detect: float | None = option(
+        "--detect",
+        type=float,
+        metavar="N",
+        help="The smallest difference that matters: say how many queries detect it [0.02].",
     )
     family: str = option(
         "--family",
@@ -51,6 +59,7 @@ class NoBoundOptions(options.OptionGroup, section="Unjudged documents"):
     no_bounds: bool = option(
         "--no-bounds", is_flag=True, help="Skip the check whether unjudged documents could reverse a difference."
     )
+    unseen: int = options.UNSEEN
 
 
 class ShownOptions(NoBoundOptions, options.PrintOptions, section="Output", formats=("markdown", "latex", "json")):
@@ -61,6 +70,7 @@ class ShownOptions(NoBoundOptions, options.PrintOptions, section="Output", forma
         "--explain", is_flag=True, help="Also show effect sizes, legends, power, and how much runs and measures agree."
     )
     collection: str | None = options.collection()
+    by: str | None = options.SEGMENTS
 
 
 @options.command(
@@ -105,7 +115,9 @@ def command(
     if len(paths) < 2:
         raise _one_run(qrels, paths[0])
     if judgments.correct_with:
-        refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs})
+        refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs, "--by": shown.by})
+    if shown.by and form == "latex":
+        raise click.UsageError("--by cannot be used with --format latex.")
     if isinstance(qrels, Stream):
         qrels.hashed = form == "json"  # which contains signatures
     sources = opened_runs(paths, hashed=form == "json")
@@ -123,30 +135,43 @@ def command(
             permutations=comparison.permutations,
             seed=comparison.seed,
             bounds=not shown.no_bounds,
+            unseen=shown.unseen,
             margin=comparison.margin,
+            detect=comparison.detect,
             alpha=comparison.alpha,
             lengths=documents.lengths,
             **reading.arguments(),
         )
+    look: dict[str, Any] = {"pairs": shown.pairs, "width": output.width(file), "paint": output.paint(file)}
     texts: dict[str, Callable[[Comparison], str]] = {
         "text": lambda compared: comparison_text(
             compared,
             reliability(compared) if shown.explain else None,
-            pairs=shown.pairs,
-            width=output.width(file),
-            paint=output.paint(file),
             texts=query_texts(qrels, shown.collection),
+            **look,
         ),
         "markdown": comparison_markdown,
         "latex": comparison_latex,
         "json": lambda compared: compared.to_json(),
     }
-    output.write([texts[form](compared)], file, data=form == "json")
+    text = texts[form](compared)
+    if shown.by:
+        text = _with_segments(text, compared, compared.by_segment(shown.by), form, look)
+    output.write([text], file, data=form == "json")
     if form == "text" and file is None and compared.pairs == 1 and opened == streams and judged is qrels:
         difference = compared.of(compared.measures[0])[0]
-        if difference.could_reverse and difference.better + difference.worse:
+        if difference.could_reverse and not shown.unseen and difference.better + difference.worse:
             in_order = paths[::-1] if base == 1 else paths
             say_settling(qrels, in_order, compared.measures[0].canonical)
+
+
+def _with_segments(text: str, compared: Comparison, found: SegmentComparison, form: str, look: dict[str, Any]) -> str:
+    """A comparison and that of its segments."""
+    from cranfield.show.segments_text import segments_markdown, segments_text
+
+    if form == "json":
+        return json.dumps({**compared.to_dict(), "segments": found.to_dict()}, indent=2, ensure_ascii=False)
+    return f"{text}\n\n{segments_markdown(found) if form == 'markdown' else segments_text(found, **look)}"
 
 
 def _one_run(qrels: Any, run: str) -> ComparisonError:

@@ -40,8 +40,8 @@ class BoundOptions(options.OptionGroup, section="Unjudged documents"):
     unseen: int | None = option(
         "--unseen",
         type=click.IntRange(0),
-        metavar="M",
-        help="With --bounds: up to M relevant documents may be missing.",
+        metavar="N",
+        help="In bounds, N documents of each query that no run returned may have any grade, too [0].",
     )
     scale: str | None = option(
         "--scale", metavar="GRADES", help="With --bounds: the grades that unjudged documents may have, such as 0,1,2,3."
@@ -197,6 +197,7 @@ def command(
         evaluations,
         per_query=shown.per_query,
         worst=shown.worst if shown.form in WITH_WORST else 0,
+        rel=measures.rel,
         bounds=shown.bounds and shown.form not in VALUES,
         unseen=shown.unseen or 0,
         scale=grades,

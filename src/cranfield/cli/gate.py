@@ -17,7 +17,7 @@ from cranfield.cli.options import argument, option
 from cranfield.cli.output import shown_progress
 from cranfield.cli.run_files import only, opened
 from cranfield.comparison.gating import GATE_TESTS
-from cranfield.comparison.multiple_testing import of_p_values
+from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.streams import BUILT_IN_FILES, Stream
@@ -27,7 +27,7 @@ from cranfield.ranks.policy import settings_of
 class GateTestOptions(
     options.TestOptions,
     tests={name: TESTS[name] for name in GATE_TESTS},
-    corrections=of_p_values(),
+    corrections=CORRECTIONS,
     usual="holm",
     from_file=True,
 ):
@@ -42,6 +42,21 @@ class GateOptions(GateTestOptions, section="Verdict"):
     tolerance: float | None = option(
         "--tolerance", type=float, metavar="N", help="A drop of up to this much passes [0]."
     )
+    beyond_tolerance: bool | None = option(
+        "--beyond-tolerance",
+        is_flag=True,
+        default=None,
+        help="Fail only if a drop is significantly larger than the tolerance, not only than 0.",
+    )
+    gates: int | None = option(
+        "--gates", type=int, metavar="N", help="N gates share alpha, such as 30 for a gate every day [1]."
+    )
+    detect: float | None = option(
+        "--detect",
+        type=float,
+        metavar="N",
+        help="The smallest difference that matters: say how likely such a drop is to be stopped.",
+    )
     minimum: tuple[str, ...] = option(
         "--min", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not."
     )
@@ -49,7 +64,10 @@ class GateOptions(GateTestOptions, section="Verdict"):
         "--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better."
     )
     non_inferiority: float | None = option(
-        "--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out."
+        "--non-inferiority",
+        type=float,
+        metavar="N",
+        help="Fail unless a true drop of N or more is ruled out, or no query changes.",
     )
     max_worse_queries: int | None = option(
         "--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse."
@@ -96,7 +114,7 @@ def command(
     file: GateFileOptions,
     reading: ReadingOptions,
 ) -> int:
-    """Fail if CANDIDATE is worse than BASELINE by more than the tolerance and by more than chance.
+    """Fail if CANDIDATE drops below BASELINE by more than the tolerance, and the drop is significant.
 
     Both are runs, or evaluations written by 'cranfield evaluate --save'. The exit code is 0 if it
     passes, 1 if it fails, and 2 if that cannot be decided, because something cannot be read or has changed since the
@@ -186,14 +204,13 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
     **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
-    **dict.fromkeys(("max_worse_queries", "seed", "permutations"), int),
-    "alpha": (int, float),
-    "non_inferiority": (int, float),
+    **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
+    **dict.fromkeys(("alpha", "non_inferiority", "detect"), (int, float)),
     "tolerance": (int, float, dict),
     "minimum": dict,
     "measures": list,
     "rel": (int, float),
-    **dict.fromkeys(("judged_only", "require_improvement"), bool),
+    **dict.fromkeys(("judged_only", "require_improvement", "beyond_tolerance"), bool),
 }
 
 

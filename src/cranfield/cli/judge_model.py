@@ -86,7 +86,7 @@ def judge_with_model(store: Store, name: str, options: ModelOptions, config: Pat
     assessor = _chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
         estimate = asking.plan(options.canaries, options.check_order)
-        for line in estimate_lines(assessor.name, estimate, asking.budget, asking.spent, counted=assessor.call is None):
+        for line in estimate_lines(assessor.name, estimate, asking.budget, asking.costs, counted=assessor.call is None):
             output.say(line)
         if options.dry_run:
             return
@@ -107,7 +107,7 @@ def decide_with_model(
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
     from cranfield.judging.models.session import decide_by_model, most_to_ask
-    from cranfield.show.judging_text import check_lines, most_lines, stopped_line
+    from cranfield.show.judging_text import check_lines, failed_text, most_lines, stopped_line
 
     if options.check_order or options.show_missing:
         raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")
@@ -115,13 +115,15 @@ def decide_with_model(
     with _asking(store, assessor, options) as asking:
         if options.dry_run:
             look, most = most_to_ask(store, asking, make, options.canaries)
-            for line in most_lines(assessor.name, look, most, asking.budget, asking.spent, assessor.call is None):
+            for line in most_lines(assessor.name, look, most, asking.budget, asking.costs, assessor.call is None):
                 output.say(line)
             return
         decision, reports = decide_by_model(store, asking, make, options.canaries)
     for last in reports[-1:]:
         tokens = f", {count(last.tokens, 'token')}" if last.tokens else ""
         output.say(f"{assessor.name}: {count(last.requests, 'request')}{tokens}")
+        if last.failed:
+            output.say(f"  {failed_text(last.failed, last.failed_tokens)}, counted in the budget")
         output.write(check_lines(reports[0]))
     look = decision.look()
     output.say(f"By the grades of {assessor.name}, {count(look.judged, 'document')} judged:")

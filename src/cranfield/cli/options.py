@@ -246,6 +246,11 @@ RUNS = argument(nargs=-1, required=True, metavar="RUN...")
 ANY_RUNS = argument(nargs=-1, metavar="[RUN]...")
 BASELINE = option("-b", "--baseline", metavar="RUN", help="Compare the other runs with this one.")
 BOUNDS = flag("--bounds", help="Show how low and how high each value could be, given the unjudged documents.")
+UNSEEN = number(
+    "--unseen",
+    default=0,
+    help="In bounds, N documents of each query that no run returned may have any grade, too [0].",
+)
 SEGMENTS = file("--by", parameter="segments", help="Segments of the queries: a file of query and segment.")
 FORCE = flag("--force", help="Overwrite an existing file.")
 QUERY_IDS = option("--query", multiple=True, metavar="ID", help="Only this query; may be repeated.")

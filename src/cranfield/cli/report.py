@@ -26,6 +26,7 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
     collection: str | None = options.collection("builtin if QRELS is", queries=False)
     segments: str | None = options.SEGMENTS
     bounds: bool = options.BOUNDS
+    unseen: int = options.UNSEEN
     queries: int = number("--queries", default=1000, help="How many queries to show rankings for [1000].")
     k: int = options.depth(10)
     no_charts: bool = flag("--no-charts", help="Leave out the charts, which take 0.9 MB.")
@@ -76,7 +77,7 @@ def command(
             lengths=documents.lengths,
             charts=not page.no_charts,
             **comparison.values("test", "correction", "alpha"),
-            **page.values("title", "collection", "segments", "bounds", "queries", "k", "removal"),
+            **page.values("title", "collection", "segments", "bounds", "unseen", "queries", "k", "removal"),
             **reading.arguments(),
         )
     printed = page.file == "-"  # then the page is on standard output, and nothing else

@@ -139,8 +139,8 @@ def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.show.systems_text import accepted_line
+    from cranfield.systems.accepting import accept
     from cranfield.systems.project import read_project
-    from cranfield.systems.testing import accept
 
     project.import_measures()
     for name, (before, now) in accept(read_project(project.config), systems).items():

@@ -10,7 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from cranfield.comparison.conclusions import Comparison, Inputs
+from cranfield.comparison.detecting import family_needs
 from cranfield.comparison.differences import Difference
+from cranfield.comparison.doubts import doubts_about, few_differ
 from cranfield.comparison.families import (
     Pair,
     PairOutcomes,
@@ -22,8 +24,8 @@ from cranfield.comparison.families import (
 )
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin, pair_differences
-from cranfield.comparison.pairing import Paired, judged_beside, paired
-from cranfield.comparison.power import USUAL
+from cranfield.comparison.pairing import Paired, judged_share, paired
+from cranfield.comparison.power import USUAL, check_detect
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.unjudged import Reaches, documents_wanted
 from cranfield.engines.sources import is_lazy
@@ -58,9 +60,11 @@ def compare(
     family: str = "measure",
     alpha: float = 0.05,
     margin: float | None = None,
+    detect: float | None = None,
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
+    unseen: int = 0,
     **options: Unpack[Options],
 ) -> Comparison:
     """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
@@ -71,17 +75,21 @@ def compare(
     test: "t" (Student's paired test), or another of those that `cranfield compare --help` lists, such as "tukey"
         (randomised Tukey HSD, for all pairs of several runs at once, which assumes that all runs vary equally).
     correction: of the p-values of a family of several pairs, and with them of the intervals. "max-t" judges each pair
-        by the largest |t| of the family under chance, and "bonferroni" by its share of alpha: with both, the intervals
-        hold for all pairs at once. "holm", "bh" (Benjamini and Hochberg) and "none" decide more often; their intervals
-        go with their p-values, one by one. By default "max-t" for the tests that draw t-values, otherwise "bonferroni".
-        Tukey's test covers the pairs by itself.
+        by the largest |t| of the family when queries are drawn again, and "bonferroni" by its share of alpha: with
+        both, the intervals are meant to hold for all pairs at once, and with "max-t" they do so for skewed values, too.
+        "holm", "bh" (Benjamini and Hochberg) and "none" decide more often; their intervals go with their p-values, one
+        by one. By default "max-t" for tests of means, otherwise "bonferroni". Tukey's test covers the pairs by itself.
     family: "measure" makes the pairs of each measure a family of their own; "all" takes all measures together.
     alpha: the level of significance.
     margin: also test whether each run is shown not to be worse by this much, and not to differ by this much.
+    detect: the smallest difference that matters to you: how likely it is to be found, and how many queries that takes.
+        By default 0.02, or more on a larger scale.
     seed, permutations: of the tests that draw; few enough permutations are all tried instead.
     bounds: also check whether unjudged documents could reverse each difference. Measures without a cutoff need all
         documents of the runs for that, 8 bytes each: 1,000 for each of 6,980 queries take 56 MB a run, beside about
         80 MB in all; measures with a cutoff need only the first ones.
+    unseen: how many documents of each query that neither of two runs retrieved may have any grade in these bounds, too;
+        without them, such documents count as not relevant.
     Returns a `Comparison`: a `Difference` for each pair and measure.
 
     Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
@@ -116,9 +124,11 @@ def compare(
         family=family,
         alpha=alpha,
         margin=margin,
+        detect=detect,
         seed=seed,
         permutations=permutations,
         bounds=bounds,
+        unseen=unseen,
     )
     again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
     return replace(comparison, _inputs=Inputs(qrels, again, dict(options)))
@@ -156,13 +166,9 @@ def evaluated(
     wants: Callable[[Judgments], Wants] | None = None,
     **options: Unpack[Options],
 ) -> list[Evaluation]:
-    """Evaluate the runs that are not evaluations yet. Judgments are read once; Judged is added for every measure."""
+    """Evaluate the runs that are not evaluations yet. Judgments are read once."""
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
-    # Judged needs ranks, which judgments with groups may not have; corrected, it would mean nothing.
-    ordinary = all(measure.definition.table == "ranks" for measure in measures)
-    ordinary = ordinary and not isinstance(qrels, CorrectedJudgments)
-    every = dict.fromkeys((*measures, *(map(judged_beside, measures) if ordinary else ())))
-    read = read_runs(qrels, new, tuple(every), wants or (lambda _: NOTHING), **options) if new else {}
+    read = read_runs(qrels, new, tuple(measures), wants or (lambda _: NOTHING), **options) if new else {}
     return [run.renamed(name) if isinstance(run, Evaluation) else read[name] for name, run in runs.items()]
 
 
@@ -176,16 +182,18 @@ def compare_evaluations(
     family: str = "measure",
     alpha: float = 0.05,
     margin: float | None = None,
+    detect: float | None = None,
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
+    unseen: int = 0,
 ) -> Comparison:
     """`compare` for runs that were evaluated before, by all of their measures or some.
 
     evaluations: of the runs, by the same judgments and policy.
     measures: some of those that all evaluations have; by default all of them.
     baseline: the name of the run that the others are compared with; without one, all pairs are.
-    test, correction, family, alpha, margin, seed, permutations, bounds: those of `compare`.
+    test, correction, family, alpha, margin, detect, seed, permutations, bounds, unseen: those of `compare`.
     Returns a `Comparison`.
 
     >>> from cranfield import evaluate
@@ -198,14 +206,20 @@ def compare_evaluations(
     """
     evaluations = list(evaluations)
     check_testing(test, correction, alpha, family=family, permutations=permutations, margin=margin)
+    check_detect(detect)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
+    bounds = bounds and not values.proxies
+    if unseen and not bounds:
+        fact = "belongs to the bounds of unjudged documents, and there are none here."
+        hint = "corrected values have no bounds; others have them unless bounds are switched off"
+        raise ComparisonError(fact, parameter="unseen", value=unseen, hint=hint)
     estimator = values.estimator
-    correction = correction or usual_correction(test, estimator)
+    correction = correction or usual_correction(test)
     check_supported(estimator, test, correction)
     pairs = compared_pairs(values.runs, baseline)
-    procedure = Procedure(test, correction, alpha, permutations, seed, margin)
-    reaches = Reaches(evaluations, pairs, values.query_ids, wanted) if bounds and not values.proxies else None
+    procedure = Procedure(test, correction, alpha, permutations, seed, margin, detect)
+    reaches = Reaches(evaluations, pairs, values.query_ids, wanted, unseen) if bounds else None
     families = [wanted] if family == "all" else [[measure] for measure in wanted]
     tested = differences_of(values, families, pairs, procedure, reaches)
     estimates = {
@@ -218,6 +232,7 @@ def compare_evaluations(
         baseline=baseline,
         queries=len(values.query_ids) if values.drawn is None else len(evaluations[0].query_ids),
         left_out=values.left_out,
+        bounds=bounds,
         test=test,
         correction=correction,
         family=family,
@@ -226,12 +241,11 @@ def compare_evaluations(
         seed=seed,
         estimates={name: dict(zip(values.runs, every, strict=True)) for name, every in estimates.items()},
         judged={
-            judged.name: {
-                evaluation.run: evaluation[judged] if judged in evaluation.measures else None
-                for evaluation in evaluations
-            }
-            for judged in dict.fromkeys(map(judged_beside, wanted))
+            measure.name: {evaluation.run: judged_share(evaluation, measure) for evaluation in evaluations}
+            for measure in wanted
         },
+        doubts=doubts_about(evaluations, wanted, pairs)
+        + (few_differ(values, wanted, pairs) if TESTS[test].of_means else ()),
         differences=tuple(difference for _, of_measure in tested for difference in of_measure),
         _paired=values,
         evaluations=tuple(evaluations),
@@ -249,12 +263,14 @@ def differences_of(
     results = []
     for measures in families:
         outcomes = family_outcomes(values, measures, pairs, procedure)
+        needs = family_needs(values, measures, pairs, outcomes, procedure)
         for measure in measures:
             differences = pair_differences(
                 values,
                 measure,
                 pairs,
                 outcomes[measure],
+                needs[measure],
                 procedure,
                 reaches=reaches.of(measure) if reaches else [None] * len(pairs),
                 primary=measure == families[0][0],
@@ -297,6 +313,6 @@ def check_testing(
         )
     check_permutations(permutations)
     check_margin(margin)
-    if correction == MAX_T and not TESTS[test].studentised:
-        able = ", ".join(name for name, test in TESTS.items() if test.studentised)
-        raise ComparisonError(f"max-t needs a test that draws t-values, not '{test}'.", hint=f"such tests are {able}")
+    if correction == MAX_T and not TESTS[test].takes_max_t:
+        able = ", ".join(name for name, test in TESTS.items() if test.takes_max_t)
+        raise ComparisonError(f"max-t needs a test of means, not '{test}'.", hint=f"such tests are {able}")

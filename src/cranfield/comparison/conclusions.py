@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import ceil, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.multiple_testing import CORRECTIONS
+from cranfield.comparison.doubts import Doubt, doubt_texts
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pairing import Paired
-from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
+from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes, step_of
+from cranfield.comparison.segments import SegmentComparison, compared_by_segment
 from cranfield.comparison.significance import TESTS, Settings
+from cranfield.comparison.simultaneous import draws
 from cranfield.drawing import as_html, plotted
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import CorrectionBasis
 from cranfield.evaluation.estimating import Estimate
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, known_measure
 from cranfield.words import listed
 
@@ -43,25 +46,26 @@ class Comparison:
     Measures are found by any of their names.
 
     >>> from cranfield import compare
-    >>> qrels = {str(q): {"a": 1} for q in range(8)}
-    >>> old, new = {str(q): ["b", "a"] for q in range(7)}, {str(q): ["a", "b"] for q in range(8)}
+    >>> qrels = {str(q): {"a": 1} for q in range(12)}
+    >>> old, new = {str(q): ["b", "a"] for q in range(11)}, {str(q): ["a", "b"] for q in range(12)}
     >>> comparison = compare(qrels, {"old": old, "new": new}, "RR P@1")
     >>> comparison
-    <Comparison of old, new by RR, P@1: 8 queries>
+    <Comparison of old, new by RR, P@1: 12 queries>
     >>> print(comparison)
-    Better: new vs old, RR +0.5625 (95% interval +0.4147 to +0.7103), p < 0.0001
-    Better: new vs old, P@1 +1.0000 on each of 8 queries, p = 0.0078
-    8 queries; paired t-test, two-sided; one comparison; each further measure is a secondary family of its own
+    warning: old lacks 1 of 12 queries, which counts 0
+    Better: new vs old, RR +0.5417 (95% interval +0.4500 to +0.6334), p < 0.0001
+    Better: new vs old, P@1 +1.0000 on each of 12 queries, p = 0.0005
+    12 queries; paired t-test, two-sided, 95% interval; one comparison; other measures are secondary families
     >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
-    (8, 1, 1)
-    >>> comparison.means["RR"], comparison.groups("RR"), comparison.discriminative_power()
-    ({'old': 0.4375, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
+    (12, 1, 1)
+    >>> comparison.means["P@1"], comparison.groups("RR"), comparison.discriminative_power()
+    ({'old': 0.0, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
     >>> comparison.best_first("RR"), comparison.rank_intervals("RR"), comparison.between("RR", "old", "new").run
     (['new', 'old'], {'old': (2, 2), 'new': (1, 1)}, 'new')
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
     (0.1, 'max-t', '{\\n  "run')
     >>> list(comparison.signatures), comparison.basis, comparison.corrected
-    (['old', 'new'], None, 'one comparison; each further measure is a secondary family of its own')
+    (['old', 'new'], None, 'one comparison; other measures are secondary families')
     >>> [(pair.one, pair.other) for pair in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
@@ -71,6 +75,7 @@ class Comparison:
     baseline: str | None
     queries: int
     left_out: int
+    bounds: bool  # whether it was checked what unjudged documents could change
     test: str
     correction: str
     family: str
@@ -78,7 +83,8 @@ class Comparison:
     permutations: int
     seed: int
     estimates: dict[str, dict[str, Estimate]]  # by measure and run
-    judged: dict[str, dict[str, float | None]]  # by Judged@k and run
+    judged: dict[str, dict[str, float | None]]  # by measure and run, the share of what was returned
+    doubts: tuple[Doubt, ...]  # what makes runs unequal
     differences: tuple[Difference, ...]
     evaluations: tuple[Evaluation, ...]
     _paired: Paired
@@ -102,12 +108,24 @@ class Comparison:
         """Of means by a model's grades that people correct, what they rest on; otherwise None."""
         return self.evaluations[0].basis
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The doubts in words, one sentence for each kind.
+
+        >>> from cranfield import compare
+        >>> qrels, run = {str(q): {"a": 1} for q in range(12)}, {str(q): ["a"] for q in range(12)}
+        >>> compare(qrels, {"whole": run, "cut": {"1": ["a"]}}, "RR").warnings
+        ('cut lacks 11 of 12 queries, which count 0',)
+        """
+        return tuple(doubt_texts(self.doubts, len(self.runs)))
+
     def __repr__(self) -> str:
         measures = listed([measure.name for measure in self.measures])
         return f"<Comparison of {listed(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
 
     def __str__(self) -> str:
-        lines = [difference.sentence for difference in self.differences]
+        lines = [f"warning: {text}" for text in self.warnings]
+        lines += [difference.sentence for difference in self.differences]
         queries = self.basis.sentence if self.basis else _count(self.queries, "query", "queries")
         return "\n".join((*lines, f"{queries}; {described_method(self)}"))
 
@@ -143,13 +161,20 @@ class Comparison:
         elif TESTS[self.test].all_at_once:
             text = f"over the {size} of a family"
         elif self.correction == "none":
-            text = f"no correction for {f'{family} comparisons ({size})' if measures > 1 else size}"
+            text = f"no correction for {f'{family:,} comparisons ({size})' if measures > 1 else size}"
         else:
-            whole = f"{family} ({size})" if measures > 1 else size
-            text = f"{CORRECTIONS[self.correction].title} over a family of {whole}"
+            whole = f"{family:,} ({size})" if measures > 1 else size
+            text = f"{CORRECTIONS[self.correction].title}{self._draws} over a family of {whole}"
         if len(self.measures) > 1 and self.family != "all":
-            text += "; each further measure is a secondary family of its own"
+            text += "; other measures are secondary families"
         return text
+
+    @property
+    def _draws(self) -> str:
+        if self.correction != MAX_T:
+            return ""
+        drawn = draws(Settings(self.alpha, self.permutations, self.seed))
+        return f" ({drawn:,} draws of the queries, seed {self.seed})"
 
     def discriminative_power(self) -> dict[str, float]:
         """For each measure, the share of the pairs that it separates (Sakai 2006)."""
@@ -164,6 +189,20 @@ class Comparison:
     def run_agreement(self) -> list[RunAgreement]:
         """How well each pair of runs agrees on which queries are hard."""
         return run_agreement(self._paired)
+
+    def by_segment(self, segments: Any) -> SegmentComparison:
+        """The differences within segments of the queries, and whether they differ between segments.
+
+        segments: the segment of each query, as {query: segment} or a file of both; queries without one are left out.
+        Returns a `SegmentComparison`. Its intervals and p-values are those of means, whatever the test of the
+        comparison, and hold for all pairs and segments of a family at once.
+
+        >>> from cranfield import compare
+        >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
+        >>> comparison.by_segment({"what-is-precision": "short"}).queries
+        {'short': 1}
+        """
+        return compared_by_segment(self, read_words(segments, "segment"))
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure.
@@ -245,15 +284,14 @@ class Comparison:
         return sorted(self.runs, key=lambda run: estimates[run].value * (1 if lower else -1))
 
     def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
-        """How many queries it takes to detect a difference, if differences vary as in the pair that varies most.
+        """How many queries it takes to detect a difference of two runs by a t-test, if they vary as the median pair.
 
         measure: any of its names, or a `Measure`.
         Returns a row for each of the differences 0.01, 0.02, 0.05 and 0.1, or for ten, a hundred, … times these where
         the measure's scale needs it.
         """
-        spread = max(pair.spread for pair in self.of(measure))
-        scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
-        return query_set_sizes(spread, [scale * step for step in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
+        spread = median_pair(self.of(measure)).spread
+        return query_set_sizes(spread, [step_of(spread, step) for step in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain dicts, ready for JSON."""
@@ -276,6 +314,7 @@ class Comparison:
             "means": self.means,
             **({"basis": asdict(self.basis), "estimates": self._estimates_as_dicts()} if self.basis else {}),
             "judged": self.judged,
+            "doubts": [doubt.to_dict() for doubt in self.doubts],
             "groups": {}
             if self.baseline or len(self.runs) > LETTERED
             else {measure.name: self.groups(measure.name) for measure in self.measures},
@@ -325,8 +364,16 @@ class Comparison:
         return as_html("comparison", self)
 
 
+def median_pair(differences: Sequence[Difference]) -> Difference:
+    """The pair whose queries vary more than those of half of the others: what to expect of one more pair.
+
+    The one that varies most owes that to chance, too.
+    """
+    return sorted(differences, key=lambda pair: pair.spread)[len(differences) // 2]
+
+
 def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def described_method(comparison: Comparison) -> str:
@@ -337,4 +384,8 @@ def described_method(comparison: Comparison) -> str:
         several = "s" if comparison.pairs > 1 else ""
         return f"t-test of the corrected difference{several}, two-sided; {comparison.corrected}"
     assumed = f"; assumes that {test.assumes}" if test.assumes and len(comparison.runs) > 2 else ""
-    return f"{test.described(settings)}, two-sided; {comparison.corrected}{assumed}"
+    if comparison.correction == MAX_T and comparison.differences[0].family > 1 and test.draws:
+        return f"{comparison.corrected}, two-sided; no p is below that of the {test.described(settings)} alone"
+    one = comparison.pairs == 1 and comparison.differences[0].family == 1
+    interval = f", {100 * (1 - comparison.alpha):g}% interval" if one else ""
+    return f"{test.described(settings)}, two-sided{interval}; {comparison.corrected}{assumed}"

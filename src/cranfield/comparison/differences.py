@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from math import isfinite
+from math import isfinite, log10
 from typing import Any, NamedTuple
 
 from cranfield.comparison.unjudged import Reach
@@ -26,6 +26,18 @@ class Change(NamedTuple):
         return self.run - self.baseline
 
 
+class Detection(NamedTuple):
+    """How well a true difference that matters is detected, if queries vary as they do here.
+
+    power: the chance that so many queries find it significant, by the test and the correction of the comparison
+    queries: how many queries it takes to find it 80% of the time
+    """
+
+    difference: float
+    power: float
+    queries: int
+
+
 class Within(NamedTuple):
     """Whether a run is shown to be close to its baseline, by one-sided tests against a margin fixed beforehand.
 
@@ -45,21 +57,28 @@ class Difference:
 
     difference: of the means
     estimate: of what the test is about (`of`): the mean, the median or the pseudo-median of the queries that differ
-    low, high: the interval of the estimate at the level 1 - alpha. It belongs to the test and to the family of the
-        p-value beside it: it excludes 0 exactly where `adjusted` is at most alpha. With `together`, all intervals of
-        the family hold at once.
+    low, high: the interval of the estimate. It belongs to the test and to the family of the p-value beside it: it
+        excludes 0 exactly where `adjusted` is at most alpha. Of one comparison, or without a correction, its level is
+        1 - alpha; with `together`, that is the level of all intervals of the family at once; with other corrections,
+        it has no level of its own.
     p, adjusted: the two-sided p-value, and the same corrected for the `family` of so many comparisons.
     direction: 1 where the test points up, -1 down, 0 neither; rank tests may point elsewhere than the mean.
     effect: the size of the difference on the test's own scale (`effect_name`); None where there is no scale.
     primary: whether it is by the first measure; other measures are families of their own.
     better, same, worse: queries for which the run is better (higher, unless lower is better), the same, or worse.
     spread: the standard deviation of the differences of the queries.
-    detectable: the true difference that would be found with a power of 0.8, at the alpha that the correction leaves.
+    detectable: the true difference that this test and this correction find significant 80% of the time, if queries vary
+        as they do here; of tests that are not about means, that of a t-test. In families of more than 45 comparisons
+        with "holm" or "bh" it is that of Bonferroni's correction, and found at least 80% of the time. Infinite where
+        no difference that the measure can have is found so often.
+    detection: the same for the difference that matters, `detect`: its power, and how many queries it takes; None where
+        queries do not vary.
     changed: the queries that differ most, the most first.
-    reach: how low and high unjudged documents could make it; None where that is not known.
+    reach: how low and high unjudged documents could make it, and which are meant; None where that is not known.
     within: whether the run is shown not to be worse than a margin; None where none was given.
     corrected: of a difference by a model's grades that people correct, its parts; otherwise None. Queries are then
         the sampled ones, by people's grades.
+    finest: the smallest value that `adjusted` can have where it was counted in draws; otherwise 0.
 
     >>> from cranfield import compare
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
@@ -69,8 +88,8 @@ class Difference:
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
     Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078
-    >>> difference.headline, difference.constant
-    ('Better', True)
+    >>> difference.headline, difference.constant, difference.has_interval
+    ('Better', True, False)
     >>> difference.to_dict()["verdict"]
     'significantly better'
     """
@@ -103,6 +122,8 @@ class Difference:
     within: Within | None = None
     lower_is_better: bool = False
     corrected: CorrectedParts | None = None
+    finest: float = 0.0
+    detection: Detection | None = None
 
     def __repr__(self) -> str:
         return f"<Difference: {self.sentence}>"
@@ -115,7 +136,7 @@ class Difference:
 
     @property
     def could_reverse(self) -> bool | None:
-        """Whether unjudged documents could reverse the difference; None if that is not known."""
+        """Whether unjudged documents could reverse the difference, those of `reach`; None if that is not known."""
         return None if self.reach is None else self.reach.could_reverse(self.difference)
 
     @property
@@ -139,13 +160,14 @@ class Difference:
         """The verdict in one sentence, the same in the terminal, on the page, in notebooks and in the gate."""
         text = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
         queries = self.better + self.same + self.worse
+        interval = f" ({interval_name(self)} {span_text(self)})" if self.has_interval else ""
         if queries == self.same:
-            return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
+            return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} queries{interval}"
         if self.constant:
-            text += f"{signed(self.estimate)} on each of {queries} queries, p {decisive_p(self)}"
+            text += f"{signed(self.estimate)} on each of {queries} queries{interval}, p {decisive_p(self)}"
         else:
             of = f" ({self.of})" if self.of != "mean" else ""
-            text += f"{signed(self.estimate)}{of} ({_level(self)} {span_text(self)}), p {decisive_p(self)}"
+            text += f"{signed(self.estimate)}{of}{interval}, p {decisive_p(self)}"
         if self.family > 1:
             text += f" corrected for {self.family} comparisons"
         if self.significant and self.direction * self.difference < 0:
@@ -153,6 +175,17 @@ class Difference:
         if self.significant and self.could_reverse:
             text += f"; {UNDECIDED}"
         return text
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval to show: none where all queries differ by the same amount, but in a family.
+
+        Then p is that of the randomisation test, which takes the differences as symmetric; what little so many equal
+        queries say about others, they say of both sides.
+        """
+        if not self.spread and not isfinite(self.high - self.low):
+            return False
+        return not self.constant or self.finest > 0
 
     @property
     def constant(self) -> bool:
@@ -166,6 +199,8 @@ class Difference:
             # JSON has no infinite numbers: None where an interval has no end.
             "low": self.low if isfinite(self.low) else None,
             "high": self.high if isfinite(self.high) else None,
+            "detectable": self.detectable if isfinite(self.detectable) else None,
+            "detection": self.detection._asdict() if self.detection else None,
             "changed": [change._asdict() for change in self.changed],
             "reach": self.reach.to_dict() if self.reach else None,
             "within": self.within._asdict() if self.within else None,
@@ -177,9 +212,11 @@ class Difference:
         }
 
 
-def _level(difference: Difference) -> str:
-    """What kind of interval it is, in words."""
-    together = "simultaneous " if difference.together and difference.family > 1 else ""
+def interval_name(difference: Difference) -> str:
+    """What kind of interval it is, in words; those of corrections in steps have no level, see `Difference`."""
+    if difference.family > 1 and not difference.together:
+        return "interval"
+    together = "simultaneous " if difference.family > 1 else ""
     return f"{100 * (1 - difference.alpha):g}% {together}interval"
 
 
@@ -188,17 +225,24 @@ def span_text(difference: Difference) -> str:
     return f"{signed(difference.low)} to {signed(difference.high)}"
 
 
-def decisive_p(difference: Difference) -> str:
+def decisive_p(difference: Difference, digits: int = 4) -> str:
     """The p-value that decides, as it is shown everywhere."""
-    return p_text(difference.adjusted, difference.alpha)
+    return p_text(difference.adjusted, difference.alpha, digits, difference.finest)
 
 
-def p_text(p: float, alpha: float, digits: int = 4) -> str:
+def p_text(p: float, alpha: float, digits: int = 4, finest: float = 0.0) -> str:
     """A p-value after the letter p, with enough decimals to show on which side of alpha it is.
+
+    finest: the smallest that could have been counted
 
     >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05), p_text(0.08704, 0.05, 3)
     ('= 0.0870', '< 0.0001', '= 0.05003', '= 0.087')
+    >>> p_text(1 / 2001, 0.05, finest=1 / 2001)
+    '< 0.001'
     """
+    if 0 < p <= finest * (1 + 1e-9):
+        digits = min(digits, int(-log10(finest)))
+        p = 0.0
     least = 10.0**-digits
     if p < least < alpha:
         return f"< {least:.{digits}f}"

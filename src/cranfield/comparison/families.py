@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T, of_p_values
 from cranfield.comparison.pairing import Paired, check_finite
-from cranfield.comparison.significance import TESTS, Settings, Test, hedges
+from cranfield.comparison.significance import TESTS, Settings, hedges
 from cranfield.comparison.significance.tukey import TUKEY
+from cranfield.comparison.simultaneous import Simultaneous, simultaneous
 from cranfield.errors import ComparisonError, choice_hint
-from cranfield.evaluation.estimating import PLAIN, SAME, Columns, Estimator, deviation, estimated, ratio
+from cranfield.evaluation.estimating import SAME, Columns, Estimator, deviation, estimated
 from cranfield.evaluation.naming import require_name
 from cranfield.measures import Measure
-from cranfield.ranks.columns import Numbers
+from cranfield.ranks.columns import Integers, Numbers
 
 Pair = tuple[int, int]  # columns: the baseline and the run
 
@@ -40,6 +41,7 @@ class Procedure(NamedTuple):
     permutations: int
     seed: int
     margin: float | None = None
+    detect: float | None = None
 
     @property
     def settings(self) -> Settings:
@@ -58,6 +60,7 @@ class PairOutcomes(NamedTuple):
     p, adjusted: two-sided, alone and corrected for the family
     low, high: the interval; it excludes 0 exactly where the adjusted p-value is at most alpha
     direction: 1 up, -1 down, 0 neither: that of the test, which need not be that of the mean
+    together: what chance does to the whole family, where that was drawn
     """
 
     greater: Numbers
@@ -69,11 +72,17 @@ class PairOutcomes(NamedTuple):
     direction: Numbers
     estimate: Numbers
     effect: list[float | None]
+    together: Simultaneous | None = None
+
+    def part(self, columns: slice) -> PairOutcomes:
+        """Some of the pairs."""
+        arrays: dict[str, Any] = {name: array[columns] for name, array in self._asdict().items() if name != "together"}
+        return PairOutcomes(**arrays, together=self.together and self.together.part(columns))
 
 
-def usual_correction(test: str, estimator: Estimator = PLAIN) -> str:
-    """The correction that goes with a test: by the largest t where it draws t-values."""
-    return MAX_T if TESTS[test].studentised and estimator is PLAIN else "bonferroni"
+def usual_correction(test: str) -> str:
+    """The correction that goes with a test: by the largest t where it is about means."""
+    return MAX_T if TESTS[test].takes_max_t else "bonferroni"
 
 
 def check_supported(estimator: Estimator, test: str, correction: str) -> None:
@@ -81,7 +90,7 @@ def check_supported(estimator: Estimator, test: str, correction: str) -> None:
     means = f"{estimator.of.removesuffix('mean')}values".strip()
     for parameter, value, choices in (
         ("test", test, [name for name in TESTS if estimator.supports(name)]),
-        ("correction", correction, [*CORRECTIONS] if estimator is PLAIN else of_p_values()),
+        ("correction", correction, [*CORRECTIONS] if TESTS[test].takes_max_t else of_p_values()),
     ):
         if value not in choices:
             raise ComparisonError(
@@ -96,27 +105,39 @@ def family_outcomes(
     values: Paired, measures: Sequence[Measure], pairs: Sequence[Pair], procedure: Procedure
 ) -> dict[Measure, PairOutcomes]:
     """Test all pairs by all measures of a family."""
-    contrasts = [values.contrast(measure, pairs) for measure in measures]
+    contrasts, family = [values.contrast(measure, pairs) for measure in measures], len(measures) * len(pairs)
     for measure, contrast in zip(measures, contrasts, strict=True):
         spread = deviation(contrast.values)
         check_finite(measure, {"a difference": contrast.values, "the spread of the differences": spread})
     if TESTS[procedure.test].all_at_once:
         outcomes = _by_tukey(values, measures, pairs, procedure)
     else:
-        outcomes = _split(_tested(reduce(Columns.beside, contrasts), procedure), measures)
+        every = _tested(reduce(Columns.beside, contrasts), np.repeat(np.arange(len(measures)), len(pairs)), procedure)
+        starts = range(0, family, len(pairs))
+        parts = (every.part(slice(start, start + len(pairs))) for start in starts)
+        outcomes = dict(zip(measures, parts, strict=True))
     for measure, outcome in outcomes.items():
         check_finite(measure, {"the p-value": (outcome.p, outcome.adjusted), "the estimate": outcome.estimate})
-    return {measure: _inside(_agreeing(outcome, procedure.alpha), measure) for measure, outcome in outcomes.items()}
+    return {
+        measure: _inside(_agreeing(_unvaried(outcome, contrast, measure, procedure, family), procedure.alpha), measure)
+        for (measure, outcome), contrast in zip(outcomes.items(), contrasts, strict=True)
+    }
 
 
-def _tested(columns: Columns, procedure: Procedure) -> PairOutcomes:
+def _tested(columns: Columns, measure: Integers, procedure: Procedure) -> PairOutcomes:
     test, settings = TESTS[procedure.test], procedure.settings
     outcome = test.outcome(columns, settings)
-    family = len(outcome.p)
-    if family > 1 and procedure.correction == MAX_T and test.studentised:
-        adjusted, low, high = _by_the_largest(columns, outcome.p, test, settings)
+    family, together = len(outcome.p), None
+    adjusted = CORRECTIONS[procedure.correction].adjust(outcome.p)
+    if family > 1 and procedure.correction == MAX_T:
+        estimates = estimated(columns)
+        together = simultaneous(columns, estimates, measure, settings)
+        # Never below the p-value of the comparison alone. Without a scale, as for Bonferroni.
+        shared = np.maximum(together.differs(estimates.value), outcome.p)
+        adjusted = np.where(together.scale > 0, shared, adjusted)
+        half = together.half(procedure.alpha)
+        low, high = estimates.value - half, estimates.value + half
     else:
-        adjusted = CORRECTIONS[procedure.correction].adjust(outcome.p)
         # The level at which this comparison alone is decided as the family decides it.
         with np.errstate(invalid="ignore"):  # p-values that are no numbers are refused later
             share = np.divide(outcome.p, adjusted, out=np.full(family, 1 / family), where=adjusted > 0)
@@ -134,24 +155,8 @@ def _tested(columns: Columns, procedure: Procedure) -> PairOutcomes:
         outcome.direction,
         outcome.estimate,
         outcome.effect,
+        together,
     )
-
-
-def _by_the_largest(columns: Columns, p: Numbers, test: Test, settings: Settings) -> tuple[Numbers, Numbers, Numbers]:
-    """Westfall and Young's single step: a comparison counts if its |t| would be the largest of a family by chance.
-
-    adjusted p = share of the draws whose largest |t| is at least |t|, never below the p-value of the comparison alone
-    """
-    largest, estimates = test.largest(columns, settings), estimated(columns)
-    observed = np.abs(ratio(estimates.value, estimates.error))
-    hits = len(largest) - np.searchsorted(largest[::-1], observed * (1 - 1e-9), "left")
-    adjusted = np.maximum((1 + hits) / (1 + len(largest)), p)
-    allowed = int(settings.alpha * (1 + len(largest)) * (1 + 1e-12))
-    far = float(largest[allowed - 1]) if allowed else np.inf
-    half = np.where(estimates.error > 0, far, 0.0) * estimates.error
-    # Without spread there is no t: take the column's own p-value, times the size of the family.
-    adjusted = np.where(estimates.error == 0, np.minimum(p * len(p), 1.0), adjusted)
-    return adjusted, estimates.value - half, estimates.value + half
 
 
 def _by_tukey(
@@ -173,13 +178,20 @@ def _by_tukey(
     return outcomes
 
 
-def _split(tested: PairOutcomes, measures: Sequence[Measure]) -> dict[Measure, PairOutcomes]:
-    count = len(tested.p) // len(measures)
-    parts = [slice(at * count, (at + 1) * count) for at in range(len(measures))]
-    return {
-        measure: PairOutcomes(*(column[part] for column in tested))  # type: ignore[arg-type]  # in their order
-        for measure, part in zip(measures, parts, strict=True)
-    }
+def _unvaried(
+    tested: PairOutcomes, contrast: Columns, measure: Measure, procedure: Procedure, family: int
+) -> PairOutcomes:
+    """Queries that all differ alike say how rare others are, and not what these are like: see `Estimates.interval`."""
+    still = tested.low == tested.high
+    least, most = measure.definition.range
+    if not TESTS[procedure.test].of_means:  # about the queries that differ: if there are none, nothing is known
+        none = still & (tested.direction == 0)
+        return tested._replace(low=np.where(none, -np.inf, tested.low), high=np.where(none, np.inf, tested.high))
+    if not still.any():
+        return tested
+    alpha = procedure.alpha / (1 if procedure.correction == "none" else family)
+    low, high = estimated(contrast).interval(alpha, (least - most, most - least))
+    return tested._replace(low=np.where(still, low, tested.low), high=np.where(still, high, tested.high))
 
 
 def _agreeing(tested: PairOutcomes, alpha: float) -> PairOutcomes:

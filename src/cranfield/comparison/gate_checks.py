@@ -44,15 +44,19 @@ class GatedMeasure:
     """What the gate found about a measure.
 
     drop: by how much the candidate is worse; negative where it is better.
-    p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
-    detectable: the true drop that the gate would have stopped with a power of 0.8; None if all queries changed
-        by the same amount, so that their variation cannot be estimated.
+    p_worse, p_better: corrected one-sided p-values, of "not worse" (with `beyond_tolerance`, of "not worse by more than
+        the tolerance") and of "not better".
+    detectable: the true drop that the gate would stop with a power of 0.8, if queries vary as they do here; infinite if
+        the measure cannot drop so far, and None if all queries changed by the same amount, so that their variation
+        cannot be estimated.
     judged: of the baseline and the candidate, the share of the documents that is judged, of those that the measure
         looks at: down to `judged_depth`, or all where that is None. None: not known, or there is
         no such depth.
     sentence: what `compare` says of the two, by the two-sided test.
     corrected: whether the values are those of a model, corrected by people; the drop is then corrected by itself, and
         queries are counted by people's grades of the sampled ones.
+    lower_is_better: whether a drop in quality is a rise of the measure.
+    power: the chance that a true drop of `detect` would be stopped; None where no such drop was given.
     """
 
     measure: str
@@ -71,6 +75,8 @@ class GatedMeasure:
     judged_depth: int | None
     sentence: str
     corrected: bool = False
+    lower_is_better: bool = False
+    power: float | None = None
 
     def __repr__(self) -> str:
         return f"<GatedMeasure {self.measure}: {self.baseline:.4f} to {self.candidate:.4f}>"
@@ -130,8 +136,9 @@ def all_checks(
     gated: Sequence[GatedMeasure],
     compared: Iterable[Difference],
     of_minima: Iterable[Check],
-    alpha: float,
+    levels: tuple[float, float],
     *,
+    beyond_tolerance: bool,
     require_improvement: bool,
     max_worse_queries: int | None,
 ) -> tuple[Check, ...]:
@@ -139,8 +146,10 @@ def all_checks(
 
     compared: by the two-sided test, and against a margin where one is asked for
     of_minima: what `floor_check` says of the values that have to be reached
+    levels: of the tests of drops, and of all others
     """
-    checks = [drop_check(measure, alpha) for measure in gated]
+    of_drops, alpha = levels
+    checks = [drop_check(measure, of_drops, tested=beyond_tolerance) for measure in gated]
     checks += of_minima
     if require_improvement:
         checks.append(improvement_check(gated, alpha))
@@ -150,21 +159,26 @@ def all_checks(
     return tuple(checks)
 
 
-def drop_check(seen: GatedMeasure, alpha: float) -> Check:
-    """A measure must not drop by more than its tolerance and significantly."""
-    moved = _went(seen)
+def drop_check(seen: GatedMeasure, alpha: float, *, tested: bool = False) -> Check:
+    """A measure must not drop by more than its tolerance and significantly.
+
+    tested: whether the drop must be significantly larger than the tolerance, not only than 0
+    """
     significant, beyond = seen.p_worse <= alpha, seen.drop > seen.tolerance + SAME
-    shown = f"one-sided p {p_text(seen.p_worse, alpha)}"
-    by = f"by more than the tolerance of {seen.tolerance:g}, " if seen.tolerance else ""
+    shown, tolerance = f"(one-sided p {p_text(seen.p_worse, alpha)})", f"the tolerance of {seen.tolerance:g}"
     if seen.drop <= SAME:
-        message = f"{moved}: not worse"
-    elif beyond and significant:
-        message = f"{moved}: {by and f'{by}and '}significantly ({shown})"
-    elif beyond:
-        message = f"{moved}{f': {by}' if by else ', '}but not significantly ({shown})"
+        message = ": not worse"
+    elif not beyond:
+        message = f": within {tolerance}"
+    elif tested and seen.tolerance:
+        message = f": {'' if significant else 'not '}significantly more than {tolerance} {shown}"
+    elif seen.tolerance:
+        joined = "and" if significant else "but not"
+        message = f": by more than {tolerance}, {joined} significantly more than 0 {shown}"
     else:
-        message = f"{moved}: within the tolerance of {seen.tolerance:g}"
-    return Check(f"{seen.measure} does not drop", not (beyond and significant), message)
+        message = f"{':' if significant else ', but not'} significantly {shown}"
+    direction = "rise" if seen.lower_is_better else "drop"
+    return Check(f"{seen.measure} does not {direction}", not (beyond and significant), f"{_went(seen)}{message}")
 
 
 def _went(seen: GatedMeasure) -> str:
@@ -196,17 +210,17 @@ def improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
 
 
 def margin_check(difference: Difference) -> Check:
-    """The candidate must be shown not to be worse by a margin."""
+    """The candidate must be shown not to be worse by a margin; one that changes no query passes without proof."""
     assert difference.within is not None
     within, shown = difference.within, difference.within.not_worse <= difference.alpha
+    title = f"{difference.measure} is not worse by {within.margin:g}"
+    unchanged = not difference.better and not difference.worse and difference.corrected is None  # which counts a sample
+    if unchanged and not shown:
+        return Check(title, True, f"{difference.measure} is the same on every query: non-inferiority needs no proof")
     message = (
         f"{difference.measure} is {'' if shown else 'not '}shown to be non-inferior by a margin of {within.margin:g}"
     )
-    return Check(
-        f"{difference.measure} is not worse by {within.margin:g}",
-        shown,
-        f"{message} (one-sided p {p_text(within.not_worse, difference.alpha)})",
-    )
+    return Check(title, shown, f"{message} (one-sided p {p_text(within.not_worse, difference.alpha)})")
 
 
 def worse_check(seen: GatedMeasure, most: int) -> Check:

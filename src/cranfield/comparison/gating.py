@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from math import sqrt
-from statistics import NormalDist
+from functools import reduce
+from math import inf
 from typing import Any, Unpack
 
 import numpy as np
 
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, check_permutations, differences_of, evaluated
+from cranfield.comparison.detecting import gate_needs
 from cranfield.comparison.differences import Difference
+from cranfield.comparison.doubts import Doubt, doubt_texts, doubts_about, few_differ
 from cranfield.comparison.families import Procedure, check_supported
 from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
-from cranfield.comparison.multiple_testing import CORRECTIONS, of_p_values
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin
-from cranfield.comparison.pairing import Paired, check_measured, check_same_inputs, paired
-from cranfield.comparison.power import USUAL, detectable_difference
+from cranfield.comparison.pairing import Paired, check_measured, check_same_inputs, judged_share, paired
+from cranfield.comparison.power import USUAL, check_detect
 from cranfield.comparison.significance import TESTS
+from cranfield.comparison.simultaneous import simultaneous
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, choice_hint, given
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.corrected import CorrectionBasis
-from cranfield.evaluation.estimating import estimated
+from cranfield.evaluation.estimating import Columns, estimated
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
@@ -40,7 +43,13 @@ GATE_TESTS = tuple(name for name, test in TESTS.items() if not test.all_at_once)
 class GateResult:
     """The result of `gate`; true if the change may pass.
 
+    alpha, gates: the level of the tests, and how many gates share it for drops
+    beyond_tolerance: whether a drop must be significantly larger than the tolerance to fail, not only than 0
+    detect: the drop that matters, whose power the measures have; None where none was given
+    non_inferiority: the margin by which no measure may be worse, if there is one
     basis: of a gate by corrected values, which model was corrected by whom; None otherwise
+    doubts: what makes the two runs unequal
+    permutations, seed: of the tests that draw
 
     >>> qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
     >>> result = gate(qrels, good, {str(q): ["b", "a"] for q in range(9)}, "RR")
@@ -60,14 +69,31 @@ class GateResult:
     checks: tuple[Check, ...]
     measures: tuple[GatedMeasure, ...]
     signatures: tuple[str, str]
+    gates: int = 1
+    beyond_tolerance: bool = False
+    detect: float | None = None
+    non_inferiority: float | None = None
     basis: CorrectionBasis | None = None
+    doubts: tuple[Doubt, ...] = ()
+    permutations: int = PERMUTATIONS
+    seed: int = SEED
 
     def __repr__(self) -> str:
         return f"<GateResult: {self._said}>"
 
     def __str__(self) -> str:
         checks = (f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.message}" for check in self.checks)
-        return "\n".join((self._said, *checks))
+        return "\n".join((*(f"warning: {text}" for text in self.warnings), self._said, *checks))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The doubts in words, one sentence for each kind.
+
+        >>> qrels, run = {str(q): {"a": 1} for q in range(12)}, {str(q): ["a"] for q in range(12)}
+        >>> gate(qrels, run, {"1": ["a"]}, "RR").warnings
+        ('candidate lacks 11 of 12 queries, which count 0',)
+        """
+        return tuple(doubt_texts(self.doubts, 2))
 
     def _repr_html_(self) -> str:
         return as_html("gate", self)
@@ -88,7 +114,11 @@ class GateResult:
             **asdict(self),
             "checks": [check._asdict() for check in self.checks],
             "measures": [
-                {**asdict(measure), "worse_queries": [query._asdict() for query in measure.worse_queries]}
+                {
+                    **asdict(measure),
+                    "detectable": None if measure.detectable == inf else measure.detectable,
+                    "worse_queries": [query._asdict() for query in measure.worse_queries],
+                }
                 for measure in self.measures
             ],
             "power": USUAL,
@@ -110,7 +140,10 @@ def gate(
     measures: Measures = GATE_MEASURES,
     *,
     tolerance: float | Mapping[str, float] = 0.0,
+    beyond_tolerance: bool = False,
     alpha: float = 0.05,
+    gates: int = 1,
+    detect: float | None = None,
     minimum: Mapping[str, float] | None = None,
     require_improvement: bool = False,
     non_inferiority: float | None = None,
@@ -126,19 +159,25 @@ def gate(
     qrels, measures, options: those of `evaluate_runs`.
     baseline, candidate: runs, or evaluations, also saved ones (an `Evaluation`, or the path of its file).
     tolerance: the drop that is allowed, or {measure: drop}.
+    beyond_tolerance: whether only a drop fails that is significantly larger than the tolerance, not only than 0.
     alpha: the level of the one-sided tests.
+    gates: how many gates share alpha: each tests drops at alpha / gates, so that all of them together stop a
+        harmless change with a chance of at most alpha. 30 for a gate every day, and a level for the month.
+    detect: a drop that matters to you; the result says with which chance it would be stopped.
     minimum: {measure: value} that must be reached.
     require_improvement: whether some measure must be significantly better.
     non_inferiority: the margin by which no measure may be worse.
     max_worse_queries: how many queries may get worse.
     test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.
-    correction: of the p-values, over the measures: any of `compare` but "max-t", which is for several pairs.
+    correction: of the p-values, over the measures: any of `compare`.
     seed, permutations: those of `compare`.
     Returns a `GateResult`, which is true where the candidate passes.
 
     It fails if
-    - a measure dropped by more than `tolerance` (one number, or one by measure), and the drop is significant: the
-      one-sided test of "the candidate is not worse" has a p-value of at most alpha, corrected over the measures;
+    - a measure dropped by more than `tolerance` (one number, or one by measure), and there is a significant drop: the
+      one-sided test of "the candidate is not worse" has a p-value of at most alpha / gates, corrected over the
+      measures. The tolerance itself is compared, not tested; with `beyond_tolerance` it is tested instead: "the
+      candidate is not worse by more than the tolerance";
     - a measure is below its `minimum`, {measure: value} (above it, where lower is better), significant or not;
     - `require_improvement`, and no measure is significantly better, by the one-sided test the other way;
     - `non_inferiority`, and some measure is not shown to be worse by less than this margin: a lack of significance does
@@ -146,7 +185,7 @@ def gate(
     - `max_worse_queries`, and by some measure more queries than that got worse, by however little.
 
     A candidate that is no better and no worse is stopped with a chance of at most alpha; `detectable` says which true
-    drop is stopped with a chance of 0.8.
+    drop is stopped with a chance of 0.8, if queries vary as they do here.
 
     If the judgments, the policy or the queries differ from those of the baseline, a difference would not be due to the
     candidate alone: this is a `ComparisonError`.
@@ -156,8 +195,9 @@ def gate(
     >>> bool(gate(qrels, good, good)), gate(qrels, good, bad, "RR").checks[0].message
     (True, 'RR fell from 1.0000 to 0.4444: significantly (one-sided p < 0.0001)')
     """
-    check_settings(alpha, correction, max_worse_queries)
+    check_settings(alpha, correction, max_worse_queries, gates)
     check_permutations(permutations)
+    check_detect(detect)
     if test not in GATE_TESTS:
         raise ComparisonError(
             "cannot be used by a gate.", parameter="test", value=test, hint=choice_hint("it may be", GATE_TESTS, test)
@@ -178,22 +218,49 @@ def gate(
     procedure = Procedure(test, "none", alpha, permutations, seed, non_inferiority)
     check_margin(non_inferiority, "non_inferiority")
     tested = differences_of(values, [[measure] for measure in wanted], [(0, 1)], procedure)
+    tolerances, each = tolerances_of(tolerance, wanted), alpha / gates
+    allowed = np.array([tolerances[measure] for measure in wanted])
+    dropped = [_drops(values, measure) for measure in wanted]
+    if beyond_tolerance:
+        dropped = [drop.shifted(-tolerances[measure]) for measure, drop in zip(wanted, dropped, strict=True)]
+    drops = reduce(Columns.beside, dropped)
     sides = [
         (outcome.greater[0], outcome.less[0])[:: 1 if measure.definition.lower_is_better else -1]
         for measure, (outcome, _) in zip(wanted, tested, strict=True)
     ]
+    p_worse, p_better = (np.array(side) for side in zip(*sides, strict=True))
+    if beyond_tolerance:
+        p_worse = TESTS[test].outcome(drops, procedure.settings).greater
     adjust = CORRECTIONS[correction].adjust
-    p_worse, p_better = (adjust(np.array(side)) for side in zip(*sides, strict=True))
-    tolerances = tolerances_of(tolerance, wanted)
-    left = level_left(alpha, correction, len(wanted))
+    worse, better = adjust(p_worse), adjust(p_better)
+    together = None
+    if correction == MAX_T and len(wanted) > 1:
+        estimates, settings = estimated(drops), procedure.settings._replace(alpha=each)
+        together = simultaneous(drops, estimates, np.arange(len(wanted)), settings)
+        gain = -(estimates.value + allowed) if beyond_tolerance else -estimates.value
+        worse, better = (
+            np.where(together.scale > 0, np.maximum(together.above(value), alone), corrected)
+            for value, alone, corrected in ((estimates.value, p_worse, worse), (gain, p_better, better))
+        )
+    found = zip(worse.tolist(), better.tolist(), strict=True)
+    needs = gate_needs(drops, correction, each, seed, allowed, together, beyond=beyond_tolerance)
+    powers = [None] * len(wanted) if detect is None else needs.power(detect).tolist()
     two_sided = [difference for _, differences in tested for difference in differences]
     gated = tuple(
-        _gated(values, measure, before, after, difference, tolerances[measure], (float(worse), float(better)), left)
-        for measure, difference, worse, better in zip(wanted, two_sided, p_worse, p_better, strict=True)
+        _gated(values, measure, before, after, difference, p, (tolerances[measure], detectable, power))
+        for measure, difference, p, detectable, power in zip(
+            wanted, two_sided, found, needs.detectable().tolist(), powers, strict=True
+        )
     )
     minima = [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
     checks = all_checks(
-        gated, two_sided, minima, alpha, require_improvement=require_improvement, max_worse_queries=max_worse_queries
+        gated,
+        two_sided,
+        minima,
+        (each, alpha),
+        beyond_tolerance=beyond_tolerance,
+        require_improvement=require_improvement,
+        max_worse_queries=max_worse_queries,
     )
     return GateResult(
         passed=all(check.passed for check in checks),
@@ -206,22 +273,34 @@ def gate(
         checks=checks,
         measures=gated,
         signatures=(before.signature, after.signature),
+        gates=gates,
+        beyond_tolerance=beyond_tolerance,
+        detect=detect,
+        non_inferiority=non_inferiority,
         basis=after.basis,
+        doubts=doubts_about([before, after], wanted, [(0, 1)])
+        + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ()),
+        permutations=permutations,
+        seed=seed,
     )
 
 
-def check_settings(alpha: float, correction: str, max_worse_queries: int | None) -> None:
+def check_settings(alpha: float, correction: str, max_worse_queries: int | None, gates: int = 1) -> None:
     """Refuse settings that mean nothing to a gate."""
+    if gates < 1:
+        raise ComparisonError(
+            "is not a number of gates.", parameter="gates", value=gates, hint="30 for a gate every day of a month"
+        )
     if not 0 < alpha < 0.5:
         raise ComparisonError(
             "is not a level of a one-sided test.", parameter="alpha", value=alpha, hint="it lies between 0 and 0.5"
         )
-    if correction not in of_p_values():  # max-t is for several pairs of runs, and a gate has one
+    if correction not in CORRECTIONS:
         raise ComparisonError(
             "does not exist.",
             parameter="correction",
             value=correction,
-            hint=choice_hint("it may be", of_p_values(), correction),
+            hint=choice_hint("it may be", list(CORRECTIONS), correction),
         )
     if max_worse_queries is not None and max_worse_queries < 0:
         raise ComparisonError("is not a number of queries.", parameter="max_worse_queries", value=max_worse_queries)
@@ -269,19 +348,25 @@ def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Mea
     return tolerances
 
 
+def _drops(values: Paired, measure: Measure) -> Columns:
+    """By how much each query is worse in the candidate."""
+    return values.contrast(measure, [(0, 1)]).times(1.0 if measure.definition.lower_is_better else -1.0)
+
+
 def _gated(
     values: Paired,
     measure: Measure,
     before: Evaluation,
     after: Evaluation,
     difference: Difference,
-    tolerance: float,
     p: tuple[float, float],
-    alpha: float,
+    detected: tuple[float, float, float | None],
 ) -> GatedMeasure:
     """The findings for a measure; if people corrected a model, queries that got worse are sampled ones, by people."""
-    contrast = values.contrast(measure, [(0, 1)]).times(1.0 if measure.definition.lower_is_better else -1.0)
-    drop = estimated(contrast)
+    drops = _drops(values, measure)
+    drop, (tolerance, detectable, power) = estimated(drops), detected
+    least, most = measure.definition.range
+    known = bool(drop.error[0])  # where all queries changed alike, nothing is known of their variation
     return GatedMeasure(
         measure=measure.name,
         baseline=before[measure],
@@ -290,34 +375,15 @@ def _gated(
         tolerance=tolerance,
         p_worse=p[0],
         p_better=p[1],
-        detectable=detectable_drop(float(drop.unit[0]), drop.effective, tolerance, alpha),
+        detectable=(detectable if detectable <= most - least else inf) if known else None,
         better=difference.better,
         same=difference.same,
         worse=difference.worse,
-        worse_queries=worst_drops(measure, before.by_people or before, after.by_people or after, contrast.values[:, 0]),
-        judged=(_judged_share(before, measure), _judged_share(after, measure)),
+        worse_queries=worst_drops(measure, before.by_people or before, after.by_people or after, drops.values[:, 0]),
+        judged=(judged_share(before, measure), judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
         sentence=difference.sentence,
         corrected=difference.corrected is not None,
+        lower_is_better=measure.definition.lower_is_better,
+        power=power if known else None,
     )
-
-
-def _judged_share(evaluation: Evaluation, measure: Measure) -> float | None:
-    return evaluation.facts(measure).judged_share() if Scope.of(measure).one_depth else None
-
-
-def level_left(alpha: float, correction: str, measures: int) -> float:
-    """The level at which a measure alone is sure to count, after the correction over all."""
-    return alpha if correction in ("none", "bh") else alpha / measures
-
-
-def detectable_drop(spread: float, queries: float, tolerance: float, alpha: float) -> float | None:
-    """The true drop that is both significant and beyond the tolerance in four of five samples of queries.
-
-    spread: the standard deviation of the drops of the queries; where it is 0, nothing is known of their variation
-    """
-    if not spread:
-        return None
-    beyond = tolerance + NormalDist().inv_cdf(USUAL) * spread / sqrt(queries)
-    # A one-sided test at alpha looks as far out as a two-sided one at 2 · alpha.
-    return max(detectable_difference(spread, queries, 2 * alpha), beyond if tolerance else 0.0)

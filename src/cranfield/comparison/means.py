@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cranfield.comparison.conclusions import LETTERED, Comparison, described_method
+from cranfield.measures.scope import Scope
 
 
 class Cell(NamedTuple):
@@ -16,7 +17,7 @@ class Cell(NamedTuple):
 
 
 class RunMeans(NamedTuple):
-    """A run in the table: a cell for each measure, and Judged at each of the table's cutoffs (None: not known)."""
+    """A run in the table: a cell for each measure, and the judged shares of what it returned (None: not known)."""
 
     run: str
     cells: tuple[Cell, ...]
@@ -26,6 +27,7 @@ class RunMeans(NamedTuple):
 class MeansTable(NamedTuple):
     """Means of runs by measures, with marks, and what they mean.
 
+    judged: the heads of the judged shares, one for each depth that measures look at
     other_names: our measures behind the names of other tools that columns keep
     """
 
@@ -42,17 +44,23 @@ def means_table(comparison: Comparison) -> MeansTable:
     marks = {name: _marks(comparison, name) for name in names}
     means = comparison.means
     best = {name: means[name][comparison.best_first(name)[0]] for name in names}
+    known = [measure for measure in comparison.measures if {*comparison.judged[measure.name].values()} != {None}]
+    depths: dict[int | None, str] = {}
+    for measure in known or comparison.measures[:1]:
+        depths.setdefault(Scope.of(measure).cutoff, measure.name)
     rows = tuple(
         RunMeans(
             run,
             tuple(Cell(means[name][run], marks[name][run], means[name][run] == best[name]) for name in names),
-            tuple(judged[run] for judged in comparison.judged.values()),
+            tuple(comparison.judged[name][run] for name in depths.values()),
         )
         for run in comparison.runs
     )
     notes = (_meaning(comparison), described_method(comparison))
     other_names = tuple(f"{measure.name} is {measure.canonical}" for measure in comparison.measures if measure.typed)
-    return MeansTable(tuple(names), tuple(comparison.judged), rows, notes, other_names)
+    heads = tuple(f"judged of {'all' if depth is None else depth}" for depth in depths)
+    heads = heads if len(heads) > 1 else ("judged",)
+    return MeansTable(tuple(names), heads, rows, notes, other_names)
 
 
 def _meaning(comparison: Comparison) -> str:

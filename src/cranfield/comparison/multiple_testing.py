@@ -48,24 +48,42 @@ def none(p: Numbers) -> Numbers:
     return p.copy()
 
 
+class Steps(NamedTuple):
+    """How a correction decides a family of some size in steps, so that each comparison depends on the others.
+
+    shares: the level of each step, as a share of alpha, the strictest first
+    up: whether it begins with the least significant comparison (step-up), not with the most significant
+    """
+
+    shares: Callable[[int], Numbers]
+    up: bool
+
+
 class Correction(NamedTuple):
     """A correction of p-values.
 
     together: whether the intervals that go with it cover all true differences of the family at once
+    steps: None where each comparison is decided whatever the others show
     """
 
     title: str
     adjust: Callable[[Numbers], Numbers]
     together: bool
+    steps: Steps | None = None
 
 
 # "max-t" judges a family by the largest of its t-values, and so needs the test: see families.py.
 MAX_T = "max-t"
 CORRECTIONS: dict[str, Correction] = {
-    MAX_T: Correction("max-t", bonferroni, True),
+    MAX_T: Correction("bootstrapped max-t", bonferroni, True),
     "bonferroni": Correction("Bonferroni", bonferroni, True),
-    "holm": Correction("Holm", holm, False),
-    "bh": Correction("Benjamini and Hochberg (false discovery rate)", benjamini_hochberg, False),
+    "holm": Correction("Holm", holm, False, Steps(lambda size: 1 / np.arange(size, 0, -1), up=False)),
+    "bh": Correction(
+        "Benjamini and Hochberg (false discovery rate)",
+        benjamini_hochberg,
+        False,
+        Steps(lambda size: np.arange(1, size + 1) / size, up=True),
+    ),
     "none": Correction("no correction", none, False),
 }
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import numpy as np
 
-from cranfield.comparison.differences import Change, Difference, Within
+from cranfield.comparison.detecting import Needs
+from cranfield.comparison.differences import Change, Detection, Difference, Within
 from cranfield.comparison.families import Pair, PairOutcomes, Procedure
 from cranfield.comparison.pairing import Paired
-from cranfield.comparison.power import detectable_difference
+from cranfield.comparison.power import step_of
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.unjudged import Reach
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import parts_of
-from cranfield.evaluation.estimating import Columns, estimated
+from cranfield.evaluation.estimating import Columns, Estimates, estimated, ratio
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 
@@ -37,22 +39,26 @@ def pair_differences(
     measure: Measure,
     pairs: Sequence[Pair],
     tested: PairOutcomes,
+    needs: Needs,
     procedure: Procedure,
     *,
     reaches: Sequence[Reach | None],
     primary: bool,
     family: int,
 ) -> Iterator[Difference]:
-    """The difference of each pair, with all that is known about it."""
+    """The difference of each pair, with all that is known about it.
+
+    needs: what each pair takes to be significant
+    """
     contrast, lower = values.contrast(measure, pairs), measure.definition.lower_is_better
     estimates = estimated(contrast)
     parts = parts_of(estimates, procedure.alpha) if estimates.parts else [None] * len(pairs)
-    within = _margin_tests(contrast.times(-1.0 if lower else 1.0), procedure, family)
-    shared = procedure.alpha / family if procedure.together else procedure.alpha
-    detectable = estimates.unit * detectable_difference(1.0, estimates.effective, shared)
+    least, most = measure.definition.range
+    within = _margin_tests(contrast.times(-1.0 if lower else 1.0), tested, most - least, procedure, family)
+    detectable, detections = needs.detectable(), _detections(needs, estimates, procedure)
     by_pair = np.ascontiguousarray(contrast.values.T)
     up, down = (by_pair > 0).sum(axis=1).tolist(), (by_pair < 0).sum(axis=1).tolist()
-    most = np.argsort(-np.abs(by_pair), axis=1, kind="stable")[:, :CHANGED].tolist()
+    changed = np.argsort(-np.abs(by_pair), axis=1, kind="stable")[:, :CHANGED].tolist()
     test, of = TESTS[procedure.test], values.estimator.of
     for at, (one, other) in enumerate(pairs):
         yield Difference(
@@ -78,13 +84,26 @@ def pair_differences(
             same=by_pair.shape[1] - up[at] - down[at],
             worse=up[at] if lower else down[at],
             spread=float(estimates.spread[at]),
-            detectable=float(detectable[at]),
-            changed=_changes(values, measure, (one, other), most[at][: up[at] + down[at]]),
+            detectable=float(detectable[at]) if detectable[at] <= most - least else inf,
+            changed=_changes(values, measure, (one, other), changed[at][: up[at] + down[at]]),
             reach=reaches[at],
             within=within[at],
             lower_is_better=lower,
             corrected=parts[at],
+            finest=tested.together.finest if tested.together else 0.0,
+            detection=detections[at],
         )
+
+
+def _detections(needs: Needs, estimates: Estimates, procedure: Procedure) -> list[Detection | None]:
+    """The power for the difference that matters; unless one is given, the usual one on the scale of the measure."""
+    matters = procedure.detect or step_of(float(estimates.spread.max()))
+    power, queries = needs.power(matters), needs.queries(matters, estimates)
+    known = np.isfinite(queries) & (needs.width > 0).any(axis=0)
+    return [
+        Detection(matters, chance, int(size)) if sure else None
+        for chance, size, sure in zip(power.tolist(), queries.tolist(), known.tolist(), strict=True)
+    ]
 
 
 def _changes(values: Paired, measure: Measure, pair: Pair, most: Sequence[int]) -> tuple[Change, ...]:
@@ -93,21 +112,38 @@ def _changes(values: Paired, measure: Measure, pair: Pair, most: Sequence[int]) 
     return tuple(Change(values.query_ids[q], float(table[q, one]), float(table[q, other])) for q in most)
 
 
-def _margin_tests(better: Columns, procedure: Procedure, family: int) -> list[Within | None]:
+def _margin_tests(
+    better: Columns, tested: PairOutcomes, widest: float, procedure: Procedure, family: int
+) -> list[Within | None]:
     """Non-inferiority and equivalence: one-sided tests of the differences, shifted by the margin.
 
-    p-values are corrected for the family; equivalence needs both of them.
+    p-values are corrected for the family, as those of the pairs are; equivalence needs both of them.
+    widest: the largest difference that there can be
     """
-    margin = procedure.margin
+    margin, together = procedure.margin, tested.together
     if margin is None:
         return [None] * better.values.shape[1]
     asked = TESTS["t" if TESTS[procedure.test].all_at_once else procedure.test]
     times = 1 if procedure.correction == "none" else family
 
-    def corrected(p: Numbers) -> Numbers:
-        return np.minimum(p * times, 1.0)
+    def short_of_margin(gain: Columns) -> Numbers:
+        inside = gain.shifted(margin)
+        estimates, p = estimated(inside), asked.outcome(inside, procedure.settings).greater
+        alone = np.where(estimates.error > 0, p, _rarely_else(estimates, widest - margin)) if asked.of_means else p
+        corrected = np.minimum(alone * times, 1.0)
+        if together is None:
+            return corrected
+        return np.where(together.scale > 0, np.maximum(together.above(estimates.value), p), corrected)
 
-    not_worse = corrected(asked.outcome(better.shifted(margin), procedure.settings).greater)
-    not_better = corrected(asked.outcome(better.shifted(-margin), procedure.settings).less)
+    not_worse, not_better = short_of_margin(better), short_of_margin(better.times(-1.0))
     both = np.maximum(not_worse, not_better)
     return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
+
+
+def _rarely_else(equal: Estimates, below: float) -> Numbers:
+    """The chance that n queries have this one value though the mean of all is not above 0: see `Estimates.interval`.
+
+    Then a share of value / (value + below) of all queries or more have others, at the lowest `below` 0.
+    """
+    above = np.maximum(equal.value, 0.0)
+    return np.asarray((1 - ratio(above, above + below)) ** max(equal.effective, 1.0))

@@ -12,10 +12,8 @@ from cranfield.errors import ComparisonError, either, given
 from cranfield.evaluation.estimating import Columns, Estimator, estimator_of
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.measures.syntax import find_definition
+from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
-
-USUAL_CUTOFF = 10  # of Judged, for a measure that has none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,11 +152,13 @@ def _check_same_judge(one: Evaluation, other: Evaluation) -> None:
             )
 
 
-def judged_beside(measure: Measure) -> Measure:
-    """The Judged that goes with a measure: at the same cutoff, or at 10."""
-    parameters = {**measure.definition.defaults, **dict(measure.parameters)}
-    cutoff = parameters.get("cutoff")
-    return find_definition("Judged")(cutoff=cutoff if isinstance(cutoff, int) else USUAL_CUTOFF)
+def judged_share(evaluation: Evaluation, measure: Measure) -> float | None:
+    """The share of the returned documents that is judged, as far down as the measure looks; None if that varies.
+
+    It is averaged over the queries that returned something; those that are missing are counted by themselves.
+    """
+    fixed = Scope.of(measure).one_depth and measure.definition.table != "passages"
+    return evaluation.facts(measure).judged_share() if fixed else None
 
 
 def _column(evaluation: Evaluation, measure: Measure, query_ids: tuple[str, ...]) -> Numbers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, sqrt
+from math import ceil, log10, sqrt
 from typing import NamedTuple
 
 from cranfield.errors import ComparisonError
@@ -97,6 +97,15 @@ def queries_needed(difference: float, spread: float, alpha: float = 0.05, power:
     return ceil(low)
 
 
+def step_of(spread: float, step: float = 0.02) -> float:
+    """A difference of 0.02, or ten, a hundred, … times as much where values vary on a larger scale.
+
+    >>> step_of(0.2), step_of(7.0)
+    (0.02, 0.2)
+    """
+    return step * 10 ** max(0, ceil(log10(spread))) if spread else step
+
+
 class SizeRow(NamedTuple):
     """A difference, and how many queries it takes at each power of the table."""
 
@@ -133,6 +142,17 @@ def about(queries: int) -> str:
     ('about 1,200', 'about 57')
     """
     return f"about {round(queries, 2 - len(str(queries))):,}"
+
+
+def check_detect(difference: float | None) -> None:
+    """Refuse a difference that nobody could want to detect."""
+    if difference is not None and not 0 < difference < float("inf"):
+        raise ComparisonError(
+            "is not a difference to detect.",
+            parameter="detect",
+            value=difference,
+            hint="give the smallest difference that matters to you, for instance 0.02",
+        )
 
 
 def _check(alpha: float, queries: float, power: float = USUAL) -> None:

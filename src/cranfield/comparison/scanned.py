@@ -19,11 +19,12 @@ from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-def averaged_measures(measures: Measures) -> Sequence[Measure]:
-    """Measures of ranks and grades; one that is not a mean over queries is refused."""
+def averaged_measures(measures: Measures, *, strata: bool = False) -> Sequence[Measure]:
+    """Measures of ranks and grades, or also of strata; one that is not a mean over queries is refused."""
     wanted = parse_measures(measures)
     for measure in wanted:
-        require_ranks(measure)
+        if not strata or measure.definition.table != "strata":
+            require_ranks(measure)
         if measure.definition.aggregate != "mean":
             raise ComparisonError(f"{measure} is not a mean over queries ({measure.definition.aggregate}).")
     return wanted

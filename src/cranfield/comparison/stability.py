@@ -21,9 +21,10 @@ from cranfield.measures import Measure, Measures
 from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.grades import graded
+from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import JudgedRanks, without
+from cranfield.ranks.tables.ranks import JudgedRanks, only_pooled, without
 from cranfield.words import count, listed
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -70,6 +71,7 @@ class Stability:
     judgments: int
     repeats: int
     seed: int
+    pooled: tuple[str, ...]  # measures for which documents whose judgment is removed stay in the pool
     rows: tuple[StabilityRow, ...]
     by_run: dict[tuple[str, float], dict[str, float]]  # by measure and share removed
 
@@ -90,6 +92,7 @@ class Stability:
             "judgments": self.judgments,
             "repeats": self.repeats,
             "seed": self.seed,
+            "pooled": list(self.pooled),
             "rows": [{**row._asdict(), "by_run": self.by_run[row.measure, row.removed]} for row in self.rows],
         }
 
@@ -129,9 +132,10 @@ def stability(
     policy, format, qrels_format, check_ids: those of `evaluate`.
     Returns a `Stability`: a row for each measure and share.
 
-    A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
-    documents, as happens with "uniform", scores 0 like every other without any. Each run is read once;
-    pass {name: JudgedRanks} of the same judgments to skip the reading.
+    A document whose judgment is removed stays in the ranking as an unjudged one. Measures that infer what was pooled
+    from what was judged (infAP, xinfAP, infNDCG, statAP) still find it in the pool, as one that was not judged. A query
+    that loses all its relevant documents, as happens with "uniform", scores 0 like every other without any. Each run is
+    read once; pass {name: JudgedRanks} of the same judgments to skip the reading.
 
     >>> qrels = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(20)}
     >>> run = {str(q): ["c", "b", "a"] for q in range(20)}
@@ -140,7 +144,7 @@ def stability(
     (0.5, True, None, 40.0)
     """
     policy = policy or Policy()
-    wanted = averaged_measures(measures)
+    wanted = averaged_measures(measures, strata=True)
     if repeats < 1:
         raise ComparisonError("is too few.", parameter="repeats", value=repeats, hint="20 or more show the spread")
     for fraction in fractions:
@@ -149,10 +153,13 @@ def stability(
             raise ComparisonError(fact, hint="give a number from 0 to below 1")
     if design not in DESIGNS:
         raise ComparisonError(f"there is no design '{design}'.", hint=choice_hint("designs are", DESIGNS, design))
-    judgments = Judgments.read(qrels, qrels_format)
+    strata = None
+    if any(measure.definition.table == "strata" for measure in wanted):
+        strata = GroupedJudgments.read(qrels, qrels_format, strata=True)
+    judgments = Judgments.read(qrels, qrels_format) if strata is None else strata.to_judgments()
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     seen = _looked_at(list(tables.values()), wanted, policy)
-    complete = _means(seen, policy)
+    complete = _means(seen, policy, strata)
     draw = DESIGNS[design](judgments, policy)
     rows: list[StabilityRow] = []
     by_run: dict[tuple[str, float], dict[str, float]] = {}
@@ -162,15 +169,25 @@ def stability(
         for _ in range(repeats):
             gone = draw(fraction, generator)
             left.append(int((~gone).sum()))
-            repeated.append(_means(_thinned(seen, gone), policy))
+            repeated.append(_means(_thinned(seen, gone), policy, strata))
         for place, measure in enumerate(wanted):
             drawn = np.array([means[place] for means in repeated])
             rows.append(_row(measure.name, fraction, left, drawn, complete[place]))
             by_run[measure.name, fraction] = dict(zip(tables, drawn.mean(axis=0).tolist(), strict=True))
     names = tuple(measure.name for measure in wanted)
     rows.sort(key=lambda row: names.index(row.measure))
-    size = len(judgments.grades)
-    return Stability(tuple(tables), names, design, len(judgments), size, repeats, seed, tuple(rows), by_run)
+    return Stability(
+        runs=tuple(tables),
+        measures=names,
+        design=design,
+        queries=len(judgments),
+        judgments=len(judgments.grades),
+        repeats=repeats,
+        seed=seed,
+        pooled=tuple(measure.name for measure in wanted if measure.definition.infers_pooled),
+        rows=tuple(rows),
+        by_run=by_run,
+    )
 
 
 def _per_query(judgments: Judgments, policy: Policy) -> Draw:
@@ -231,14 +248,16 @@ def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: P
 
 def _thinned(seen: Sequence[_WithinCutoff], gone: Flags) -> list[_WithinCutoff]:
     """The same without some judgments; measures that share their tables still do."""
-    different = list({id(tables): tables for _, tables in seen}.values())
-    left = iter(without([table for tables in different for table in tables], gone))
-    known = {id(tables): list(islice(left, len(tables))) for tables in different}
-    return [(measure, known[id(tables)]) for measure, tables in seen]
+    known: dict[tuple[bool, int], list[JudgedRanks]] = {}
+    for pooled, remove in ((False, without), (True, only_pooled)):
+        different = {id(tables): tables for measure, tables in seen if measure.definition.infers_pooled == pooled}
+        left = iter(remove([table for tables in different.values() for table in tables], gone))
+        known |= {(pooled, at): list(islice(left, len(tables))) for at, tables in different.items()}
+    return [(measure, known[measure.definition.infers_pooled, id(tables)]) for measure, tables in seen]
 
 
-def _means(seen: Sequence[_WithinCutoff], policy: Policy) -> list[Numbers]:
-    return [np.array([mean_of(measure, table, policy) for table in tables]) for measure, tables in seen]
+def _means(seen: Sequence[_WithinCutoff], policy: Policy, strata: GroupedJudgments | None) -> list[Numbers]:
+    return [np.array([mean_of(measure, table, policy, strata) for table in tables]) for measure, tables in seen]
 
 
 def _row(measure: str, removed: float, left: Sequence[int], drawn: Numbers, complete: Numbers) -> StabilityRow:

@@ -14,6 +14,7 @@ from cranfield.comparison.joint.holes import Holes, Part
 from cranfield.comparison.joint.method import SHARES, Ends, Firsts, Method, Shared, Shares, Sums
 from cranfield.comparison.joint.precisions import Precisions
 from cranfield.comparison.joint.stopping import Stopping
+from cranfield.evaluation.bounding import check_unseen
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
@@ -54,13 +55,20 @@ class Reach(NamedTuple):
     """How low and how high a difference of means could be, whatever the unjudged documents turn out to be.
 
     Documents that one of the two runs retrieved may have any grade that occurs in the judgments, the same in both runs;
-    documents that neither retrieved count as not relevant. `exact` says that there are grades for both ends; otherwise
-    the true bounds may be narrower.
+    and so may, for each query, `unseen` documents that neither retrieved. All others count as not relevant. `exact`
+    says that there are grades for both ends; otherwise the true bounds may be narrower.
     """
 
     low: float
     high: float
     exact: bool
+    unseen: int = 0
+
+    @property
+    def documents(self) -> str:
+        """Which documents may have any grade, in words."""
+        others = f", and {self.unseen:,} for each query that they did not," if self.unseen else ""
+        return f"unjudged documents the runs returned{others}"
 
     def could_reverse(self, difference: float) -> bool:
         """Whether the other run could turn out better; of a difference of 0, whether it could be anything else."""
@@ -112,6 +120,7 @@ class Reaches:
     pairs: which runs are compared, (baseline, run) by their places
     query_ids: the queries whose mean is compared
     measures: those that will be asked for; without them, any may be
+    unseen: how many documents of each query that no run retrieved may have any grade, too
     """
 
     def __init__(
@@ -120,12 +129,16 @@ class Reaches:
         pairs: Sequence[tuple[int, int]],
         query_ids: Sequence[str],
         measures: Sequence[Measure] | None = None,
+        unseen: int = 0,
     ) -> None:
+        for run in evaluations:
+            check_unseen(run, unseen)
+        self._unseen = unseen
         self._evaluations = evaluations
         self._pairs = list(pairs)
         self._query_ids = tuple(query_ids)
         self._tables = {at: run._ranked().ranks for at, run in enumerate(evaluations) if run._has_ranks}
-        unjudged = any(table.n_unjudged().any() for table in self._tables.values())
+        unjudged = unseen > 0 or any(table.n_unjudged().any() for table in self._tables.values())
         depth = EVERYTHING if measures is None else self._wanted(measures)
         read = in_parallel(lambda at: (at, _codes(evaluations[at], depth)), self._tables, CORES) if unjudged else ()
         codes = {at: its_codes for at, its_codes in read if its_codes is not None}
@@ -140,6 +153,7 @@ class Reaches:
                 [*codes.values()],
                 np.array([place[query] for query in query_ids], dtype=np.int64),
                 [(number[run], number[baseline]) for baseline, run in (self._pairs[at] for at in self._together)],
+                unseen,
             )
 
     def _wanted(self, measures: Sequence[Measure]) -> int:
@@ -160,7 +174,7 @@ class Reaches:
         apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
         if self._holes is not None:
             ends = self._joint(measure, self._holes)
-            for at, reach in zip(self._together, _means(*ends), strict=True):
+            for at, reach in zip(self._together, self._means(*ends), strict=True):
                 reaches[at] = reach
             apart = [at for at in apart if reaches[at] is None]
         if apart:
@@ -168,7 +182,7 @@ class Reaches:
             number = {run: at for at, run in enumerate(self._tables)}
             one, other = np.array([[number[run] for run in self._pairs[at]] for at in apart]).T
             fixed = low == high
-            alone = _means(low[other] - high[one], high[other] - low[one], fixed[one] & fixed[other])
+            alone = self._means(low[other] - high[one], high[other] - low[one], fixed[one] & fixed[other])
             for at, reach in zip(apart, alone, strict=True):
                 reaches[at] = reach
         return reaches
@@ -179,7 +193,7 @@ class Reaches:
         columns = np.array([[by_query[query] for query in self._query_ids] for by_query in values])
         one, other = np.array(self._pairs).T
         known = columns[other] - columns[one]
-        return _means(known, known, np.ones(known.shape, dtype=np.bool_))
+        return self._means(known, known, np.ones(known.shape, dtype=np.bool_))
 
     def _joint(self, measure: Measure, holes: Holes) -> Ends:
         """The bounds of each pair that is bounded together, on each query."""
@@ -213,11 +227,11 @@ class Reaches:
         return kind(measure, tables, scale, work, Apart(digest, low, high))
 
     def _unjudged_elsewhere(self) -> list[dict[str, int]]:
-        """For each run and query, how many unjudged documents another run has at most."""
+        """For each run and query, how many unjudged documents another run has at most, and unseen ones."""
         counts = {run: self._evaluations[run].unjudged() for run in self._tables}
         return [
             {
-                query: max((counts[other].get(query, 0) for other in counts if other != run), default=0)
+                query: max((counts[other].get(query, 0) for other in counts if other != run), default=0) + self._unseen
                 for query in self._query_ids
             }
             for run in counts
@@ -236,17 +250,17 @@ class Reaches:
         low, high = np.stack([*in_parallel(ends, zip(runs, unseen, strict=True), CORES)]).transpose(2, 0, 1)
         return low, high
 
+    def _means(self, low: Numbers, high: Numbers, exact: Flags) -> list[Reach]:
+        """The reach of the mean of each row; differences due to rounding count as 0."""
+        ends = []
+        for end in (low, high):
+            mean = np.where(np.abs(end) < SAME, 0.0, end).mean(axis=1)
+            ends.append(np.where(np.abs(mean) < SAME, 0.0, mean).tolist())
+        attained = np.all(exact, axis=1).tolist()
+        return [Reach(*found, self._unseen) for found in zip(ends[0], ends[1], attained, strict=True)]
+
 
 def _codes(evaluation: Evaluation, depth: int) -> Codes | None:
     """The first documents of a run; None where they are not known, such as of a file that is gone."""
     reading = evaluation._evidence.reading
     return None if evaluation.ranks is None or reading is None else reading.codes(evaluation.ranks, depth)
-
-
-def _means(low: Numbers, high: Numbers, exact: Flags) -> list[Reach]:
-    """The reach of the mean of each row; differences due to rounding count as 0."""
-    ends = []
-    for end in (low, high):
-        mean = np.where(np.abs(end) < SAME, 0.0, end).mean(axis=1)
-        ends.append(np.where(np.abs(mean) < SAME, 0.0, mean).tolist())
-    return [Reach(*row) for row in zip(*ends, np.all(exact, axis=1).tolist(), strict=True)]

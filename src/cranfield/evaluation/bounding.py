@@ -55,22 +55,27 @@ def _unseen(evaluation: Evaluation, ranked: RankedEvidence, unseen: int | Mappin
     by_query = dict.fromkeys(evaluation.query_ids, unseen) if not isinstance(unseen, Mapping) else unseen
     known, evaluated = {str(query): count for query, count in by_query.items()}, set(evaluation.query_ids)
     for query, count in known.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise InputError(
-                evaluation.run,
-                "is not a number of documents.",
-                parameter="unseen",
-                value=count,
-                hint="it is a whole number from 0",
-            )
+        check_unseen(evaluation, count)
         if query not in evaluated:
             raise InputError(evaluation.run, f"query '{query}' was not evaluated.")
-        if count and evaluation.policy.complete:
-            raise InputError(
-                evaluation.run,
-                "contradicts complete judgments, which include every relevant document.",
-                parameter="unseen",
-                value=count,
-                hint=f"leave out one of them: {given('unseen')} or {given('complete', True)}",
-            )
     return np.array([known.get(query, 0) for query in ranked.ranks.query_ids], dtype=np.int64)
+
+
+def check_unseen(evaluation: Evaluation, count: int) -> None:
+    """Refuse what is not a number of unseen documents, or cannot be one of this evaluation."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        raise InputError(
+            evaluation.run,
+            "is not a number of documents.",
+            parameter="unseen",
+            value=count,
+            hint="it is a whole number from 0",
+        )
+    if count and evaluation.policy.complete:
+        raise InputError(
+            evaluation.run,
+            "contradicts complete judgments, which include every relevant document.",
+            parameter="unseen",
+            value=count,
+            hint=f"leave out one of them: {given('unseen')} or {given('complete', True)}",
+        )

@@ -9,8 +9,10 @@ import numpy as np
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.ranks.columns import Flags
+from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.tables.strata import StratumRanks
 
 LEAST_DEPTH = 10  # of a pool, if documents above it are not all judged
 
@@ -41,7 +43,9 @@ def contributed(tables: Sequence[JudgedRanks], runs: Collection[int], depth: int
     return own & ~others
 
 
-def mean_of(measure: Measure, table: JudgedRanks, policy: Policy) -> float:
-    """The mean of a measure over the queries that the policy counts."""
+def mean_of(measure: Measure, table: JudgedRanks, policy: Policy, strata: GroupedJudgments | None = None) -> float:
+    """The mean of a measure over the queries that the policy counts; strata: those of the judged documents."""
     kept = ~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_)
-    return aggregate(measure(table)[kept], "mean", of=measure.name)
+    stratified = strata if measure.definition.table == "strata" else None
+    values = measure(table if stratified is None else StratumRanks.of(stratified, table))
+    return aggregate(values[kept], "mean", of=measure.name)

@@ -54,14 +54,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import ComparisonError, MeasureError
-from cranfield.evaluation.estimating import PLAIN, Columns, CorrectedParts, Estimates, Estimator, Parts, deviation
+from cranfield.evaluation.estimating import (
+    PLAIN,
+    SAME,
+    Columns,
+    CorrectedParts,
+    Estimates,
+    Estimator,
+    Parts,
+    blocks,
+    counted,
+    deviation,
+)
 from cranfield.evaluation.t_distribution import exceeded_with
 from cranfield.measures import Measure
-from cranfield.ranks.columns import Flags, Numbers
+from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 
@@ -72,64 +84,111 @@ MOST = 1_000_000  # the largest worth, in queries
 _MEANS = "choose measures such as nDCG@10, AP or P@5"
 
 
+class Moments(NamedTuple):
+    """What the formulas above need of each column: means, standard deviations, and how y and f vary together.
+
+    y, f: of the sampled queries; every: f of all of them
+    """
+
+    y: Numbers
+    f: Numbers
+    every: Numbers
+    spread_y: Numbers
+    spread_f: Numbers
+    spread_every: Numbers
+    together: Numbers
+
+
 class Corrected(Estimator):
     """The formulas above, for every column: `values` are y, `proxy` f, and `drawn` the rows of f that y has."""
 
     def estimate(self, columns: Columns) -> Estimates:
-        assert columns.proxy is not None
-        assert columns.drawn is not None
-        y, every = columns.values, len(columns.proxy)
-        n, f = len(y), columns.proxy[columns.drawn]
+        y, (every, drawn) = columns.values, _proxy(columns)
+        n, f = len(y), every[drawn]
         if n < FEWEST:
             raise ComparisonError(
                 f"people judged {n} sampled queries, but it takes at least {FEWEST} to correct a model.",
                 hint=f"draw a larger sample: cranfield pool … --sample {2 * FEWEST}",
             )
-        fs, ys = f - f.mean(axis=0), y - y.mean(axis=0)
-        of_sample, spread = deviation(f), deviation(y)
-        of_all = np.maximum(of_sample, deviation(columns.proxy))
-        scale = of_all if columns.contrasts else np.maximum(of_all, spread)
-        together = (ys * fs).sum(axis=0) / (n - 1)
+        means = y.mean(axis=0), f.mean(axis=0), every.mean(axis=0)
+        together = ((y - means[0]) * (f - means[1])).sum(axis=0) / (n - 1)
+        moments = Moments(*means, deviation(y), deviation(f), deviation(every), together)
+        value, error, weight, freedom = self._corrected(moments, n, len(every), contrasts=columns.contrasts)
+        return Estimates(
+            value=value,
+            error=error,
+            freedom=freedom,
+            spread=moments.spread_y,
+            effective=n - 1,  # the error is that of a mean of so many values, which has as many degrees of freedom
+            rows=n,
+            parts=Parts(weight, moments.every, moments.y, PLAIN.estimate(Columns(y)).error),
+        )
+
+    def _corrected(
+        self, moments: Moments, n: int, every: int, *, contrasts: bool
+    ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """The estimate θ, its error √V, the weight and the degrees of freedom."""
+        spread, of_sample, together = moments.spread_y, moments.spread_f, moments.together
+        of_all = np.maximum(of_sample, moments.spread_every)
+        scale = of_all if contrasts else np.maximum(of_all, spread)
         varies = (of_sample > 0) & (spread > 0)
         says = varies & (together > 0)
         slope = _ratio(together, of_sample**2, says)
-        agreement = _ratio(together, of_sample * spread, says)
+        agreement = np.minimum(_ratio(together, of_sample * spread, says), 1.0)
         weight = _ratio(together, scale**2, says) * (1 - WITHHELD * agreement**8)
-        apart = f.mean(axis=0) - columns.proxy.mean(axis=0)
+        apart = moments.f - moments.every
 
         divisor = np.where(varies, n - 2, n - 1)  # a slope that was not estimated costs nothing
-        residuals = ((ys - slope * fs) ** 2).sum(axis=0) / divisor
+        residuals = np.maximum(spread**2 - 2 * slope * together + slope**2 * of_sample**2, 0.0) * (n - 1) / divisor
         believed = of_sample**2 + agreement**8 * (of_all**2 - of_sample**2)
         withheld = np.minimum((slope - weight) ** 2 * believed, spread**2)
         explained = np.minimum(slope**2 * believed, spread**2)
         shift = 1 + n * _ratio(apart, of_all, says) ** 2 / (n - 1)
         variance = (shift * residuals + withheld) * (1 / n - 1 / every)
         variance += (residuals * divisor / (n - 1) + explained) / every
-        freedom = np.where(says, n - 2 + n * agreement**4, n - 1) - (0 if columns.contrasts else varies)
-        alone = PLAIN.estimate(Columns(y))
-        return Estimates(
-            value=alone.value - weight * apart,
-            # Where people saw no variation at all, the model says how much there may be.
-            error=np.where(spread > 0, np.sqrt(variance), of_all / sqrt(n)),
-            freedom=np.minimum(freedom, every - 1),
-            spread=spread,
-            effective=n - 1,  # the error is that of a mean of so many values, which has as many degrees of freedom
-            rows=n,
-            parts=Parts(weight, columns.proxy.mean(axis=0), alone.value, alone.error),
-        )
+        freedom = np.where(says, n - 2 + n * agreement**4, n - 1) - (0 if contrasts else varies)
+        # Where people saw no variation at all, the model says how much there may be.
+        error = np.where(spread > 0, np.sqrt(variance), of_all / sqrt(n))
+        return moments.y - weight * apart, error, weight, np.minimum(freedom, every - 1)
 
     def resample(
         self, columns: Columns, generator: np.random.Generator, times: int
     ) -> Iterator[tuple[Numbers, Numbers]]:
         """Sampled queries are drawn again among themselves, and so are the others."""
-        assert columns.proxy is not None
-        assert columns.drawn is not None
-        n, others = len(columns.values), np.setdiff1d(np.arange(len(columns.proxy)), columns.drawn)
-        for _ in range(times):
-            rows = generator.integers(0, n, n)
-            proxy = columns.proxy[np.concatenate([columns.drawn[rows], generator.choice(others, len(others))])]
-            again = self.estimate(columns._replace(values=columns.values[rows], proxy=proxy, drawn=np.arange(n)))
-            yield again.value[None], again.error[None]
+        (every, sampled), n = _proxy(columns), len(columns.values)
+        others = np.delete(every, sampled, axis=0)
+        middle = columns.values.mean(axis=0), every.mean(axis=0)
+        y, f, rest = columns.values - middle[0], every[sampled] - middle[1], others - middle[1]
+        for size in blocks(times, 8 * max(len(every), y.shape[1])):
+            drawn, left = counted(generator, n, size), counted(generator, len(rest), size)
+            sums = [drawn @ column for column in (y, f, y * y, f * f, y * f)]
+            of_rest = [left @ column for column in (rest, rest * rest)]
+            mean_y, mean_f = sums[0] / n, sums[1] / n
+            mean_every = (sums[1] + of_rest[0]) / len(every)
+            moments = Moments(
+                middle[0] + mean_y,
+                middle[1] + mean_f,
+                middle[1] + mean_every,
+                _spread(sums[2], mean_y, n),
+                _spread(sums[3], mean_f, n),
+                _spread(sums[3] + of_rest[1], mean_every, len(every)),
+                (sums[4] - n * mean_y * mean_f) / (n - 1),
+            )
+            value, error, *_ = self._corrected(moments, n, len(every), contrasts=columns.contrasts)
+            yield value, error
+
+
+def _proxy(columns: Columns) -> tuple[Numbers, Integers]:
+    """The model's values of all queries, and the rows of those that were sampled."""
+    assert columns.proxy is not None
+    assert columns.drawn is not None
+    return columns.proxy, columns.drawn
+
+
+def _spread(squares: Numbers, mean: Numbers, n: int) -> Numbers:
+    """The standard deviation of n values by the sum of their squares; 0 if it is only due to rounding."""
+    spread = np.sqrt(np.maximum(squares - n * mean**2, 0.0) / (n - 1))
+    return np.where(spread <= SAME, 0.0, spread)
 
 
 CORRECTED = Corrected("corrected", "corrected mean", frozenset({"t"}))

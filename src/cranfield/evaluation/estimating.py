@@ -100,10 +100,24 @@ class Estimates(NamedTuple):
     rows: int
     parts: Parts | None = None
 
-    def interval(self, alpha: Numbers | float) -> tuple[Numbers, Numbers]:
-        """value ± t(1 - alpha/2) · error; alpha may differ from column to column."""
-        half = np.where(self.error > 0, exceeded_with(np.asarray(alpha) / 2, self.freedom), 0.0) * self.error
-        return self.value - half, self.value + half
+    def interval(self, alpha: Numbers | float, values: tuple[float, float] | None = None) -> tuple[Numbers, Numbers]:
+        """value ± t(1 - alpha/2) · error; alpha may differ from column to column.
+
+        values: the range of the values. Where all are equal, it is all that is known of others: with a chance of
+            alpha, n values would be equal though a share of 1 - alpha^(1/n) of all values are others (about 3/n: the
+            rule of three), and these may be anything in the range. Without a range, there is no length.
+        """
+        still = self.error == 0
+        half = np.where(still, 0.0, exceeded_with(np.asarray(alpha) / 2, self.freedom)) * self.error
+        low, high = self.value - half, self.value + half
+        if values is None or not still.any():
+            return low, high
+        others = 1 - np.asarray(alpha) ** (1 / max(self.effective, 1.0))
+        least, most = values
+        return (
+            np.where(still, self.value - others * (self.value - least), low),
+            np.where(still, self.value + others * (most - self.value), high),
+        )
 
     def chances(self) -> tuple[Numbers, Numbers]:
         """One-sided p-values of "the mean is 0", against greater and against less.
@@ -220,14 +234,24 @@ def resampled_totals(
     n, columns = totals.shape
     middle = totals.sum(axis=0) / weights.sum()
     centred = totals - weights[:, None] * middle  # small numbers, so that squares keep their digits
-    for size in blocks(times, max(n, columns)):
-        drawn = generator.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
-        counts = np.bincount(drawn.reshape(-1), minlength=size * n).reshape(size, n).astype(np.float64)
+    squares, alike = centred**2, bool((weights == weights[0]).all())
+    for size in blocks(times, 4 * max(n, columns)):  # four tables of a block's size are held at a time
+        counts = counted(generator, n, size)
         weight = (counts @ weights)[:, None]
-        shift = counts @ centred / weight
-        scatter = counts @ centred**2 - 2 * shift * (counts @ (centred * weights[:, None]))
+        total = counts @ centred
+        shift = total / weight
+        scatter = counts @ squares
+        scatter -= 2 * shift * (weights[0] * total if alike else counts @ (centred * weights[:, None]))
         scatter += shift**2 * (counts @ weights**2)[:, None]
         yield middle + shift, np.sqrt(np.maximum(scatter, 0.0) * (n / max(n - 1, 1))) / weight
+
+
+def counted(generator: np.random.Generator, n: int, size: int) -> Numbers:
+    """A row for each of `size` draws of n with replacement: how often each was drawn."""
+    if not n:
+        return np.zeros((size, 0))
+    drawn = generator.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
+    return np.bincount(drawn.reshape(-1), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
 class Completed(Estimator):
@@ -320,7 +344,7 @@ class Estimate:
 
     value, low, high: the mean, and its interval at the level 1 - alpha, for the mean over all queries that could be
         asked, of which these are a sample; it ends where the range of the measure ends
-    margin: half the length of the interval, where no range cuts it
+    margin: how far the interval reaches on either side, where no range cuts it
     error, freedom: the standard error, and the degrees of freedom of t
     queries: how many queries of equal weight, each by itself and judged by people, would say as much
     corrected: of a mean by a model's grades that people correct, its parts; otherwise None
@@ -347,8 +371,9 @@ class Estimate:
 
 def estimates_of(estimates: Estimates, alpha: float, least: float, most: float) -> list[Estimate]:
     """The estimates of columns one by one; intervals stay within the range of the measure."""
-    low, high = estimates.interval(alpha)
-    ends = np.maximum(low, least).tolist(), np.minimum(high, most).tolist(), (high - estimates.value).tolist()
+    low, high = estimates.interval(alpha, (least, most))
+    margin = np.maximum(high - estimates.value, estimates.value - low)
+    ends = np.maximum(low, least).tolist(), np.minimum(high, most).tolist(), margin.tolist()
     parts: Sequence[CorrectedParts | None] = [None] * len(low)
     queries: list[float] = [estimates.effective] * len(low)
     if estimates.parts is not None:

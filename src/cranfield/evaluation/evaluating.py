@@ -348,7 +348,7 @@ def _tables(
     if "strata" in names:
         from cranfield.ranks.tables.strata import StratumRanks
 
-        tables["strata"] = StratumRanks.of(grouped, judged, policy)
+        tables["strata"] = StratumRanks.of(grouped, judged)
     return tables
 
 

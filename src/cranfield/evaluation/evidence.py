@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,8 @@ class RankedEvidence:
     kept: the queries of the ranks that are averaged over
     reading: answers for documents of the run; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
+    lacking: the judged queries that the run lacks
+    rising: whether scores rise down the rankings, as they are written; an engine's rows are in no order
     """
 
     def __init__(self, ranks: JudgedRanks, policy: Policy, reading: Reading | None, orders: TieOrders | None) -> None:
@@ -35,6 +38,8 @@ class RankedEvidence:
         self.kept: Flags = ~ranks.missing if policy.missing == "skip" else np.ones(len(ranks), dtype=np.bool_)
         self.reading = reading
         self.orders = orders
+        self.lacking = frozenset(compress(ranks.query_ids, ranks.missing.tolist()))
+        self.rising = reading is not None and reading.rising
         self._facts: dict[Scope, FactColumns] = {}
         self._ranges: dict[Measure, TieRange | None] = {}
 
@@ -67,18 +72,33 @@ class RankedEvidence:
 
 
 class SavedEvidence:
-    """The facts of a saved evaluation, which no longer has ranks."""
+    """The facts of a saved evaluation, which no longer has ranks.
+
+    ranges: of the measures over all orders of ties, as far as they are known
+    lacking, rising: as in `RankedEvidence`; None in a file of a version that did not save them
+    """
 
     ranks = reading = None
-    has_ties = False
 
-    def __init__(self, facts: Mapping[Scope, FactColumns]) -> None:
-        self._facts = facts
+    def __init__(
+        self,
+        facts: Mapping[Scope, FactColumns],
+        ranges: Mapping[Measure, TieRange],
+        lacking: frozenset[str] | None,
+        rising: bool | None,
+    ) -> None:
+        self._facts, self._ranges = facts, ranges
+        self.lacking, self.rising = lacking, rising
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, as saved."""
         return self._facts[scope]
 
+    @property
+    def has_ties(self) -> bool:
+        """Whether some value depends on the order of ties."""
+        return any(ends.matters for ends in self._ranges.values())
+
     def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
-        """Empty: other orders of ties are not saved."""
-        return dict.fromkeys(columns)
+        """The ranges of measures over all orders of ties, as saved."""
+        return {measure: self._ranges.get(measure) for measure in columns}

@@ -158,7 +158,8 @@ def _explanation(
     query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int, policy: Policy
 ) -> Explanation:
     grades = [known.get(document, 0.0 if policy.complete else None) for document in documents]
-    missed = [grade for document, grade in known.items() if document not in set(documents)]
+    place = {document: at for at, document in enumerate(documents)}
+    missed = [grade for document, grade in known.items() if document not in place]
     judged = JudgedRanks.of_grades([known.get(document) for document in documents], missed)
     all_judged = replace(judged.all_judged, grades=graded(judged.judged_grades, policy), _known={})
     judged = replace(judged, grade=graded(judged.grade, policy), all_judged=all_judged, complete=policy.complete)
@@ -171,7 +172,6 @@ def _explanation(
         here = {name: column[at] for name, column in values.items()}
         discount = float(np.log2(at + 2))
         positions.append(Position(at + 1, documents[at], grades[at], float(worth[at]), discount, here))
-    place = {document: at for at, document in enumerate(documents)}
     best = sorted(known.items(), key=lambda pair: (-pair[1], place.get(pair[0], len(place))))
     shown = {name: str(kind) for name, kind in kinds.items()}
     return Explanation(query_id, tuple(values), tuple(positions), tuple(best), shown)

@@ -17,6 +17,7 @@ from cranfield.measures.registry import require_ranks
 from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
+from cranfield.ranks.rising import RISING
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.words import count
@@ -66,7 +67,7 @@ def evaluation_of(
         query_ids=query_ids,
         _columns=measured(measures, every, kept),
         _evidence=evidence,
-        _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy))),
+        _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy)), *([RISING] * evidence.rising)),
     )
 
 

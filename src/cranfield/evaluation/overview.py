@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +25,7 @@ class Overview(NamedTuple):
 
     means: of each run by measure, with the weights if there are any; or the measure's substitute for a mean
     segments: the means of each segment that has a query, by name; None where none was asked for
+    segment_queries: of each run by segment, how many queries these are
     bounds: of each run by measure, how low and how high the mean could be; None where none was asked for
     worst: of each run, the worst queries by the first measure that are not perfect; None where none was asked for
     warnings, tie_warnings: of each run; a warning about ties is about means without weights
@@ -35,6 +37,7 @@ class Overview(NamedTuple):
     evaluations: tuple[Evaluation, ...]
     means: Means
     segments: Mapping[str, Means] | None
+    segment_queries: Mapping[str, Mapping[str, int]]
     bounds: Mapping[str, Mapping[str, Bounds]] | None
     worst: Mapping[str, Sequence[QueryFacts]] | None
     warnings: Mapping[str, Sequence[str]]
@@ -55,6 +58,7 @@ def overview(
     scale: Sequence[float] | None = None,
     unseen: int = 0,
     warnings: bool = True,
+    rel: float | None = None,
 ) -> Overview:
     """Calculate everything that is shown of evaluations.
 
@@ -62,6 +66,7 @@ def overview(
     weights: how much each query counts in a mean, 1 where it is not listed
     segments: the part that each query belongs to
     bounds, scale, unseen: also the bounds of each mean; those of `Evaluation.bounds`
+    rel: the lowest grade that counts as relevant in what is said about queries, for a measure without one of its own
     warnings: also reasons to doubt the values, which takes measuring in other orders of ties
 
     >>> from cranfield import evaluate
@@ -82,13 +87,16 @@ def overview(
             name: {result.run: _segment_means(result, weights, segments, name) for result in evaluations}
             for name in names
         },
+        segment_queries={
+            result.run: Counter(known[query] for query in result.query_ids if query in known) for result in evaluations
+        },
         bounds={
             result.run: {name: _bounds(result, name, weights, scale, unseen) for name in result}
             for result in evaluations
         }
         if bounds
         else None,
-        worst={result.run: below_perfect(result, evaluations[0].measures[0], worst) for result in evaluations}
+        worst={result.run: below_perfect(result, evaluations[0].measures[0], worst, rel) for result in evaluations}
         if worst
         else None,
         warnings={result.run: list(result._input_warnings) if warnings else [] for result in evaluations},
@@ -113,7 +121,7 @@ def best_first(values: Overview, measure: str) -> Overview:
     return values._replace(evaluations=tuple(order))
 
 
-def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[QueryFacts]:
+def below_perfect(result: Evaluation, measure: Measure, most: int, rel: float | None = None) -> list[QueryFacts]:
     """The worst queries by a measure, as many as there are that could be better.
 
     >>> from cranfield import evaluate, parse_measure
@@ -123,7 +131,7 @@ def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[Query
     """
     least, largest = measure.definition.range
     best = least if measure.definition.lower_is_better else largest
-    return [query for query in result.worst(measure, most) if not isclose(query.value, best, abs_tol=1e-9)]
+    return [query for query in result.worst(measure, most, rel=rel) if not isclose(query.value, best, abs_tol=1e-9)]
 
 
 def _means(result: Evaluation, weights: Mapping[str, float] | None) -> dict[str, float]:

@@ -210,12 +210,13 @@ class Evaluation(ValuesByQuery):
         return evaluation_bounds(self, self._ranked(), self._find(measure), scale, unseen, budget)
 
     def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
-        """The lowest and the highest mean of a measure, whatever the order of documents with equal scores.
+        """The mean of a measure in the worst and in the best order of documents with equal scores, the lower one first.
 
         measure: any of its names, or a `Measure`.
         Returns the two, which are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged
-        document is tied. None where they are not known: of a saved evaluation, with `lengths`, for measures of
-        subtopics, preferences, groups, strata and passages, and for those of unjudged documents, such as Judged@10.
+        document is tied. Other orders give means in between, except by measures that do not always reward a better
+        order, such as infAP. None where they are not known: with `lengths`, for measures of subtopics, preferences,
+        groups, strata and passages, and for those of unjudged documents, such as Judged@10.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5, "c": 0.5}}, "RR")
@@ -288,11 +289,12 @@ class Evaluation(ValuesByQuery):
             raise InputError(self.run, f"query '{unknown[0]}' was not evaluated.")
         return self._described(self._find(measure), [place[query] for query in query_ids])
 
-    def worst(self, measure: str | Measure | None = None, n: int = 10) -> QueryList:
+    def worst(self, measure: str | Measure | None = None, n: int = 10, *, rel: float | None = None) -> QueryList:
         """The worst queries by a measure, and why: counts are by the measure's own rel and cutoff.
 
         measure: any of its names, or a `Measure`; by default the first that was measured.
         n: how many queries.
+        rel: the lowest grade that counts as relevant, for a measure without a rel of its own, such as nDCG.
         Returns the facts of each, the worst first.
 
         >>> from cranfield import evaluate
@@ -300,16 +302,23 @@ class Evaluation(ValuesByQuery):
         >>> [worst] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR@10").worst("RR@10", 1)
         >>> worst.query_id, worst.value, worst.reason
         ('q1', 0.5, '1 of 1 relevant in the top 10, the first at rank 2; 1 of 2 retrieved unjudged')
+        >>> evaluate({"q1": {"a": 1, "b": 2}}, {"q1": ["a"]}, "nDCG@10").worst(rel=2)
+        <query q1: 0.3801; none of 1 relevant in the top 10>
         """
         wanted = self.measures[0] if measure is None else self._find(measure)
         values = self._columns[wanted]
         order = np.argsort(-values if wanted.definition.lower_is_better else values, kind="stable")[: max(n, 0)]
-        return self._described(wanted, order.tolist())
+        return self._described(wanted, order.tolist(), rel)
 
-    def _described(self, measure: Measure, places: Iterable[int]) -> QueryList:
+    def _described(self, measure: Measure, places: Iterable[int], rel: float | None = None) -> QueryList:
         from cranfield.evaluation.query_facts import QueryList
 
-        values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
+        values, scope = self._columns[measure], Scope.of(measure)
+        if rel is None or scope.rel is not None:
+            facts = self.facts(measure)
+        else:
+            scope = scope._replace(rel=rel)
+            facts = self._ranked().facts(scope)
         queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
         return QueryList(queries, measure.name)
 

@@ -18,11 +18,12 @@ from cranfield.evaluation.evidence import SavedEvidence
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.tie_ranges import TieRange
 from cranfield.evaluation.values import Counts
 from cranfield.io.formats.json import parse_json
 from cranfield.io.streams import Stream
 from cranfield.io.target import write_text
-from cranfield.measures import parse_measure
+from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.policy import Policy
 
@@ -43,11 +44,24 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation as plain dicts, from which it can be made again."""
     return {
         **evaluation.to_dict(per_query=False),
+        "warnings": list(evaluation._input_warnings),  # those about ties follow from their ranges
         "version": evaluation.version,
+        "run_facts": _run_facts(evaluation),
         "query_ids": list(evaluation.query_ids),
         "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
+    }
+
+
+def _run_facts(evaluation: Evaluation) -> dict[str, Any]:
+    """What tells whether the run is comparable with another: see `RankedEvidence`; null where it is not known."""
+    evidence = evaluation._evidence
+    ranges = evidence.tie_ranges(evaluation._columns)
+    return {
+        "lacking": None if evidence.lacking is None else sorted(evidence.lacking),
+        "rising": evidence.rising,
+        "tie_ranges": {measure.name: list(ends) for measure, ends in ranges.items() if ends is not None},
     }
 
 
@@ -74,12 +88,24 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             provenance=str(content.get("provenance", "")),
             query_ids=tuple(content["query_ids"]),
             _columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
-            _evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),
+            _evidence=SavedEvidence(
+                {Scope.of(measure): _fact_columns(plain) for measure, plain in facts},
+                *_read_run_facts(content, measures),
+            ),
             _input_warnings=tuple(map(str, content.get("warnings", ()))),
             **_correction(content, path),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
         raise InputError(os.fspath(path), f"this version cannot read the saved evaluation: {error}") from None
+
+
+def _read_run_facts(
+    content: Mapping[str, Any], measures: Sequence[Measure]
+) -> tuple[dict[Measure, TieRange], frozenset[str] | None, bool | None]:
+    known = content.get("run_facts", {})  # which older versions did not save
+    lacking, ranges = known.get("lacking"), known.get("tie_ranges", {})
+    by_measure = {measure: TieRange(*ranges[measure.name]) for measure in measures if measure.name in ranges}
+    return by_measure, None if lacking is None else frozenset(lacking), known.get("rising")
 
 
 def _correction(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -179,6 +205,7 @@ def _is_sound(content: Any) -> bool:
         and isinstance(facts, dict)
         and list(facts) == list(values)
         and all(_are_facts(columns, len(ids)) for columns in facts.values())
+        and _are_run_facts(content.get("run_facts", {}))
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
         and isinstance(policy, dict)
@@ -191,6 +218,18 @@ def _are_facts(columns: Any, length: int) -> bool:
         isinstance(columns, dict)
         and tuple(columns) == FACTS
         and all(_is_column(column, length, whole=True) for column in columns.values())
+    )
+
+
+def _are_run_facts(known: Any) -> bool:
+    if not isinstance(known, dict):
+        return False
+    lacking, ranges = known.get("lacking"), known.get("tie_ranges", {})
+    return (
+        (lacking is None or (isinstance(lacking, list) and all(isinstance(query, str) for query in lacking)))
+        and isinstance(known.get("rising"), bool | None)
+        and isinstance(ranges, dict)
+        and all(_is_column(ends, 2) for ends in ranges.values())
     )
 
 

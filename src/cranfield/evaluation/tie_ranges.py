@@ -37,8 +37,8 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
 
     columns: the values in the order of the policy; kept: the queries that these are of.
 
-    Subtopics, preferences and groups would have to be looked up again in each order, and no order of grades is best or
-    worst for the share of documents that are judged.
+    Subtopics, preferences and groups would have to be looked up again in each order. Measures of unjudged documents say
+    how far others can be trusted, and nobody compares systems by them.
     """
     tables, highest = (orders.tables(), orders.highest) if len(orders.queries) else ((), 0)
     averaged = kept[orders.queries]

@@ -59,6 +59,10 @@ class FrameColumns:
         query, document = (chunked_array([column]).__arrow_c_stream__() for column in ids)
         yield query, document, values
 
+    def first(self, n: int) -> Iterator[tuple[Any, Any]]:
+        """The query and the value of the first rows, as they are in the frame."""
+        return zip(*(_listed(column[:n]) for column in self._columns[::2]), strict=True)
+
     @cached_property
     def frame(self) -> Frame:
         query, document, values = self._converted
@@ -71,6 +75,10 @@ class FrameColumns:
         values = _number_column(value, self._source, value_name)
         queries = _id_column(query, self._source, query_name)
         return queries, _id_column(document, self._source, document_name), values
+
+
+def _listed(column: Any) -> list[Any]:
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
 
 
 def _lent(column: Any) -> Any:
@@ -96,7 +104,7 @@ def from_frame(frame: Any, role: Role, source: str) -> FrameColumns:
 def frame_rows(frame: Any, source: str) -> Iterator[dict[str, Any]]:
     """The rows of a frame as mappings of column name to value: slow, and enough for judgments."""
     columns = _columns(frame, source)
-    values = [column.to_list() if hasattr(column, "to_list") else column.to_pylist() for column in columns.values()]
+    values = map(_listed, columns.values())
     names = [str(name) for name in columns]
     return (dict(zip(names, row, strict=True)) for row in zip(*values, strict=True))
 

@@ -47,16 +47,16 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
     name = os.fspath(path)
     if name == STANDARD_OUTPUT:
         with tempfile.TemporaryFile() as file:
-            with _reported("standard output"):
+            with reported("standard output"):
                 yield Target(file, name)
-            with _reported("standard output", passing=BrokenPipeError):  # the reader has gone: not an error
+            with reported("standard output", passing=BrokenPipeError):  # the reader has gone: not an error
                 _copy(file, sys.stdout.buffer)
         return
     place, there = _place(name)
     if not os.path.basename(name) or (there is not None and stat.S_ISDIR(there.st_mode)):
         raise OutputError(name, "this is a folder.", hint="name a file in it")
     if there is not None and not (stat.S_ISREG(there.st_mode) and _is_same(place, there)):
-        with _reported(name), tempfile.TemporaryFile() as file:
+        with reported(name), tempfile.TemporaryFile() as file:
             yield Target(file, name)
             with open(name, "wb") as device:
                 _copy(file, device)
@@ -68,7 +68,7 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
     # A temporary file beside the target, with a short and unique name, replaces it at the end.
     partial = os.path.join(os.path.dirname(place), f".cranfield-{os.urandom(8).hex()}.part")
     try:
-        with _reported(name):
+        with reported(name):
             with open(partial, "x+b") as file:
                 if there is not None:  # the owner stays where that is allowed
                     with suppress(OSError, AttributeError):
@@ -94,14 +94,14 @@ def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    with _reported(os.fspath(path)):
+    with reported(os.fspath(path)):
         os.makedirs(path, exist_ok=True)
 
 
 def _place(name: str) -> tuple[str, os.stat_result | None]:
     """Where a path leads after all links, and what is there."""
     try:
-        with _reported(name):
+        with reported(name):
             place = os.path.realpath(name)
             with suppress(FileNotFoundError):
                 return place, os.stat(name)
@@ -119,7 +119,7 @@ def _is_same(place: str, there: os.stat_result) -> bool:
 
 
 @contextmanager
-def _reported(name: str, *, passing: type[OSError] | tuple[()] = ()) -> Iterator[None]:
+def reported(name: str, *, passing: type[OSError] | tuple[()] = ()) -> Iterator[None]:
     try:
         yield
     except passing:
@@ -157,23 +157,29 @@ def _compressed(file: IO[bytes], extension: str) -> Any:
     return None
 
 
-def _lock(file: int) -> None:
+def _lock(file: int, wait: bool) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)  # it waits for ten seconds
     else:
         import fcntl
 
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 def open_locked(
-    path: Path, what: str, *, name: str = "", hint: str = "wait for it to end, or write to another place"
+    path: Path,
+    what: str,
+    *,
+    name: str = "",
+    hint: str = "wait for it to end, or write to another place",
+    wait: bool = False,
 ) -> int:
     """Open a file for reading and appending that no other process has opened like this, and make it if need be.
 
     what: is done to the file, or to what errors call `name`; another process that is doing it is an error.
+    wait: whether to wait for that process instead.
     The lock goes when the file is closed, or when the process ends, however it ends.
     """
     while True:
@@ -183,7 +189,7 @@ def open_locked(
         except OSError as error:
             raise unwritable(path, error) from None
         try:
-            _lock(file)
+            _lock(file, wait)
             if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
         except (BlockingIOError, PermissionError):
@@ -196,8 +202,8 @@ def open_locked(
 
 
 @contextmanager
-def locked(path: Path, what: str, **words: str) -> Iterator[None]:
-    file = open_locked(path, what, **words)
+def locked(path: Path, what: str, *, wait: bool = False, **words: str) -> Iterator[None]:
+    file = open_locked(path, what, wait=wait, **words)
     try:
         yield
     finally:

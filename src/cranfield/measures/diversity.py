@@ -4,7 +4,10 @@ The subtopic is the second column of a TREC qrels file. S is the number of subto
 formulas G_i = Σ (1 - α)ⁿ over the subtopics that the document at rank i is relevant to, where n documents above it
 are relevant to the same subtopic: what is seen again is worth less. The values are those of ndeval, which calls p β;
 a query without a relevant document scores 0 here also where ndeval divides 0 by 0 (nNRBP). The ideal ranking takes at
-every rank the document with the largest G_i, and of equals the one with the larger id.
+every rank the document with the largest G_i, and of equals the one with the larger id. There may be a better one, so a
+share of it may be above 1. It is at most e / (e - 1): the gain down to a rank is a submodular function of the
+documents, of which taking the largest step each time gives at least 1 - 1/e of the maximum (Nemhauser, Wolsey & Fisher
+1978), at every rank and so also in a sum with discounts that fall.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.tables.subtopics import SubtopicRanks
 
 subtopic_measure = partial(measure, table="subtopics")
+OF_IDEAL = (0.0, math.e / (math.e - 1))  # the range of a share of the ideal ranking
 LEAST = -745.2  # e to the power of less is 0
 
 
@@ -82,13 +86,14 @@ def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: fl
     aliases=("α_nDCG",),
     reference="Clarke et al. 2008",
     advice="The usual choice for ambiguous queries. alpha is how much a repetition loses.",
+    range=OF_IDEAL,
 )
 def alpha_ndcg(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
     """Discounted cumulative gain for new subtopics, as a share of that of the ideal ranking.
 
     alpha_nDCG@k = Σ G_i / log2(i + 1) over the ranks i ≤ k / the same for the ideal ranking
 
-    The ideal ranking is chosen greedily, so that a value may be slightly above 1.
+    The ideal ranking is chosen greedily, so that a value may be above 1, though rarely, and never above 1.582.
     """
     return _of_ideal(judged, _by_log, alpha, rel, cutoff)
 
@@ -108,11 +113,18 @@ def err_ia(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float
     return _of_all(judged, _by_rank, alpha, rel, cutoff)
 
 
-@subtopic_measure("nERR_IA", reference="Clarke et al. 2011", advice="ERR_IA for queries whose best rankings differ.")
+@subtopic_measure(
+    "nERR_IA",
+    reference="Clarke et al. 2011",
+    advice="ERR_IA for queries whose best rankings differ.",
+    range=OF_IDEAL,
+)
 def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
     """ERR_IA as a share of that of the ideal ranking.
 
     nERR_IA@k = Σ G_i / i over the ranks i ≤ k / the same for the ideal ranking
+
+    The ideal ranking is that of alpha_nDCG, so a value may be above 1.
     """
     return _of_ideal(judged, _by_rank, alpha, rel, cutoff)
 
@@ -132,12 +144,17 @@ def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, re
 
 
 @subtopic_measure(
-    "nNRBP", reference="Clarke, Kolla & Vechtomova 2009", advice="NRBP for queries whose best rankings differ."
+    "nNRBP",
+    reference="Clarke, Kolla & Vechtomova 2009",
+    advice="NRBP for queries whose best rankings differ.",
+    range=OF_IDEAL,
 )
 def normalized_novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
     """NRBP as a share of that of the ideal ranking.
 
     nNRBP = Σ G_i · pⁱ⁻¹ / the same for the ideal ranking
+
+    The ideal ranking is that of alpha_nDCG, so a value may be above 1.
     """
     return _of_ideal(judged, lambda rank: p ** (rank - 1), alpha, rel)
 

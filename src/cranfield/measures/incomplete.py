@@ -76,6 +76,7 @@ def _preference(judged: JudgedRanks, rel: float, most: Numbers, denominator: Num
     aliases=("inf_ap", "InfAP"),
     reference="Yilmaz & Aslam 2006",
     advice="AP estimated from a random sample of the pool: documents that were pooled but not judged have grade -1.",
+    infers_pooled=True,
 )
 def inferred_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Expected AP, if the judged documents are a random sample of the pooled ones.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 MOST = 10**15  # the largest whole number, which floating point still holds exactly
 ROOT = 1e100  # the largest number with a finite square
 PAIRS = 1000  # of grades and gains in a map
+DEEPEST = 100_000  # of an overlap, for which each rank takes some memory
 POINTS = 1001  # levels of recall, each of which takes one pass over all ranks
 
 
@@ -191,6 +192,10 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
             }
         ),
     ),
+    "fractions": (
+        "what becomes of the last, fractional document of each grade in the ideal ranking",
+        choice(counted="it counts in part", dropped="it is left out, as in sample_eval"),
+    ),
     "tail": (
         "for which queries all ranks below the end of the ranking count as unjudged",
         choice(always="for all", unjudged="for those with an unjudged document retrieved, as in trec_eval"),
@@ -220,6 +225,10 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
     "fit": (
         "what happens to the chunk that exceeds the budget",
         choice(whole="it is left out, with all chunks below it", cut="it is shortened; only for characters"),
+    ),
+    "depth": (
+        "down to which rank the overlap is measured; rankings: to the end of the longer of the two rankings",
+        number_or("rankings", whole(1, DEEPEST)),
     ),
     "normalize": ("whether the overlap is divided by that of the ideal ranking with itself", FLAG),
     "a": ("the worth of a relevant document that is retrieved", number(-math.inf)),

@@ -50,6 +50,7 @@ class Definition:
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
     of_holes: bool  # about the unjudged documents themselves
     skips_unjudged: bool  # leaves unjudged documents out, as judged_only would
+    infers_pooled: bool  # takes judged documents as a sample of the pooled ones
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
 
@@ -172,6 +173,7 @@ def measure(
     monotone: bool = False,
     of_holes: bool = False,
     skips_unjudged: bool = False,
+    infers_pooled: bool = False,
     rewards_order: bool = True,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
@@ -194,6 +196,7 @@ def measure(
     monotone: whether it rises with every grade in the ranking, and falls with every grade in the judgments.
     of_holes: whether it is about the unjudged documents themselves.
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
+    infers_pooled: whether judged documents stand for those that were pooled, but not judged (grade -1).
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
     table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
     Returns a decorator, which leaves the function unchanged.
@@ -230,6 +233,7 @@ def measure(
             monotone=monotone,
             of_holes=of_holes,
             skips_unjudged=skips_unjudged,
+            infers_pooled=infers_pooled,
             rewards_order=rewards_order,
             table=table,
         )

@@ -9,6 +9,8 @@ from cranfield.measures.registry import measure
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
+DEPTH = 1000  # that of the authors' program
+
 
 @measure(
     "Compat",
@@ -16,31 +18,32 @@ from cranfield.ranks.tables.ranks import JudgedRanks
     reference="Clarke, Vtyurina & Smucker 2020",
     advice="For preferences and fine grades: how close the ranking comes to an ideal one, mostly at the top.",
 )
-def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = True) -> Numbers:
+def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = True, depth: int | str = DEPTH) -> Numbers:
     """Rank-biased overlap with the ideal ranking that is nearest, divided by the ideal's overlap with itself.
 
-    Compat = Σ p^(d-1) · |A_d ∩ I_d| / d, divided by Σ p^(d-1), over the depths d ≤ max(|A|, |I|)
+    Compat = Σ p^(d-1) · |A_d ∩ I_d| / d, divided by Σ p^(d-1), over the depths d ≤ 1000
 
-    Both overlaps go down to the same depth. The ideal ranking I holds the documents with a positive grade, the highest
-    first; equal grades in the order of the ranking A, those it lacks last.
+    Both overlaps go down to the same depth: 1,000, as in the program of the authors, also where both rankings are
+    shorter. ir_measures stops where the longer one ends: depth="rankings". The ideal ranking I holds the documents with
+    a positive grade, the highest first; equal grades in the order of the ranking A, those it lacks last.
     """
     wanted = judged.grade > 0
-    total = judged.judged_sum(judged.judged_grades > 0)
-    depth = np.maximum(judged.retrieved, total).astype(np.int64)
-    deepest = int(depth.max(initial=0)) + 1
+    longer = np.maximum(judged.retrieved, judged.judged_sum(judged.judged_grades > 0)).astype(np.int64)
+    depths = longer if isinstance(depth, str) else np.full(len(judged), depth)
+    deepest = int(depths.max(initial=0)) + 1
     # overlap[d]: the worth of a document that both rankings have down to depth d
     steps = np.arange(1.0, deepest + 1)
     overlap = np.concatenate(([0.0], np.cumsum(np.power(p, steps - 1) / steps)))
     weight = np.concatenate(([0.0], np.cumsum(np.power(p, steps - 1))))
 
     def together(query: Integers, shared: Integers) -> Numbers:
-        worth = overlap[depth[query]] - overlap[np.minimum(shared, depth[query] + 1) - 1]
+        worth = overlap[depths[query]] - overlap[np.minimum(shared, depths[query] + 1) - 1]
         return np.bincount(query, weights=worth, minlength=len(judged)).astype(np.float64, copy=False)
 
     shared = np.maximum(judged.rank[wanted], ideal_place(judged)[wanted])
     value = together(judged.query[wanted], shared)
     if not normalize:
-        return ratio(value, weight[depth])
+        return ratio(value, weight[depths])
     ideal = judged.judged_grades > 0
     return ratio(value, together(judged.judged_query[ideal], judged.ideal_rank[ideal]))
 

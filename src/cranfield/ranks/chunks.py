@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.io.column_names import CHUNK_ID, CHUNK_OF, END, START, TEXT, TOKENS
 from cranfield.io.placed_rows import PlacedRow, placed_rows, read_texts
 from cranfield.io.streams import stream_name
-from cranfield.ranks.passages import QuotedTexts, Span, checked_place
+from cranfield.ranks.passages import checked_place
+from cranfield.ranks.quotes import Quoted, QuotedText, Span
 
 CountTokens = Callable[[str], Any]  # the number of tokens of a text, or the tokens themselves
 _WIDTHS = {3: ("chunk_id", "doc_id", "text"), 4: ("chunk_id", "doc_id", "start", "end")}
@@ -67,17 +69,24 @@ class Chunks:
             raise InputError("tokens", f"{tokens!r:.60} is not a function.")
         name = stream_name(chunks) if isinstance(chunks, str) or hasattr(chunks, "__fspath__") else "the chunks"
         rows: Any = _listed(chunks) if isinstance(chunks, Mapping) else chunks
-        texts = QuotedTexts(read_texts(documents))
-        listed: dict[str, _Located] = {}
+        texts = read_texts(documents)
+        listed: dict[str, str] = {}
+        by_document: dict[str, list[PlacedRow]] = {}
         for row in placed_rows(rows, name, _WIDTHS):
-            located = _located(row, texts)
-            if located.chunk in listed:
-                raise row.error(f"chunk '{located.chunk}' appears twice.", kind=DuplicateError)
-            listed[located.chunk] = located
+            chunk, document = row.id(CHUNK_ID, "chunk"), row.id(CHUNK_OF, "document")
+            if chunk in listed:
+                raise row.error(f"chunk '{chunk}' appears twice.", kind=DuplicateError)
+            listed[chunk] = document
+            by_document.setdefault(document, []).append(row)
         if not listed:
             raise InputError(name, "it contains no chunks.")
-        spans = _chosen(listed.values())
-        places = {chunk: located.place(*spans[chunk], texts.texts, tokens) for chunk, located in listed.items()}
+        found: dict[str, ChunkPlace] = {}
+        for document, its in by_document.items():
+            stored = QuotedText(texts[document]) if document in texts else None  # whose index is dropped after this
+            located = [_located(row, document, stored) for row in its]
+            for each, span in zip(located, _chosen(located), strict=True):
+                found[each.chunk] = each.place(span, stored, tokens)
+        places = {chunk: found[chunk] for chunk in listed}
         counted = any(place.tokens is not None for place in places.values())
         named = getattr(tokens, "__qualname__", type(tokens).__name__)
         return cls(places, name, "" if not counted else "given" if tokens is None else named)
@@ -107,17 +116,18 @@ class _Located:
     chunk: str
     document: str
     text: str | None
-    spans: list[Span]
+    span: Span | None  # None: several places are possible
+    found: Quoted | None = None
 
-    def place(self, start: int, end: int, texts: Mapping[str, str], tokens: CountTokens | None) -> ChunkPlace:
-        text = texts[self.document][start:end] if self.document in texts else self.text
+    def place(self, span: Span, stored: QuotedText | None, tokens: CountTokens | None) -> ChunkPlace:
+        text = stored.text[slice(*span)] if stored is not None else self.text
         count = self.row.whole(TOKENS, "number of tokens")
         if tokens is not None:
             if text is None:
                 fact = f"cannot count the tokens of chunk '{self.chunk}' without its text."
                 raise self.row.error(fact, hint="give the documents, or the texts of the chunks")
             count = self._count(tokens, self.text if self.text is not None else text)
-        return ChunkPlace(self.document, start, end, None if text is None else len(text.split()), count)
+        return ChunkPlace(self.document, *span, None if text is None else len(text.split()), count)
 
     def _count(self, tokens: CountTokens, text: str) -> int:
         counted = tokens(text)
@@ -129,63 +139,65 @@ class _Located:
         return counted
 
 
-def _located(row: PlacedRow, texts: QuotedTexts) -> _Located:
-    chunk, document = row.id(CHUNK_ID, "chunk"), row.id(CHUNK_OF, "document")
+def _located(row: PlacedRow, document: str, stored: QuotedText | None) -> _Located:
+    chunk = row.id(CHUNK_ID, "chunk")
     text = row.text(TEXT, "text")
     start = row.whole(START, "start")
     if text and start is not None and row.find(END) is None:  # as LangChain has it
-        return _Located(row, chunk, document, text, [_started(row, chunk, document, text, start, texts)])
-    place = checked_place(row, document, texts.texts)
+        return _Located(row, chunk, document, text, _started(row, chunk, document, text, start, stored))
+    place = checked_place(row, document, {} if stored is None else {document: stored.text})
     if place is not None:
-        return _Located(row, chunk, document, text, [place])
+        return _Located(row, chunk, document, text, place)
     if text is None:
         raise row.error(f"chunk '{chunk}' has no place.", hint="give start and end, or its text and the documents")
-    if document not in texts.texts:
+    if stored is None:
         fact = f"cannot locate chunk '{chunk}' without the text of document '{document}'."
         raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
-    spans = texts.find(document, text)
-    if not spans:
+    found = stored.find(text)
+    if not found.first:
         raise row.error(f"the text of chunk '{chunk}' is not in document '{document}'.", hint="has the text changed?")
-    return _Located(row, chunk, document, text, spans)
+    return _Located(row, chunk, document, text, found.first[0] if len(found.first) == 1 else None, found)
 
 
-def _started(row: PlacedRow, chunk: str, document: str, text: str, start: int, texts: QuotedTexts) -> Span:
+def _started(row: PlacedRow, chunk: str, document: str, text: str, start: int, stored: QuotedText | None) -> Span:
     """Where a chunk is by its start and its text, which must be there if the document is known."""
     span = (start, start + len(text))
-    stored = texts.texts.get(document)
-    if stored is None or stored.startswith(text, start):
+    if stored is None or stored.text.startswith(text, start):
         return span
-    if span[1] > len(stored):
-        fact = f"chunk '{chunk}' ends at {span[1]}, but document '{document}' has {len(stored)} characters."
+    if span[1] > len(stored.text):
+        fact = f"chunk '{chunk}' ends at {span[1]}, but document '{document}' has {len(stored.text)} characters."
         raise row.error(fact)
-    place = next((place for place in texts.find(document, text) if place[0] == start), None)
-    if place is None:
+    place = next(stored.find(text).since(start), None)
+    if place is None or place[0] != start:
         fact = f"the text of chunk '{chunk}' is not at {start} of document '{document}'."
         raise row.error(fact, hint="has the text changed? Leave out the start to look for the text")
     return place
 
 
-def _chosen(chunks: Iterable[_Located]) -> dict[str, Span]:
-    """The place of each chunk; a repeated text is placed between the chunks of its document before and after it."""
-    chosen: dict[str, Span] = {}
-    by_document: dict[str, list[_Located]] = {}
-    for chunk in chunks:
-        by_document.setdefault(chunk.document, []).append(chunk)
-    for listed in by_document.values():
-        for at, chunk in enumerate(listed):
-            chosen[chunk.chunk] = chunk.spans[0] if len(chunk.spans) == 1 else _between(listed, at, chosen)
+def _chosen(listed: list[_Located]) -> list[Span]:
+    """The places of a document's chunks; a repeated text is placed between the chunks before and after it."""
+    known = [chunk.span for chunk in listed if chunk.span is not None]
+    in_order = known == sorted(known)
+    coming = iter([*known, None])
+    after = next(coming)
+    chosen: list[Span] = []
+    for chunk in listed:
+        if chunk.span is not None:
+            chosen.append(chunk.span)
+            after = next(coming)
+            continue
+        assert chunk.found is not None
+        left = _between(chunk.found, chosen[-1] if chosen else (-1, 0), after)
+        if not in_order or len(left) != 1:
+            times = chunk.found.count()
+            fact = f"the text of chunk '{chunk.chunk}' appears {times} times in document '{chunk.document}'."
+            hint = "give start and end, or list the chunks of a document in their order"
+            raise chunk.row.error(fact, hint=hint)
+        chosen += left
     return chosen
 
 
-def _between(listed: list[_Located], at: int, chosen: Mapping[str, Span]) -> Span:
-    """The one place of a repeated text after the chunk before it, and before the next one whose place is known."""
-    chunk = listed[at]
-    known = [other.spans[0] for other in listed if len(other.spans) == 1]
-    before = chosen[listed[at - 1].chunk] if at else (-1, 0)
-    after = next((other.spans[0] for other in listed[at + 1 :] if len(other.spans) == 1), None)
-    left = [span for span in chunk.spans if before < span and (after is None or span < after)]
-    if known != sorted(known) or len(left) != 1:
-        fact = f"the text of chunk '{chunk.chunk}' appears {len(chunk.spans)} times in document '{chunk.document}'."
-        hint = "give start and end, or list the chunks of a document in their order"
-        raise chunk.row.error(fact, hint=hint)
-    return left[0]
+def _between(found: Quoted, before: Span, after: Span | None) -> list[Span]:
+    """The first two places of a repeated text between the chunk before it and the next whose place is known."""
+    later = (span for span in found.since(max(before[0], 0)) if span > before)
+    return list(islice(takewhile(lambda span: after is None or span < after, later), 2))

@@ -10,6 +10,7 @@ from cranfield.ranks.policy import Policy
 # The grade of a document that is not relevant without having grade 0: junk, or a document that complete judgments leave
 # out. It has the gain of 0 and counts as judged like 0, but it reaches no threshold, not even 0.
 NOT_RELEVANT = -0.0
+POOLED = -1.0  # the grade of a document that was pooled, but not judged
 
 
 def graded(grades: Numbers, policy: Policy) -> Numbers:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from cranfield.io.placed_rows import PlacedRow, is_table, placed_rows, read_text
 from cranfield.io.streams import Stream
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order
+from cranfield.ranks.quotes import QuotedText, Span
 
-Span = tuple[int, int]
 WHOLE = -1  # the end of a document that is judged as a whole and whose length is not known
 SHOWN = 40  # characters of a quote in an error
 _WIDTHS = {
@@ -96,7 +97,7 @@ class PassageJudgments:
             return passages
         if hasattr(type(passages), "to_passages"):  # a store of judgments
             return cls.read(passages.to_passages(), documents)
-        texts = QuotedTexts(read_texts(documents))
+        texts = read_texts(documents)
         opened = Stream(passages) if isinstance(passages, str) or hasattr(passages, "__fspath__") else passages
         stored = is_store(opened) if isinstance(opened, Stream) else None
         if stored is not None:
@@ -117,9 +118,10 @@ class PassageJudgments:
             ]
             return cls._of(rows, flat.name, flat.provenance)
         name = opened.name if isinstance(opened, Stream) else "the passages"
+        quoted = cache(lambda document: QuotedText(texts[document]))
         by_place: dict[tuple[str, str, int | None, int | None], Passage] = {}
         for row in placed_rows(opened, name, _WIDTHS):
-            passage = _passage(row, texts)
+            passage = _passage(row, texts, quoted)
             if passage[:4] in by_place:
                 what = f"document '{passage.document}'"
                 if passage.start is not None:
@@ -180,20 +182,23 @@ class PassageJudgments:
             yield Passage(self.query_ids[query], document, *place, grade)
 
 
-def _length(document: str, texts: QuotedTexts) -> int | None:
-    text = texts.texts.get(document)
+def _length(document: str, texts: Mapping[str, str]) -> int | None:
+    text = texts.get(document)
     return len(text) if text else None
 
 
-def _passage(row: PlacedRow, texts: QuotedTexts) -> Passage:
+def _passage(row: PlacedRow, texts: Mapping[str, str], quoted: Callable[[str], QuotedText]) -> Passage:
     query, document = row.id(QUERY, "query"), row.id(DOCUMENT, "document")
     grade = row.number_of(GRADE, "grade")
     quote = row.text(QUOTE, "quote")
-    place = checked_place(row, document, texts.texts)
+    place = checked_place(row, document, texts)
     if place is None and quote is None:
         return Passage(query, document, None, _length(document, texts), grade)
-    if quote is not None and (place is None or document in texts.texts):
-        place = _quoted(row, document, quote, place, texts)
+    if quote is not None and (place is None or document in texts):
+        if document not in texts:
+            fact = f"cannot locate {_shown(quote)} without the text of document '{document}'."
+            raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
+        place = _quoted(row, document, quote, place, quoted(document))
     assert place is not None
     return Passage(query, document, *place, grade)
 
@@ -212,61 +217,21 @@ def checked_place(row: PlacedRow, document: str, texts: Mapping[str, str]) -> Sp
     return start, end
 
 
-def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, texts: QuotedTexts) -> Span:
+def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, text: QuotedText) -> Span:
     """The one place of a quote; if a place is given as well, the quote must be there."""
-    shown = f"the quote '{quote[:SHOWN]}{'…' if len(quote) > SHOWN else ''}'"
-    if document not in texts.texts:
-        fact = f"cannot locate {shown} without the text of document '{document}'."
-        raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
-    places = texts.find(document, quote)
+    found = text.find(quote)
     if place is not None:
-        if place not in places:
-            fact = f"{shown} is not at {place[0]} to {place[1]} of document '{document}'."
+        if place not in takewhile(lambda span: span[0] == place[0], found.since(place[0])):
+            fact = f"{_shown(quote)} is not at {place[0]} to {place[1]} of document '{document}'."
             raise row.error(fact, hint="has the text changed? Leave out start and end to look for the quote")
         return place
-    if not places:
-        raise row.error(f"{shown} is not in document '{document}'.", hint="has the text changed?")
-    if len(places) > 1:
-        fact = f"{shown} appears {len(places)} times in document '{document}'."
+    if not found.first:
+        raise row.error(f"{_shown(quote)} is not in document '{document}'.", hint="has the text changed?")
+    if len(found.first) > 1:
+        fact = f"{_shown(quote)} appears {found.count()} times in document '{document}'."
         raise row.error(fact, hint="quote more of it, or give start and end")
-    return places[0]
+    return found.first[0]
 
 
-class QuotedTexts:
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts = texts
-        self._plain = cache(lambda document: _plain(texts[document]))
-
-    def find(self, document: str, quote: str) -> list[Span]:
-        """The places of a quote in a document, in code points; none where it does not occur."""
-        exact = [(start, start + len(quote)) for start in _occurrences(quote, self.texts[document])]
-        if exact:
-            return exact
-        text, place = self._plain(document)
-        wanted = _plain(quote.strip())[0]
-        return [(place[start], place[start + len(wanted) - 1] + 1) for start in _occurrences(wanted, text)]
-
-
-def _occurrences(quote: str, text: str) -> list[int]:
-    """Where each occurrence begins; they may overlap."""
-    places: list[int] = []
-    at = text.find(quote) if quote else -1
-    while at >= 0:
-        places.append(at)
-        at = text.find(quote, at + 1)
-    return places
-
-
-def _plain(text: str) -> tuple[str, list[int]]:
-    """A text without case and with one blank for any white space, and the place of each character of it."""
-    letters: list[str] = []
-    place: list[int] = []
-    for at, letter in enumerate(text):
-        if not letter.isspace():
-            folded = letter.casefold()  # which may be two letters, as for ß
-            letters.append(folded)
-            place += [at] * len(folded)
-        elif not letters or letters[-1] != " ":
-            letters.append(" ")
-            place.append(at)
-    return "".join(letters), place
+def _shown(quote: str) -> str:
+    return f"the quote '{quote[:SHOWN]}{'…' if len(quote) > SHOWN else ''}'"

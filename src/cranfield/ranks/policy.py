@@ -97,8 +97,8 @@ class Policy:
             "doc_id": "the larger id by bytes first, as trec_eval does",
             "smaller_doc_id": "the smaller id first, as trec_eval does for preferences alone",
             "file": "in the order of the file",
-            "best": "the highest grade first",
-            "worst": "the highest grade last",
+            "best": "the highest grade first, documents without a judgment last",
+            "worst": "the highest grade last, documents without a judgment first",
         },
         live=True,
     )

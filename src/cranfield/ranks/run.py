@@ -23,6 +23,7 @@ from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.rising import rises
 from cranfield.ranks.scan.counting import NOTHING as NO_PLACES
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -81,9 +82,10 @@ class Run:
 
     def read(self, judgments: Judgments, policy: Policy, wants: Wants = NOTHING) -> Reading:
         source = self.source
+        rising = rises(source)  # of a file by its head, which the scan takes
         first = self._first_documents(source, judgments, policy, wants) if wants.first else None
         scanned = scan_source(source, judgments, policy, wants.codes, first)
-        reading = Reading(self, judgments, policy, scanned, first)
+        reading = Reading(self, judgments, policy, scanned, first, rising=rising)
         if source.stream is not None and not isinstance(source, Text):
             reading.hold(wants.first)
             self._source = None  # the rankings of the whole file, in memory
@@ -123,8 +125,17 @@ class Reading:
     """What one reading of a run has answered. Pickled, it knows its ranks, and nothing of the run."""
 
     def __init__(
-        self, run: Run, judgments: Judgments, policy: Policy, scanned: Scanned, first: FirstDocuments | None = None
+        self,
+        run: Run,
+        judgments: Judgments,
+        policy: Policy,
+        scanned: Scanned,
+        first: FirstDocuments | None = None,
+        *,
+        rising: bool = False,
     ) -> None:
+        """rising: whether scores rise down the rankings, as they are written"""
+        self.rising = rising
         self.run: Run | None = run
         self.judgments, self.policy, self.scanned = judgments, policy, scanned
         self._codes = scanned.codes

@@ -31,25 +31,22 @@ def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> Inte
 def _by_grade(
     query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, *, best: bool
 ) -> Integers:
-    """Ranks where the documents of a tie are in the order of their grades.
+    """Ranks where the documents of a tie are in the order of their grades, from the highest or from the lowest.
 
-    Unjudged documents come between relevant and nonrelevant ones, those that were pooled next to the latter. Equal
-    grades stay in the order in which they were counted.
+    Documents that were only pooled are below grade 0, and others without a judgment below these. Equal grades stay in
+    the order in which they were counted.
     """
     worth, pooled = np.maximum(grade, 0), grade < 0
-    keys = (~pooled, -worth) if best else (pooled, worth)
+    keys = (pooled, -worth) if best else (~pooled, worth)
     order = np.lexsort((before, *keys, above, query))
     position = np.arange(len(order))
     new_tie = np.ones(len(order), dtype=np.bool_)
     new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
     start = np.maximum.accumulate(np.where(new_tie, position, 0))
     place = position - start  # among the judged documents of the tie
-    # The unjudged documents of the tie, which are not in the table, are beside grade 0: below relevant documents if
-    # these come first, above them if these come last.
-    judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
-    unjudged = size[order] - judged
-    relevant = worth[order] > 0
-    place = place + np.where(relevant != best, unjudged, 0)
+    if not best:  # the unjudged documents of the tie, which are not in the table, come first
+        judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
+        place += size[order] - judged
     rank = np.empty_like(above)
     rank[order] = above[order] + 1 + place
     return rank
@@ -64,12 +61,9 @@ def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float]
     if policy.ties == "file":
         return sorted(kept, key=scores.__getitem__, reverse=True)
 
-    def worth(document: str) -> tuple[float, tuple[float, float], str]:
+    def worth(document: str) -> tuple[float, float, str]:
         grade = grades.get(document)
-        kind, value = 2, 0.0  # first relevant, then unjudged, then only pooled, then not relevant
-        if grade is not None:
-            kind = 1 if grade < lowest_judged(policy) else 3 if grade > 0 else 0
-            value = grade if kind == 3 else 0.0
-        return scores[document], (kind, value) if policy.ties == "best" else (-kind, -value), document
+        value = -2.0 if grade is None else -1.0 if grade < lowest_judged(policy) else max(grade, 0.0)
+        return scores[document], value if policy.ties == "best" else -value, document
 
     return sorted(kept, key=worth, reverse=True)

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from cranfield.comparison.differences import Change, decisive_p
+from cranfield.comparison.differences import Change, decisive_p, interval_name
 from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
@@ -40,7 +40,10 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
         content = _alone(gathered, gathered.evaluations[0], gathered.means[0])
     else:
         content = _undecided(gathered, gathered.means[0])
-    return {**content, "sentences": [*gathered.request.notes, *content["sentences"]]}
+    compared = [pair.comparison for pair in gathered.own] or filter(None, [gathered.comparison])
+    warnings = dict.fromkeys(text for comparison in compared for text in comparison.warnings)
+    sentences = [*gathered.request.notes, *content["sentences"]]
+    return {**content, "warnings": list(warnings), "sentences": sentences}
 
 
 def page_title(gathered: Gathered) -> str:
@@ -113,9 +116,9 @@ def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
     if difference.constant:
         parts.append("by the same amount on every query")
     else:
-        together = "simultaneous " if difference.together and difference.family > 1 else ""
+        of = f" of the {difference.of}" if "median" in difference.of else ""
         ends = f"{signed(difference.low)} to {signed(difference.high)}"
-        parts.append(f"{100 * (1 - difference.alpha):g}% {together}interval {ends}")
+        parts.append(f"{interval_name(difference)}{of} {ends}")
     many = f" corrected for {difference.family:,} comparisons" if difference.family > 1 else ""
     return [*parts, f"p {decisive_p(difference)}{many}"]
 

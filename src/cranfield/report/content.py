@@ -19,8 +19,10 @@ from cranfield.report.charts import charts, hues, not_drawn, templates, theory_c
 from cranfield.report.details import add_details
 from cranfield.report.encoding import DataWriter, safe_json
 from cranfield.report.gathered import Gathered
-from cranfield.report.leaderboard import leaderboard, notes, segment_maps
+from cranfield.report.leaderboard import leaderboard, notes
 from cranfield.report.pair import seen_from
+from cranfield.report.segment_maps import segment_maps
+from cranfield.report.sentences import capital
 from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
 from cranfield.show.view import View
 from cranfield.words import listed
@@ -149,9 +151,10 @@ def _untested_note(gathered: Gathered) -> list[str]:
 def _sentences(difference: Difference) -> list[str]:
     """The sentence, and whether unjudged documents could reverse it, if it does not say so itself."""
     sentence = f"{difference.sentence}."
-    if difference.could_reverse is None or sentence.endswith(f"{UNDECIDED}."):
+    if difference.reach is None or sentence.endswith(f"{UNDECIDED}."):
         return [sentence]
-    return [sentence, f"Unjudged documents {'could' if difference.could_reverse else 'cannot'} reverse this."]
+    may = "could" if difference.could_reverse else "cannot"
+    return [sentence, f"{capital(difference.reach.documents)} {may} reverse this."]
 
 
 def _chosen(gathered: Gathered) -> list[int]:

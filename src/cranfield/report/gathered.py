@@ -24,7 +24,6 @@ from cranfield.show.charts.cutoff import cutoffs_of, family
 from cranfield.show.charts.precision_recall import RECALLS
 
 FAMILIES = 4  # measures shown rank by rank
-JUDGED = "Judged@10"
 THINNED = 4  # measures shown as judgments are removed
 REPEATS = 5  # how often each share of the judgments is removed
 REMOVED = 2_000_000  # judged ranks measured again in total, which take a second or two: up to this many by default
@@ -48,7 +47,7 @@ class Gathered:
     """The data for a page.
 
     judgments: one grade for each document; None if only evaluations are known
-    evaluations: every run by the measures of the page; and how much of it is judged, as far as its ranks are known
+    evaluations: every run by the measures of the page
     query_ids: those that a run is measured on, in the order of the judgments
     means: the measures that are means over queries and say how good a run is
     primary: the measure that runs are ranked by: the first that is a mean, or else the first
@@ -57,9 +56,7 @@ class Gathered:
 
     def __init__(self, request: Request) -> None:
         self.request, self.judgments = request, request.flat
-        judged = [parse_measure(JUDGED)] if request.ordinary else []
-        runs = request.runs.values()
-        self.evaluations = tuple(run.extended(judged) if run._has_ranks else run for run in runs)
+        self.evaluations = tuple(request.runs.values())
         self.runs = [run.run for run in self.evaluations]
         self._ranked = [run for run in self.evaluations if run._has_ranks]
         measured = dict.fromkeys(query for run in self.evaluations for query in run.query_ids)
@@ -114,6 +111,7 @@ class Gathered:
             correction=self.request.correction,
             alpha=self.request.alpha,
             bounds=self.request.bounds,
+            unseen=self.request.unseen if self.request.bounds else 0,
         )
 
     @cached_property
@@ -121,12 +119,13 @@ class Gathered:
         """Runs with a baseline of their own, the most important first: each is a question, so it is one comparison."""
         runs = {run.run: run for run in self.evaluations}
         pairs = self.request.own_baselines.items() if self._enough else ()
-        return own_pairs(self._compared((runs[baseline], runs[run]), baseline) for run, baseline in pairs)
+        comparisons = (self._compared((runs[baseline], runs[run]), baseline) for run, baseline in pairs)
+        return own_pairs(comparisons, self.request.unseen)
 
     @cached_property
     def pair(self) -> VerdictPair | None:
         """The two runs of the verdict."""
-        return self.own[0] if self.own else chosen_pair(self.comparison)
+        return self.own[0] if self.own else chosen_pair(self.comparison, self.request.unseen)
 
     @cached_property
     def standings(self) -> Standings | None:
@@ -138,7 +137,7 @@ class Gathered:
 
     @cached_property
     def overview(self) -> Overview:
-        return overview(self.evaluations, segments=self.request.segments)
+        return overview(self.evaluations, segments=self.request.segments, unseen=self.request.unseen)
 
     @cached_property
     def intervals(self) -> ByRun:
@@ -157,7 +156,7 @@ class Gathered:
         bounds: dict[str, dict[str, tuple[float, float]]] = {}
         for run in self._ranked if self.request.bounds else ():
             wanted = (measure for measure in self.request.measures if not measure.definition.of_holes)
-            by_measure = {measure.name: run.bounds(measure) for measure in wanted}
+            by_measure = {measure.name: run.bounds(measure, unseen=self.request.unseen) for measure in wanted}
             bounds[run.run] = {name: (ends.low, ends.high) for name, ends in by_measure.items()}
         return bounds
 

@@ -1,4 +1,4 @@
-"""The leaderboard: runs ranked by the primary measure, with intervals; and their means by segment."""
+"""The leaderboard: runs ranked by the primary measure, with intervals."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any
 
 from cranfield.comparison.conclusions import described_method
 from cranfield.comparison.differences import Difference, decisive_p
+from cranfield.comparison.pairing import judged_share
 from cranfield.comparison.standing import Standing
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
-from cranfield.report.gathered import JUDGED, Gathered
+from cranfield.report.gathered import Gathered
 from cranfield.report.pair import seen_from
-from cranfield.report.sentences import capital, percent, rounded, signed
+from cranfield.report.sentences import capital, rounded, signed
+from cranfield.show.comparison_words import if_the_test_holds
 from cranfield.show.view import View
+from cranfield.words import percent
 
 WIDTH = 150.0  # of an interval, in the units of its drawing
-SHADES = 9  # of the heat map
 
 
 def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
@@ -33,17 +35,21 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     return {
         "measures": [
             {"name": measure.name, "summary": measure.definition.summary, "lower": measure.definition.lower_is_better}
-            for measure in _primary_first(gathered)
+            for measure in primary_first(gathered)
         ],
-        "against": "its baseline" if gathered.own else "best" if gathered.standings is not None else _against(gathered),
+        "against": "its baseline" if gathered.own else "best" if gathered.standings else compared_with(gathered),
         "ranks": None if gathered.standings is None else f"rank{f', {100 * level:g}%' if level else ''}",
-        "judged": JUDGED not in names and any(JUDGED in result for result in gathered.evaluations),
+        "judged": any(row["judged"] is not None for row in rows) and not _shows_holes(gathered),
         "drawn": any(row["primary"]["drawn"] for row in rows),
         "rows": rows,
     }
 
 
-def _primary_first(gathered: Gathered) -> list[Any]:
+def _shows_holes(gathered: Gathered) -> bool:
+    return any(measure.definition.of_holes for measure in gathered.request.measures)
+
+
+def primary_first(gathered: Gathered) -> list[Any]:
     return sorted(gathered.request.measures, key=lambda each: each != gathered.primary)
 
 
@@ -58,7 +64,7 @@ def _places(gathered: Gathered) -> dict[str, int]:
     return places
 
 
-def _against(gathered: Gathered) -> str | None:
+def compared_with(gathered: Gathered) -> str | None:
     """The run that all others are compared with: the baseline, the first of two, or the best."""
     if gathered.pair is None:
         return None
@@ -80,7 +86,7 @@ def _row(
     gap: dict[str, Any] | None,
 ) -> dict[str, Any]:
     cells = []
-    for measure in _primary_first(gathered):
+    for measure in primary_first(gathered):
         bounds = gathered.bounds.get(result.run, {}).get(measure.name)
         ends = gathered.intervals[result.run].get(measure.name)
         counted = measure.definition.aggregate == "sum"
@@ -96,7 +102,7 @@ def _row(
                 "drawn": None,
             }
         )
-    judged = result.get(JUDGED)
+    judged = judged_share(result, gathered.primary)
     return {
         "run": result.run,
         "place": place,
@@ -128,7 +134,7 @@ def _gaps(gathered: Gathered) -> dict[str, dict[str, Any]]:
 def _differences(gathered: Gathered) -> list[Difference]:
     if gathered.own:
         return [pair.difference for pair in gathered.own]
-    against = _against(gathered)
+    against = compared_with(gathered)
     if gathered.comparison is None or against is None:
         return []
     return [
@@ -146,32 +152,6 @@ def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
     for cell in cells:
         if cell["ends"] is not None and len(known) > 1 and high > low:
             cell["drawn"] = [round(5 + (WIDTH - 10) * (end - low) / (high - low), 1) for end in cell["ends"]]
-
-
-def segment_maps(gathered: Gathered, view: View) -> list[dict[str, Any]]:
-    """For each measure a table of runs by segments, each value with its shade: the higher, the darker."""
-    if not gathered.request.segments:
-        return []
-    known = [gathered.request.segments.get(query) for query in gathered.query_ids]
-    names = view.segment_names
-    heads = [{"name": name, "queries": known.count(name)} for name in names]
-    return [
-        {"measure": measure.name, "segments": heads, "rows": _shaded(gathered, view, measure.name, names)}
-        for measure in _primary_first(gathered)
-    ]
-
-
-def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    counted = gathered.evaluations[0].definition(measure).aggregate == "sum"
-    means = {result.run: [view.mean(result, measure, name) for name in names] for result in gathered.best_first}
-    every = [value for values in means.values() for value in values]
-    low, high = min(every, default=0.0), max(every, default=0.0)
-
-    def cell(value: float) -> dict[str, Any]:
-        shade = round((SHADES - 1) * (value - low) / (high - low)) if high > low else 0
-        return {"text": f"{value:.0f}" if counted else rounded(value), "shade": shade}
-
-    return [{"run": run, "cells": [cell(value) for value in values]} for run, values in means.items()]
 
 
 def notes(gathered: Gathered, view: View) -> list[str]:
@@ -192,6 +172,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
         ranks = "from the runs that are significantly better to those that are significantly worse"
         if level is not None:
             ranks = f"all true ranks lie within these at once with {100 * level:g}% confidence"
+            ranks += if_the_test_holds(gathered.comparison) if gathered.comparison else ""
         lines += ["≈ best: not significantly worse than the best run.", f"Ranks: {ranks}."]
     if gathered.request.bounds:
         lines.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")

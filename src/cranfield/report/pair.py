@@ -79,11 +79,14 @@ def seen_from(difference: Difference, run: str) -> Difference:
 
 
 def turned(reach: Reach) -> Reach:
-    return Reach(0.0 - reach.high, 0.0 - reach.low, reach.exact)
+    return reach._replace(low=0.0 - reach.high, high=0.0 - reach.low)
 
 
-def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
-    """Two runs by the primary measure: the only two, the best and the baseline, or the best two."""
+def chosen_pair(comparison: Comparison | None, unseen: int) -> VerdictPair | None:
+    """Two runs by the primary measure: the only two, the best and the baseline, or the best two.
+
+    unseen: documents that neither retrieved, which the reach of the two allows for
+    """
     if comparison is None:
         return None
     measure = comparison.measures[0]
@@ -97,13 +100,14 @@ def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
         chosen, (run, baseline) = "second", order[:2]
     difference = seen_from(comparison.between(measure, run, baseline), run)
     if difference.reach is None:
-        difference = replace(difference, reach=_reach(comparison, measure, baseline, run))
+        difference = replace(difference, reach=_reach(comparison, measure, (baseline, run), unseen))
     return VerdictPair(measure, chosen, difference, comparison)
 
 
-def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
+def own_pairs(comparisons: Iterable[Comparison], unseen: int) -> tuple[VerdictPair, ...]:
     """Pairs that were each compared on their own: those that got worse come first, then those that got better."""
-    pairs = [replace(pair, chosen="own") for pair in map(chosen_pair, comparisons) if pair is not None]
+    chosen = (chosen_pair(comparison, unseen) for comparison in comparisons)
+    pairs = [replace(pair, chosen="own") for pair in chosen if pair is not None]
 
     def importance(pair: VerdictPair) -> tuple[int, float]:
         gain = pair.difference.estimate * (-1 if pair.difference.lower_is_better else 1)
@@ -112,7 +116,7 @@ def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
     return tuple(sorted(pairs, key=importance))
 
 
-def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:
+def _reach(comparison: Comparison, measure: Measure, names: tuple[str, str], unseen: int) -> Reach | None:
     """The reach of unjudged documents for these two alone, if the comparison was made without bounds."""
-    two = [next(result for result in comparison.evaluations if result.run == name) for name in (baseline, run)]
-    return Reaches(two, [(0, 1)], comparison._paired.query_ids, [measure]).of(measure)[0]
+    two = [next(result for result in comparison.evaluations if result.run == name) for name in names]
+    return Reaches(two, [(0, 1)], comparison._paired.query_ids, [measure], unseen).of(measure)[0]

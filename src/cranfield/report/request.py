@@ -52,6 +52,7 @@ class Request:
     collection: Collection | None
     segments: Mapping[str, str]
     bounds: bool
+    unseen: int
     queries: int
     depth: int
     charts: bool

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.comparison import differences
-from cranfield.comparison.power import USUAL, about, queries_needed
-from cranfield.errors import ComparisonError
+from cranfield.comparison.power import about
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
@@ -20,8 +20,9 @@ from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers
 from cranfield.report.pair import VerdictPair
 from cranfield.report.request import Request
+from cranfield.show.comparison_words import by_t_test, how_often
 from cranfield.systems.settling_commands import ADVICE, settling_commands
-from cranfield.words import count
+from cranfield.words import count, percent
 
 DIGITS = 3
 
@@ -39,17 +40,6 @@ def signed(number: float) -> str:
     ('+0.037', '−0.00002', '0.000', 'no end')
     """
     return rounded(0) if abs(number) < SAME else differences.signed(number, DIGITS).replace("-", "−")
-
-
-def percent(share: float) -> str:
-    """A share, never rounded to nothing or to all.
-
-    >>> percent(0.26), percent(0.001), percent(0.999), percent(1.0)
-    ('26%', 'under 1%', 'over 99%', '100%')
-    """
-    if 0 < share < 0.01:
-        return "under 1%"
-    return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 class Seen(NamedTuple):
@@ -141,26 +131,17 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
     if difference.significant and difference.direction * difference.difference < 0:
         other = f"The mean moves the other way ({signed(difference.difference)})"
         yield f"{other}; the test compares the {difference.of} of the queries."
-    if pair.kind != "close" or difference.detectable <= 0:
+    if pair.kind != "close" or not difference.detectable or not difference.spread:
         return
     with_queries = f"With {count(pair.queries, 'query', 'queries')}"
     many = f" and {difference.family:,} comparisons" if difference.family > 1 else ""
-    sentence = f"{with_queries}{many}, a true difference of {signed(difference.detectable)[1:]}"
-    sentence += f" is detected {USUAL:.0%} of the time"
-    needed = _needed(pair) if difference.family == 1 else None
-    if needed is not None and needed > pair.queries:
-        sentence += f"; detecting {signed(abs(difference.difference))[1:]} takes {about(needed)} queries"
+    some = f"a true difference of {signed(difference.detectable)[1:]}"
+    sentence = f"{with_queries}{many}, {some if difference.detectable < inf else 'no true difference'}"
+    sentence += f" is detected {how_often(difference)} of the time{by_t_test(difference)}"
+    matters = difference.detection
+    if matters is not None and matters.difference < difference.detectable:
+        sentence += f"; detecting {matters.difference:g} takes {about(matters.queries)} queries"
     yield f"{sentence}."
-
-
-def _needed(pair: VerdictPair) -> int | None:
-    difference = pair.difference
-    if abs(difference.difference) < SAME or difference.spread <= 0:
-        return None
-    try:
-        return queries_needed(difference.difference, difference.spread, difference.alpha)
-    except ComparisonError:
-        return None
 
 
 def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
@@ -178,14 +159,15 @@ def _reversal(request: Request, pair: VerdictPair) -> Iterator[str]:
         return
     if difference.could_reverse and pair.kind != "same":
         ends = f"{signed(difference.reach.low)} to {signed(difference.reach.high)}"
-        yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
-        yield _settling_sentence(request, pair)
+        yield f"{capital(difference.reach.documents)} could still reverse the difference (it could be {ends})."
+        if not difference.reach.unseen:  # which nobody can be asked to judge
+            yield _settling_sentence(request, pair)
     elif (
         not difference.could_reverse
         and pair.kind in ("better", "worse")
         and difference.reach.low < difference.reach.high
     ):
-        yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
+        yield f"{capital(difference.reach.documents)} cannot reverse the difference, whatever they turn out to be."
 
 
 def _top(measure: Measure) -> str:

@@ -73,6 +73,7 @@ def write_report(
     collection: Any = None,
     segments: Any = None,
     bounds: bool = False,
+    unseen: int = 0,
     queries: int = QUERIES,
     k: int = DEPTH,
     charts: bool = True,
@@ -103,6 +104,7 @@ def write_report(
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
     bounds: show how low and high each mean could be, given the unjudged documents, and whether they reverse a
         difference.
+    unseen: how many documents of each query that no run retrieved may have any grade in all bounds, too.
     queries: for how many queries, the worst first, rankings are shown.
     k: how many documents of a ranking, at most 1,000.
     charts: False leaves them out, and saves the 0.9 MB of the library that draws them.
@@ -149,6 +151,7 @@ def write_report(
         collection=_collection(qrels) if collection is None else open_collection(collection),
         segments={} if segments is None else read_words(segments, "segment"),
         bounds=bounds,
+        unseen=unseen,
         queries=queries,
         depth=k,
         charts=charts,
@@ -206,6 +209,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **opt
     True
     """
     inputs = comparison._inputs
+    unseen = max((pair.reach.unseen for pair in comparison if pair.reach), default=0)
     evaluations = {result.run: result for result in comparison.evaluations}
     if inputs is not None:
         known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}
@@ -216,7 +220,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **opt
         path,
         options.pop("measures", comparison.measures),
         comparison=comparison,
-        **{"alpha": comparison.alpha, **options},
+        **{"alpha": comparison.alpha, "unseen": unseen, **options},
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import UNDECIDED, signed
+from cranfield.comparison.differences import UNDECIDED, interval_name, signed
 from cranfield.comparison.means import means_table
 from cranfield.show import comparison_words as words
-from cranfield.show.escaping import latex_text, markdown_text
+from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -24,12 +24,22 @@ def comparison_markdown(comparison: Comparison) -> str:
                 f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
                 for cell in row.cells
             ),
-            *map(words.share_text, row.judged),
+            *map(words.judged_cell, row.judged),
         ]
         for row in table.rows
     ]
     lines = markdown_table(["run", *map(markdown_text, (*table.measures, *table.judged))], rows)
-    heads = ["measure", "difference", "", "interval", "p", "effect", "better/same/worse", "conclusion"]
+    one = comparison.differences[0]
+    heads = [
+        "measure",
+        "runs",
+        words.estimate_name(one),
+        interval_name(one),
+        "p",
+        "effect",
+        "better/same/worse",
+        "conclusion",
+    ]
     details = [
         [
             markdown_text(pair.measure) + ("" if pair.primary else " (secondary)"),
@@ -49,8 +59,8 @@ def comparison_markdown(comparison: Comparison) -> str:
         markdown_text(words.basis_text(comparison)),
         words.interval_text(comparison),
     ]
-    verdict = f"**{markdown_text(words.verdict(comparison))}**"
-    return "\n".join([verdict, "", *lines, "", *notes, "", *markdown_table(heads, details)])
+    verdict = [*markdown_warnings(comparison.warnings), f"**{markdown_text(words.verdict(comparison))}**"]
+    return "\n".join([*verdict, "", *lines, "", *notes, "", *markdown_table(heads, details)])
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> list[str]:
@@ -69,6 +79,7 @@ def comparison_latex(comparison: Comparison) -> str:
     signs = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
     lines = [
         r"% needs \usepackage{booktabs, amssymb}",
+        *(f"% warning: {latex_text(text)}" for text in comparison.warnings),
         rf"\begin{{tabular}}{{l{'l' * len(table.measures)}{'r' * len(table.judged)}}}",
         r"\toprule",
         " & ".join(map(latex_text, ["run", *table.measures, *table.judged])) + r" \\",
@@ -80,7 +91,7 @@ def comparison_latex(comparison: Comparison) -> str:
             mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
-        lines.append(" & ".join([*cells, *map(words.share_text, row.judged)]) + r" \\")
+        lines.append(" & ".join([*cells, *(latex_text(words.judged_cell(share)) for share in row.judged)]) + r" \\")
     sentences = (words.verdict(comparison), *table.other_names, table.notes[0], words.basis_text(comparison))
     notes = [latex_text(text) for text in sentences]
     for sign, command in signs.items():

@@ -4,37 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest, nsmallest
+from math import inf
 from operator import attrgetter
 from statistics import median
 
-from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.conclusions import Comparison, median_pair
 from cranfield.comparison.correlation import Reliability
-from cranfield.comparison.differences import UNDECIDED, Change, Difference, p_text, signed, span_text
-from cranfield.comparison.pairing import judged_beside
-from cranfield.comparison.power import MOST, USUAL, about, power_of, queries_needed
+from cranfield.comparison.differences import Change, Difference, decisive_p, interval_name, signed, span_text
+from cranfield.comparison.power import about
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.evaluation.estimating import SAME
 from cranfield.measures import known_measure
 from cranfield.show.comparison_words import (
+    as_sentence,
     basis_text,
+    by_t_test,
     effect_cell,
+    estimate_name,
+    how_often,
+    if_the_test_holds,
+    interval_promise,
     interval_text,
     method_text,
     p_cell,
+    power_basis,
     reach_text,
     share_text,
     verdict,
     within_text,
 )
 from cranfield.show.corrected import compared_text
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, wrapped
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
 from cranfield.show.run_table_text import run_table_lines, verdict_tone
-from cranfield.words import columns, count, cut, shortened, visible
+from cranfield.words import columns, count, cut, percent, shortened, visible
 
 FEW = 3  # up to this many pairs of runs, everything is shown
 MANY = 15  # from this many pairs of runs on, correlations are summarised
-NUMBERS = 48  # columns for the numbers of a pair; names that leave less have a line of their own
+NUMBERS = 37  # columns for the interval, p and the effect of a pair; names that leave less have a line of their own
 
 
 def details_lines(
@@ -53,27 +60,29 @@ def details_lines(
 
 def _differences_lines(comparison: Comparison, measure: str, width: int, paint: Paint) -> Iterator[str]:
     listed = comparison.of(measure)
-    beside = comparison.judged[judged_beside(known_measure(measure, comparison.measures)).name]
+    shares = comparison.judged[measure]
     second = "" if listed[0].primary else ", secondary"
-    level = f"{100 * (1 - comparison.alpha):g}% interval"
+    gap, ends = estimate_name(listed[0]), interval_name(listed[0]).replace("simultaneous ", "")
+    first = max(len(gap) + 1, 11)
     names = [f"{_marks(pair)}{pair.run} - {pair.baseline}" for pair in listed]
-    room = width - NUMBERS
+    room = width - NUMBERS - first
     wide = min(max(map(columns, (measure + second, *names))), room)
     yield from map(
-        paint.strong, _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}", wide, width)
+        paint.strong, _beside(measure + second, f"{gap:>{first}}{ends:>20}{'p':>9}{'effect':>8}", wide, width)
     )
     for name, pair in zip(names, listed, strict=True):
-        numbers = f"{signed(pair.estimate):>11}{span_text(pair):>20}{p_cell(pair):>9}{effect_cell(pair.effect):>8}"
+        numbers = f"{signed(pair.estimate):>{first}}{span_text(pair):>20}{p_cell(pair):>9}{effect_cell(pair.effect):>8}"
         tone = verdict_tone(pair, paint)
         yield from (tone(line) if pair.significant else line for line in _beside(name, numbers, wide, width))
-        judged = [beside[run] for run in (pair.run, pair.baseline)]
-        seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
+        judged = [percent(share) for run in (pair.run, pair.baseline) if (share := shares[run]) is not None]
+        seen = f"; judged of what {measure} reads: {' and '.join(judged)}" if judged else ""
         counts = f"queries: {pair.better} better, {pair.same} the same, {pair.worse} worse{seen}"
         yield from map(paint.dim, wrapped(counts, "   ", width=width))
         if pair.within:
             yield from wrapped(within_text(pair), "   ", width=width)
         if pair.reach and pair.could_reverse and comparison.pairs <= FEW:
-            yield from wrapped(f"{UNDECIDED} ({reach_text(pair.reach)})", "   ", hang=5, width=width)
+            could = f"{pair.reach.documents} could reverse this ({reach_text(pair.reach)})"
+            yield from wrapped(could, "   ", hang=5, width=width)
 
 
 def _beside(name: str, numbers: str, room: int, width: int) -> list[str]:
@@ -97,26 +106,27 @@ def _legend(comparison: Comparison, width: int) -> Iterator[str]:
         f"Effect: {comparison.differences[0].effect_name}.",
         width=width,
     )
-    known = [pair for pair in comparison if pair.reach is not None]
-    undecided = [pair for pair in known if pair.could_reverse]
+    undecided = [pair.reach for pair in comparison if pair.reach is not None and pair.could_reverse]
     if undecided:
-        narrower = any(pair.reach and not pair.reach.exact for pair in undecided)
-        yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}", width=width)
+        narrower = "" if all(reach.exact for reach in undecided) else " ~ the true bounds may be narrower."
+        yield from wrapped(f"? {undecided[0].documents} could reverse this.{narrower}", width=width)
 
 
 def _power_lines(comparison: Comparison, reliability: Reliability, width: int, paint: Paint) -> Iterator[str]:
-    title = f"What {comparison.queries} queries can detect, if differences vary as in the most variable pair"
+    like = "they do here" if comparison.pairs == 1 else "in the median pair"
+    title = f"What {comparison.queries} queries can detect, if differences vary as {like}"
     yield from map(paint.strong, wrapped(title, width=width))
     for measure in comparison.measures:
-        widest = max(comparison.of(measure.name), key=lambda pair: pair.spread)
-        if not widest.spread:
+        pair = median_pair(comparison.of(measure.name))
+        if not pair.detectable or not pair.spread:
             yield from wrapped(f"{measure}: {_no_variation(comparison.of(measure.name))}", "  ", hang=4, width=width)
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
+        what = f"a true difference of {pair.detectable:.4f}" if pair.detectable < inf else "no true difference"
+        alone = "Of two runs alone, a" if comparison.pairs > 1 else "A"
         yield from wrapped(
-            f"{measure}: a true difference of {widest.detectable:.4f} is detected {USUAL:.0%} of the time "
-            f"(paired t-test{_family(widest)}). {'Without a correction, a' if _family(widest) else 'A'} difference of "
-            f"{', '.join(sizes)} queries.",
+            f"{measure}: {what} is detected {how_often(pair)} of the time "
+            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)} queries.",
             "  ",
             hang=4,
             width=width,
@@ -129,17 +139,13 @@ def _no_variation(differences: Sequence[Difference]) -> str:
     return "the runs do not differ, so the variation of their differences cannot be estimated"
 
 
-def _family(difference: Difference) -> str:
-    return f", corrected for {difference.family} comparisons" if difference.family > 1 else ""
-
-
 def _measures_lines(comparison: Comparison, reliability: Reliability, width: int, paint: Paint) -> Iterator[str]:
     def title(text: str) -> Iterator[str]:
         return map(paint.strong, wrapped(text, width=width))
 
     yield from title("Pairs of runs that differ significantly (discriminative power)")
     for name, share in reliability.discriminative_power.items():
-        yield f"  {name}: {share * comparison.pairs:.0f} of {comparison.pairs}"
+        yield f"  {name}: {share * comparison.pairs:,.0f} of {comparison.pairs:,}"
     if reliability.measures:
         yield from title("How much they agree (Kendall's tau over runs, over queries)")
     for agreement in reliability.measures:
@@ -189,15 +195,16 @@ def comparison_text(
     if comparison.basis is not None:
         return compared_text(comparison, width, paint)
     parts = [
+        list(warning_lines(comparison.warnings, width, paint)),
         list(_verdict_lines(comparison, width, paint)),
         list(run_table_lines(comparison, width, paint)),
     ]
     one = comparison.of(comparison.measures[0])[0] if comparison.pairs == 1 else None
     if one is not None:
         parts.append(list(_changed_lines(comparison, one, width, paint, texts)))
+    pairs = pairs or (reliability is not None and comparison.pairs <= FEW)
     parts.append(list(_remarks(comparison, one, width, paint, explained=reliability is not None, pairs=pairs)))
-    explained = reliability is not None and comparison.pairs <= FEW
-    parts += details_lines(comparison, reliability, pairs=pairs or explained, width=width, paint=paint)
+    parts += details_lines(comparison, reliability, pairs=pairs, width=width, paint=paint)
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
@@ -222,12 +229,13 @@ def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator
 def _found(difference: Difference) -> str:
     names = f"{visible(difference.run)} vs {visible(difference.baseline)}: {difference.measure}"
     queries = difference.better + difference.same + difference.worse
+    interval = f" ({_ends(difference)})" if difference.has_interval else ""
     if difference.same == queries:
-        return f"{names} is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
+        return f"{names} is the same on {f'all {queries}' if queries > 2 else 'both'} queries{interval}"
     of = f" ({difference.of})" if difference.of != "mean" else ""
-    ends = f"on each of {queries} queries" if difference.constant else f"({_ends(difference)})"
-    p = p_text(difference.adjusted, difference.alpha, 3)
-    return f"{names} {signed(difference.estimate, 3)}{of} {ends}, p {p}"
+    ends = f" on each of {queries} queries" if difference.constant else ""
+    p = decisive_p(difference, 3)
+    return f"{names} {signed(difference.estimate, 3)}{of}{ends}{interval}, p {p}"
 
 
 def _ends(difference: Difference) -> str:
@@ -282,52 +290,57 @@ def _remarks(
 ) -> Iterator[str]:
     for remark in _warnings(comparison, one):
         yield from wrapped(remark, width=width)
-    quiet = [*_method(comparison, one), *_more(comparison, explained=explained, pairs=pairs)]
+    quiet = [*_method(comparison, one, listed=pairs), *_more(comparison, explained=explained, pairs=pairs)]
     for remark in quiet:
         yield from map(paint.dim, wrapped(remark, width=width))
 
 
 def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
     if one is None:
-        known = [pair for pair in comparison.of(comparison.measures[0]) if pair.significant and pair.could_reverse]
+        significant = [pair for pair in comparison.of(comparison.measures[0]) if pair.significant]
+        known = [pair.reach for pair in significant if pair.reach is not None and pair.could_reverse]
         if known:
-            total = sum(pair.significant for pair in comparison.of(comparison.measures[0]))
+            total = len(significant)
             every = {1: "the significant difference", 2: "both significant differences"}
             which = every.get(total, f"all {total:,} significant differences")
             if len(known) < total:
                 which = f"{len(known):,} of the {total:,} significant differences"
-            yield f"Unjudged documents could reverse {which}."
+            yield f"{as_sentence(known[0].documents)} could reverse {which}."
         return
     if one.reach is not None and one.could_reverse:
         at_most = "" if one.reach.exact else " at the widest"
-        yield f"Unjudged documents could reverse this ({signed(one.reach.low)} to {signed(one.reach.high)}{at_most})."
+        ends = f"{signed(one.reach.low)} to {signed(one.reach.high)}{at_most}"
+        yield f"{as_sentence(one.reach.documents)} could reverse this ({ends})."
     if one.significant and one.direction * one.difference < 0:
         yield f"The mean moves the other way ({signed(one.difference)})."
     if one.within:
         yield f"{one.measure}: {within_text(one)}."
 
 
-def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
+def _method(comparison: Comparison, one: Difference | None, *, listed: bool) -> Iterator[str]:
     if one is not None:
         yield from _power(comparison, one)
         others = [pair for pair in comparison.differences if not pair.primary]
         if others:
             secondary = ", ".join(
-                f"{pair.measure} {signed(pair.estimate)} (p {p_text(pair.adjusted, pair.alpha, 3)})" for pair in others
+                f"{pair.measure} {signed(pair.estimate)} (p {decisive_p(pair, 3)})" for pair in others
             )
             yield f"Secondary: {secondary}."
     yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
-    if one is None and comparison.baseline is None:
-        order = standings(comparison)
-        if order.level is not None:
-            level = f"{100 * order.level:g}%"
-            yield (
-                f"The intervals hold for all pairs at once, and so do the ranks: all true ranks lie within them with "
-                f"{level} confidence."
-            )
-        else:
-            yield "Ranks: below the runs that are significantly better, above those that are significantly worse."
+    order = standings(comparison) if one is None and comparison.baseline is None else None
+    drawn = order is None or comparison.differences[0].of == "mean"
+    told = listed or (one is not None and one.family == 1)  # by the legend, or beside the test
+    if order and order.level is not None:
+        level = f"{100 * order.level:g}%"
+        yield (
+            f"The intervals hold for all pairs at once, and so do the ranks: all true ranks lie within them with "
+            f"{level} confidence{if_the_test_holds(comparison)}."
+        )
+    elif drawn and not told:
+        yield interval_promise(comparison)
+    if order and order.level is None:
+        yield "Ranks: below the runs that are significantly better, above those that are significantly worse."
 
 
 def _not_known(comparison: Comparison) -> Iterator[str]:
@@ -336,29 +349,31 @@ def _not_known(comparison: Comparison) -> Iterator[str]:
     if any(pair.measure in estimates for pair in unknown):
         verb = "estimates" if len(estimates) == 1 else "estimate"
         yield f"{', '.join(estimates)} {verb} unjudged documents from those that were drawn and judged."
-    if any(pair.measure not in estimates for pair in unknown):
+    if not comparison.bounds:
+        which = "this difference" if len(comparison.differences) == 1 else "the differences"
+        yield f"Whether unjudged documents could reverse {which} was not checked."
+    elif any(pair.measure not in estimates for pair in unknown):
         which, it = ("this difference", "it") if len(comparison.differences) == 1 else ("some differences", "them")
         yield f"For {which} it is not known whether unjudged documents could reverse {it}."
 
 
 def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
-    """What this many queries can detect, and how many queries it takes to detect the difference found."""
-    if not one.spread:
+    """What this many queries can detect, and how many it takes to detect a difference that matters."""
+    if not one.detectable or not one.spread:
         return
-    sentence = f"{comparison.queries} queries detect a difference of {one.detectable:.3f} in {USUAL:.0%} of cases"
-    if comparison.test != "t":  # the power of other tests depends on the data
-        sentence += " by a t-test"
-    apart = abs(one.difference)
-    alpha = one.alpha / one.family if one.together else one.alpha  # what the correction leaves, as in `detectable`
-    if not one.significant and apart and power_of(apart, one.spread, MOST, alpha) >= USUAL:
-        sentence += f"; {apart:.3f} takes {about(queries_needed(apart, one.spread, alpha))}"
+    power = f"{how_often(one)} power{by_t_test(one)}"
+    what = f"{one.detectable:.3f}" if one.detectable < inf else "no difference"
+    sentence = f"{comparison.queries} queries can detect {what} ({power})"
+    matters = one.detection
+    if matters is not None and matters.difference < one.detectable:
+        sentence += f"; {matters.difference:g} takes {about(matters.queries)}"
     yield f"{sentence}."
 
 
 def _more(comparison: Comparison, *, explained: bool, pairs: bool) -> Iterator[str]:
     asked = []
     if comparison.pairs > 1 and not pairs:
-        asked.append(f"All {comparison.pairs:,} pairs: --pairs")
+        asked.append(f"{'Both' if comparison.pairs == 2 else f'All {comparison.pairs:,}'} pairs: --pairs")
     if not explained:
         asked.append("effect sizes, power and agreement: --explain" if not asked else "power and agreement: --explain")
     if asked:

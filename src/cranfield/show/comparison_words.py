@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from cranfield.comparison.conclusions import Comparison, described_method
+from cranfield.comparison.detecting import is_bound
 from cranfield.comparison.differences import Difference, decisive_p, p_text, signed, span_text
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
+from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import Reach
-from cranfield.words import count
+from cranfield.words import count, listed, percent
 
 
 def verdict(comparison: Comparison) -> str:
@@ -39,7 +42,9 @@ def basis_text(comparison: Comparison) -> str:
 
 
 def method_text(comparison: Comparison) -> str:
-    return f"{as_sentence(described_method(comparison))}."
+    lower = [measure.name for measure in comparison.measures if measure.definition.lower_is_better]
+    better = f" Lower values of {listed(lower)} are better." if lower else ""
+    return f"{as_sentence(described_method(comparison))}.{better}"
 
 
 def _left_out(queries: int) -> str:
@@ -56,25 +61,52 @@ def within_text(difference: Difference) -> str:
     for what, p in (("not worse by", within.not_worse), ("equivalent within", within.equivalent)):
         shown = "shown" if p <= difference.alpha else "not shown"
         parts.append(f"{what} {within.margin:g}: {shown} (one-sided p {p_text(p, difference.alpha)})")
+    if "median" in difference.of:  # a shift by the margin leaves no query without a difference
+        parts.append(f"both for the {estimate_name(difference)} of all queries")
     return "; ".join(parts)
 
 
 def span_and_p(difference: Difference) -> tuple[str, str]:
-    """The interval and the p-value for a table: dashes where queries do not vary, or do not differ at all."""
-    span = span_text(difference) if difference.spread else "-"
-    return span, decisive_p(difference).removeprefix("= ") if difference.better or difference.worse else "-"
+    """The interval and the p-value for a table: dashes where there is none, or queries do not differ at all."""
+    p = decisive_p(difference).removeprefix("= ") if difference.better or difference.worse else "-"
+    return span_text(difference) if difference.has_interval else "-", p
+
+
+def estimate_name(difference: Difference) -> str:
+    """What a column of differences holds."""
+    return difference.of.partition(" of ")[0] if "median" in difference.of else "difference"
 
 
 def interval_text(comparison: Comparison) -> str:
+    """What is corrected, and what the intervals promise."""
     one = comparison.differences[0]
     of = "" if one.of == "mean" else f" Like the test, it is for the {one.of}."
-    if TESTS[comparison.test].studentised and any(pair.constant for pair in comparison):
+    if comparison.test in ("t", "bootstrap") and any(pair.constant for pair in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
+    corrected = ""
+    if len(comparison.differences) > 1:
+        together = one.together or comparison.correction != "none"
+        corrected = "p is corrected for the family. " if together else "p is not corrected. "
+    return f"{corrected}{interval_promise(comparison)}{of}"
+
+
+def interval_promise(comparison: Comparison) -> str:
+    """What the intervals promise, and how they go with the p-values."""
+    one, level = comparison.differences[0], f"{100 * (1 - comparison.alpha):g}%"
+    excludes = f"excludes 0 exactly when p is at most {comparison.alpha:g}"
+    if comparison.pairs == 1 and one.family == 1:
+        return f"The {level} interval {excludes}."
+    if one.together:
+        holds = f"hold for all comparisons of a family at once{if_the_test_holds(comparison)}"
+        return f"The {level} intervals {holds}; each {excludes}."
     if one.family == 1:
-        return f"The interval excludes 0 exactly when p is at most {comparison.alpha:g}.{of}"
-    together = "Intervals hold for all comparisons of a family at once" if one.together else "Each interval is separate"
-    corrected = "p is corrected for the family" if comparison.correction != "none" else "p is not corrected"
-    return f"{corrected}. {together}; each excludes 0 exactly when p is at most {comparison.alpha:g}.{of}"
+        return f"Each {level} interval is for one comparison alone, and {excludes}."
+    return f"Each interval {excludes}, and has no level of its own."
+
+
+def if_the_test_holds(comparison: Comparison) -> str:
+    """What intervals assume that are not drawn from the values themselves."""
+    return "" if comparison.correction == MAX_T else ", if the test holds for values like these"
 
 
 def share_text(value: float | None, digits: int = 4) -> str:
@@ -82,17 +114,46 @@ def share_text(value: float | None, digits: int = 4) -> str:
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: there is no -0
 
 
+def judged_cell(share: float | None) -> str:
+    return "-" if share is None else percent(share)
+
+
+def how_often(difference: Difference) -> str:
+    """How often the detectable difference is detected."""
+    bound = is_bound(difference.family, together=difference.together)
+    return f"{'at least ' if bound else ''}{USUAL:.0%}"
+
+
+def by_t_test(difference: Difference) -> str:
+    """Whether what is detectable is that of another test: the power of those about medians is not computed."""
+    return " by a t-test" if "median" in difference.of else ""
+
+
+def power_basis(comparison: Comparison, difference: Difference) -> str:
+    """The test and the correction by which a difference is detectable."""
+    test = TESTS[comparison.test]
+    title = test.title if test.of_means else "paired t-test"
+    if comparison.pairs > 1 and comparison.correction == "none" and not test.all_at_once:
+        return f"{title}, no correction"
+    corrected = difference.family > 1 and not test.all_at_once
+    return (
+        f"{title}, {CORRECTIONS[comparison.correction].title} over {difference.family:,} comparisons"
+        if corrected
+        else title
+    )
+
+
 def p_cell(difference: Difference) -> str:
-    return p_number(difference.adjusted, difference.alpha)
+    return p_number(difference.adjusted, difference.alpha, difference.finest)
 
 
-def p_number(p: float, alpha: float) -> str:
-    """A p-value in a table.
+def p_number(p: float, alpha: float, finest: float = 0.0) -> str:
+    """A p-value in a table; `finest` as for `p_text`.
 
     >>> p_number(0.08704, 0.05), p_number(0.00001, 0.05)
     ('0.0870', '<0.0001')
     """
-    return p_text(p, alpha).removeprefix("= ").replace(" ", "")
+    return p_text(p, alpha, finest=finest).removeprefix("= ").replace(" ", "")
 
 
 def reach_text(reach: Reach) -> str:

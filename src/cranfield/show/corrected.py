@@ -15,7 +15,7 @@ from cranfield.measures.scope import Scope
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.comparison_words import p_cell, within_text
 from cranfield.show.escaping import latex_text, markdown_text
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, folded, wrapped
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, folded, warning_lines, wrapped
 from cranfield.words import count
 
 MOSTLY_JUDGED = 0.9  # of the first documents: a pool of other runs holds fewer
@@ -48,7 +48,8 @@ def evaluations_text(
 def compared_text(comparison: Comparison, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
     """The verdicts, the corrected differences with their parts, and the means."""
     basis = _basis(comparison.evaluations)
-    parts = [[line for difference in comparison for line in _verdict_lines(difference, width, paint)]]
+    parts = [list(warning_lines(comparison.warnings, width, paint))]
+    parts.append([line for difference in comparison for line in _verdict_lines(difference, width, paint)])
     parts.append(wrapped(f"{title(basis)}. {described_method(comparison)}.", width=width))
     for measure in comparison.measures:
         listed = comparison.of(measure)
@@ -76,7 +77,8 @@ def compared_markup(comparison: Comparison, form: str) -> str:
     tables = [_difference_rows(measure.name, comparison.of(measure), basis) for measure in comparison.measures]
     tables += [_mean_rows(name, runs, basis) for name, runs in comparison.estimates.items()]
     notes = [WEIGHED, *_compared_legend(comparison)]
-    sentences = [difference.sentence for difference in comparison]
+    sentences = [f"Warning: {text}." for text in comparison.warnings]
+    sentences += [difference.sentence for difference in comparison]
     return _MARKUP[form]([*sentences, f"{title(basis)}. {described_method(comparison)}."], tables, notes)
 
 

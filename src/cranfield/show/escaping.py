@@ -6,6 +6,7 @@ A cell of such a table must be one line, so control characters are escaped first
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from cranfield.words import visible
 
@@ -29,6 +30,11 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 
 def markdown_text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", visible(text))
+
+
+def markdown_warnings(texts: Iterable[str]) -> list[str]:
+    """Paragraphs of reasons to doubt what follows."""
+    return [line for text in texts for line in (f"**Warning:** {markdown_text(text)}", "")]
 
 
 def latex_text(text: str) -> str:

@@ -11,15 +11,16 @@ from typing import Any
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import QueryValue
 from cranfield.show import corrected
-from cranfield.show.escaping import latex_text, markdown_text, spreadsheet_text
+from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings, spreadsheet_text
 from cranfield.show.view import View
+from cranfield.words import count
 
 
 def markdown(view: View) -> str:
     if view.evaluations[0].basis is not None:
         return corrected.evaluations_markup(view.evaluations, "markdown")
     head = ["run", *view.measures]
-    lines = [line for text in view.warnings(ties=False) for line in (f"**Warning:** {markdown_text(text)}", "")]
+    lines = markdown_warnings(view.warnings(ties=False))
     lines += [_row([markdown_text(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
     for label, cells in _rows(view, "**{}**"):
         lines.append(_row([markdown_text(label), *cells]))
@@ -60,7 +61,8 @@ def _rows(view: View, bold: str) -> list[tuple[str, list[str]]]:
     for segment in view.segment_names:
         for result in view.evaluations:
             means = [view.shown(view.mean(result, name, segment), name) for name in view.measures]
-            rows.append((f"{result.run}, {segment}", means))
+            queries = count(view.segment_queries(result, segment), "query", "queries")
+            rows.append((f"{result.run}, {segment} ({queries})", means))
     if view.per_query:
         for result in view.evaluations:
             columns = [result.column(measure).tolist() for measure in result]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cranfield.evaluation.result import Evaluation
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, wrapped
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, warning_lines, wrapped
 from cranfield.show.view import View
 from cranfield.words import columns, count, cut, shortened, visible
 
@@ -33,10 +33,7 @@ def table(
         from cranfield.show.corrected import evaluations_text
 
         return evaluations_text(view.evaluations, width, paint, signatures=signatures)
-    lines: list[str] = []
-    for text in view.warnings(ties=False):
-        first, *more = wrapped(f"warning: {text}", hang=2, width=width)
-        lines += [paint.close("warning:") + first.removeprefix("warning:"), *more]
+    lines = list(warning_lines(view.warnings(ties=False), width, paint))
     lines += [""] * bool(lines)
     if view.per_query:
         for result in view.evaluations:
@@ -98,11 +95,12 @@ def _bounds(view: View, width: int, paint: Paint) -> list[str]:
 
 
 def _segments(view: View, width: int, paint: Paint) -> list[str]:
-    rows = [["segment: run", *view.measures]]
+    rows = [["segment: run", "queries", *view.measures]]
     for segment in view.segment_names:
         for result in view.evaluations:
             cells = (view.shown(view.mean(result, measure, segment), measure) for measure in view.measures)
-            rows.append([f"{segment}: {result.run}" if len(view.evaluations) > 1 else segment, *cells])
+            queries = f"{view.segment_queries(result, segment):,}"
+            rows.append([f"{segment}: {result.run}" if len(view.evaluations) > 1 else segment, queries, *cells])
     if len(view.evaluations) == 1:
         rows[0][0] = "segment"
     return fitted(rows, width, paint.strong)

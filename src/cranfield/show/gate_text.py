@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 
 from cranfield.comparison.gate_checks import Check, GatedMeasure
 from cranfield.comparison.gating import GateResult
-from cranfield.comparison.multiple_testing import CORRECTIONS
+from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.power import USUAL
-from cranfield.comparison.significance import TESTS
+from cranfield.comparison.significance import TESTS, Settings
+from cranfield.comparison.simultaneous import draws
 from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.escaping import markdown_text
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, wrapped
-from cranfield.words import columns, count, cut, visible
+from cranfield.show.escaping import markdown_text, markdown_warnings
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
+from cranfield.words import columns, count, cut, percent, visible
 
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -25,12 +27,13 @@ def gate_text(
     texts: the texts of queries, as far as they are known.
     """
     word = paint.good("PASSED") if result.passed else paint.bad("FAILED")
-    lines = [f"{word}: {visible(f'{result.candidate} against {result.baseline}')}", ""]
+    lines = [*warning_lines(result.warnings, width, paint), *([""] * bool(result.warnings))]
+    lines += [f"{word}: {visible(f'{result.candidate} against {result.baseline}')}", ""]
     for check in result.checks:
         lines += check_lines(check, width, paint)
     lines += ["", *map(paint.dim, wrapped(f"{_basis(result)}.", width=width))]
     for measure in result.measures:
-        lines += ["", *_measure_lines(measure, result.test, width, paint, texts)]
+        lines += ["", *_measure_lines(measure, result, width, paint, texts)]
     return "\n".join(lines)
 
 
@@ -42,26 +45,43 @@ def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
 
 
 def _basis(result: GateResult) -> str:
-    over = _corrected(result) if len(result.measures) > 1 else ""
-    queries, test = count(result.queries, "query", "queries"), TESTS[result.test].title
+    queries, test = count(result.queries, "query", "queries"), TESTS[result.test].described(_settings(result))
     if result.basis is not None:
         queries, test = result.basis.sentence, "t-test of the corrected difference"
-    return f"{queries}; one-sided {test} at alpha {result.alpha:g}{over}"
+    level = f"alpha {result.alpha:g}"
+    if result.gates > 1:
+        level += f", for drops shared by {result.gates} gates ({result.alpha / result.gates:.2g} each)"
+    return "; ".join([f"{queries}; one-sided {test} at {level}", *_corrected(result)])
 
 
-def _corrected(result: GateResult) -> str:
-    over = f"{len(result.measures)} measures"
+def _settings(result: GateResult) -> Settings:
+    """Those of the tests of drops."""
+    return Settings(result.alpha / result.gates, result.permutations, result.seed)
+
+
+def _corrected(result: GateResult) -> Iterator[str]:
+    """Which p-values are corrected over several measures, and which are not."""
+    over = f"over {len(result.measures)} measures"
+    if len(result.measures) < 2:
+        return
     if result.correction == "none":
-        return f", p not corrected for {over}"
-    return f", p corrected over {over} ({CORRECTIONS[result.correction].title})"
+        yield f"p not corrected {over}"
+        return
+    drawn = f", {draws(_settings(result)):,} draws of the queries, seed {result.seed}"
+    how = f"{CORRECTIONS[result.correction].title}{drawn if result.correction == MAX_T else ''}"
+    yield f"p of a drop corrected {over} ({how})"
+    if result.non_inferiority is not None:
+        yield "p of non-inferiority needs no correction, since every measure must show it"
 
 
-def _measure_lines(seen: GatedMeasure, test: str, width: int, paint: Paint, texts: Mapping[str, str]) -> Iterator[str]:
+def _measure_lines(
+    seen: GatedMeasure, result: GateResult, width: int, paint: Paint, texts: Mapping[str, str]
+) -> Iterator[str]:
     better = count(seen.better, "sampled query" if seen.corrected else "query", _queries(seen))
     counts = f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
     yield from wrapped(counts, width=width)
     yield from wrapped(f"Two-sided: {seen.sentence}.", "  ", width=width)
-    yield from map(paint.dim, wrapped(f"{detectable_text(seen, test)}.", "  ", width=width))
+    yield from map(paint.dim, wrapped(f"{detectable_text(seen, result)}.", "  ", width=width))
     if seen.worse_queries:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
         room = max(map(columns, names))
@@ -88,28 +108,31 @@ def _judged(seen: GatedMeasure) -> str:
     before, now = seen.judged
     if before is None or now is None:
         return ""
-    where = "retrieved documents" if seen.judged_depth is None else f"first {seen.judged_depth}"
+    where = "documents" if seen.judged_depth is None else f"top {seen.judged_depth}"
     fewer = ", and unjudged ones count as not relevant" if now < before - 0.05 else ""
-    return f"; {now:.0%} of the {where} judged, previously {before:.0%}{fewer}"
+    return f"; {percent(now)} of the returned {where} judged, previously {percent(before)}{fewer}"
 
 
-def detectable_text(seen: GatedMeasure, test: str) -> str:
+def detectable_text(seen: GatedMeasure, result: GateResult) -> str:
     if seen.detectable is None:
         changed = "All queries changed by the same amount" if seen.better or seen.worse else "No query changed"
         return f"{changed}, so their variation cannot be estimated"
-    by = "" if test == "t" else " by a t-test"  # whose power is known; that of the others depends on the data
-    return f"A true drop of {seen.detectable:.4f} or more would be stopped at least {USUAL:.0%} of the time{by}"
+    by = "" if result.test == "t" else " by a t-test"  # the power of other tests is not computed
+    drop = "rise" if seen.lower_is_better else "drop"
+    what = f"A true {drop} of {seen.detectable:.4f}" if seen.detectable < inf else f"No true {drop}"
+    text = f"{what} would be stopped {USUAL:.0%} of the time{by}"
+    return text if seen.power is None else f"{text}; one of {result.detect:g}, {seen.power:.0%}"
 
 
 def gate_markdown(result: GateResult) -> str:
     names = markdown_text(f"{result.candidate} against {result.baseline}")
-    lines = [f"### {'✅' if result.passed else '❌'} {names}", ""]
+    lines = [f"### {'✅' if result.passed else '❌'} {names}", "", *markdown_warnings(result.warnings)]
     checks = [[markdown_text(check.message), "ok" if check.passed else "**failed**"] for check in result.checks]
     lines += markdown_table(["check", "result"], checks, words=["result"])
     for seen in result.measures:
         counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
         lines += ["", f"**{markdown_text(seen.measure)}**: {counts}."]
-        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{detectable_text(seen, result.test)}."]
+        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{detectable_text(seen, result)}."]
         if seen.worse_queries:
             rows = [
                 [
@@ -138,5 +161,8 @@ def gate_junit(result: GateResult) -> str:
             ElementTree.SubElement(case, "failure", {"message": visible(check.message)}).text = gate_text(result)
         else:
             ElementTree.SubElement(case, "system-out").text = visible(check.message)
+    if result.warnings:
+        warnings = "\n".join(visible(f"warning: {text}") for text in result.warnings)
+        ElementTree.SubElement(suite, "system-out").text = warnings
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")

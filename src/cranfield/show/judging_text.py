@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cranfield.judging.decide import Look
     from cranfield.judging.models import ModelReport
     from cranfield.judging.models.ask_model import MissingGrade
+    from cranfield.judging.models.ledger import Costs
     from cranfield.judging.models.work import AskingEstimate
     from cranfield.judging.pool import Pooled
     from cranfield.judging.store import WrittenSheet
@@ -166,7 +167,9 @@ _STOPPED = {
 }
 
 
-def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
+def estimate_lines(
+    name: str, estimate: AskingEstimate, budget: int | None, costs: Costs, counted: bool
+) -> Iterator[str]:
     """The cost of asking. counted: whether the model counts tokens."""
     before = f", {estimate.judged:,} judged before" if estimate.judged else ""
     before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
@@ -175,17 +178,22 @@ def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spen
     tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
     yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
     if budget is not None:
-        yield f"  budget: {budget:,} tokens in all, {spent:,} spent before"
+        failed = f"; {failed_text(costs.failed, costs.failed_tokens)}" if costs.failed else ""
+        yield f"  budget: {budget:,} tokens in all, {costs.spent:,} spent before{failed}"
+
+
+def failed_text(requests: int, tokens: int) -> str:
+    return f"{count(requests, 'failed request')}, at most {count(tokens, 'token')}"
 
 
 def most_lines(
-    name: str, look: Look, most: AskingEstimate, budget: int | None, spent: int, counted: bool
+    name: str, look: Look, most: AskingEstimate, budget: int | None, costs: Costs, counted: bool
 ) -> Iterator[str]:
     """The highest cost of asking until it is decided: all documents that can still change the verdict."""
     if look.done:
         yield f"{name}: nothing to ask; the verdict is final."
         return
-    first, *others = estimate_lines(name, most, budget, spent, counted)
+    first, *others = estimate_lines(name, most, budget, costs, counted)
     yield f"{first} at most; asking stops once the verdict is final"
     yield from others
 
@@ -197,6 +205,8 @@ def report_lines(report: ModelReport, width: int) -> Iterator[str]:
         f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; "
         f"{count(report.requests, 'request')}{tokens}"
     )
+    if report.failed:
+        yield f"  {failed_text(report.failed, report.failed_tokens)}, counted in the budget"
     yield f"  judge {report.judge[:8]}: {report.judged_before + report.graded:,} of {report.documents:,} graded"
     if report.missing:
         yield f"  {count(len(report.missing), 'document')} without a grade:"

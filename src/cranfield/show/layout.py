@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partialmethod
 
 from cranfield.words import _columns, columns, shortened, visible
@@ -142,6 +142,14 @@ def wrapped(
         break_long_words=break_words,
     )
     return [line.replace(_WIDE, "").replace(_GLUE, " ") for line in lines] or [head.rstrip()] * bool(head.strip())
+
+
+def warning_lines(texts: Iterable[str], width: int, paint: Paint) -> Iterator[str]:
+    """Reasons to doubt what follows."""
+    for text in texts:
+        first, *more = wrapped(f"warning: {text}", hang=2, width=width)
+        yield paint.close("warning:") + first.removeprefix("warning:")
+        yield from more
 
 
 def _counted(text: str) -> str:

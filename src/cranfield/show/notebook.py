@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from html import escape
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import Difference, signed
+from cranfield.comparison.differences import Difference, interval_name, signed
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.means import means_table
 from cranfield.comparison.reusability import Reusability
+from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.stability import Stability
-from cranfield.errors import MissingLibrary
+from cranfield.errors import CranfieldError, MissingLibrary
 from cranfield.evaluation.explaining import Explanation
 from cranfield.evaluation.query_facts import QueryList
 from cranfield.evaluation.result import Evaluation
@@ -24,7 +25,7 @@ from cranfield.show.charts.difference import MeanDifference, difference_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
-from cranfield.show.comparison_words import interval_text, span_and_p, verdict
+from cranfield.show.comparison_words import estimate_name, interval_text, p_number, span_and_p, verdict
 from cranfield.show.pictures import picture
 from cranfield.show.stability_text import reusability_text
 from cranfield.words import count
@@ -120,12 +121,18 @@ def notes(texts: Iterable[str]) -> str:
     return f'<p class="note">{lines}</p>' if lines else ""
 
 
+def warnings(texts: Iterable[str]) -> str:
+    return "".join(paragraph(f"warning: {text}", "close") for text in texts)
+
+
 def chart(drawn: Callable[[], Spec]) -> str:
-    """A picture in the colours of the notebook around it; nothing without the libraries that draw it."""
+    """A picture in the colours of the notebook around it, or why there is none; nothing without the library for it."""
     try:
         svg = picture({**drawn(), "padding": 4}, "svg").decode()
     except MissingLibrary:
         return ""
+    except CranfieldError as error:
+        return f"<p>{escape(error.fact)}</p>"
     names = {LIGHT[name]: name for name in reversed(LIGHT)}
     rules = "".join(
         f'.cranfield [{part}="{colour}"] {{ {part}: var(--{names[colour]}); }}\n'
@@ -186,6 +193,7 @@ def comparison_html(comparison: Comparison) -> str:
     if len(comparison.differences) > LISTED:
         remarks.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
     return frame(
+        warnings(comparison.warnings),
         paragraph(verdict(comparison), "headline"),
         table(["run", *means.measures], rows),
         _differences(comparison.differences[:LISTED]),
@@ -213,7 +221,8 @@ def difference_html(difference: Difference) -> str:
 
 
 def _differences(differences: Sequence[Difference]) -> str:
-    head = ["measure", "run", "against", "difference", "interval", "p", "verdict"]
+    one = differences[0]
+    head = ["measure", "run", "against", estimate_name(one), interval_name(one), "p", "verdict"]
     rows: Rows = []
     for its in differences:
         kind = KINDS[its.direction * (-1 if its.lower_is_better else 1) if its.significant else 0]
@@ -221,6 +230,20 @@ def _differences(differences: Sequence[Difference]) -> str:
         measure = its.measure + ("" if its.primary else " (secondary)")
         rows.append([measure, its.run, its.baseline, signed(its.estimate), *span_and_p(its), verdict])
     return table(head, rows, words=(0, 1, 2, 6))
+
+
+def segments_html(found: SegmentComparison) -> str:
+    head = ["measure", "run", "against", "segment", "queries", "difference", "interval", "p", "verdict"]
+    kinds = {"significantly better": "better", "significantly worse": "worse", "no significant difference": "close"}
+    rows: Rows = []
+    for its in found:
+        kind = kinds.get(its.verdict, "")
+        p = "-" if its.adjusted is None else p_number(its.adjusted, its.alpha)
+        verdict = HtmlCell(f"{SIGNS.get(kind, '')}{its.verdict}", f"badge {kind}" if kind else "")
+        names = (its.measure, its.run, its.baseline, its.segment, f"{its.queries:,}")
+        rows.append([*names, signed(its.difference), its.span or "-", p, verdict])
+    sentences = notes([test.sentence for test in found.interactions])
+    return frame(table(head, rows, words=(0, 1, 2, 3, 8)), sentences)
 
 
 def queries_html(queries: QueryList) -> str:
@@ -258,6 +281,7 @@ def gate_html(result: GateResult) -> str:
         numbers = [HtmlCell(f"{number:,}", kind) for number, kind in counts]
         seen.append([its.measure, f"{its.baseline:.4f}", f"{its.candidate:.4f}", *numbers])
     return frame(
+        warnings(result.warnings),
         paragraph(headline, "headline"),
         table(["", "check", "why"], checks, words=(0, 1, 2)),
         table(["measure", result.baseline, result.candidate, "▲ better", "the same", "▼ worse"], seen),

@@ -8,37 +8,61 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from cranfield.errors import MissingLibrary, OutputError, need
+from cranfield.errors import MissingLibrary, OutputError
 from cranfield.look import DARK, LIGHT
 from cranfield.show.charts.parts import NOTE, Spec
 from cranfield.show.layout import wrapped
+from cranfield.show.renderer import render
+from cranfield.words import visible
 
 COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and the whole of its width
 PAPER = "paper"  # among a specification's notes: that its lengths are points of a page, not pixels of a screen
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
+# The picture is described as a whole. Vega-Lite would describe each mark by an expression in which it forgets to quote
+# backslashes: a name that contains "\\u0000" would become one that XML forbids.
+UNNAMED = {"aria": False, "mark": {"aria": False}}
+# Where a text is too long, Vega cuts it between the two halves of such a character, which vl-convert then refuses.
+BEYOND = re.compile("[\U00010000-\U0010ffff]")
+LIMITS = ("limit", "labelLimit", "titleLimit")  # 0 is none
+LIMITED = {part: dict.fromkeys(LIMITS[1:], 0) for part in ("axis", "legend", "header")} | {"title": {"limit": 0}}
 _WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values"})  # names, which may be any
 
 
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
     if format == "json":
         return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
-    converter = need("vl_convert", extra="report", purpose="drawing pictures")
-    # Half of a character, as in a file name that is not UTF-8, cannot be drawn.
+    spec = drawable({**spec, "config": _merged(spec.get("config", {}), UNNAMED)})
+    if BEYOND.search(json.dumps(spec, ensure_ascii=False)):
+        spec = _unlimited({**spec, "config": _merged(spec["config"], LIMITED)})
     paper = {"background": spec.get("background") or LIGHT["paper"]} if format == "png" else {}
-    drawn = json.dumps({**spec, **paper}, ensure_ascii=False).encode(errors="replace").decode()
-    if format == "svg":
-        svg: str = converter.vegalite_to_svg(drawn)
-        description = escape(" ".join([*_title(spec), spec.get("description", "")]))  # for screen readers
-        svg = svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
-        if PAPER in spec.get("usermeta", {}):
-            svg = re.sub(
-                r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"', r'\1 width="\2pt" height="\3pt"', svg, count=1
-            )
-        return svg.encode(errors="replace")
-    if format == "pdf":
-        return bytes(converter.vegalite_to_pdf(drawn))
-    return bytes(converter.vegalite_to_png(drawn, ppi=DOTS))
+    options = {"ppi": DOTS} if format == "png" else {}
+    drawn = render(f"vegalite_to_{format}", json.dumps({**spec, **paper}), **options)
+    if format != "svg":
+        return drawn
+    svg = drawn.decode()
+    description = escape(" ".join([*_title(spec), spec.get("description", "")]))  # for screen readers
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
+    if PAPER in spec.get("usermeta", {}):
+        svg = re.sub(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"', r'\1 width="\2pt" height="\3pt"', svg, count=1)
+    return svg.encode()
+
+
+def drawable(part: Any) -> Any:
+    """A specification, with its names, without characters that XML forbids: vl-convert measures texts as SVG."""
+    if isinstance(part, str):
+        return visible(part, keep="\t\n\r")  # allowed, and part of expressions and titles
+    if isinstance(part, Mapping):
+        return {drawable(name): drawable(its) for name, its in part.items()}
+    return [drawable(item) for item in part] if isinstance(part, list | tuple) else part
+
+
+def _unlimited(part: Any) -> Any:
+    """A specification in which no text is too long for its place."""
+    if isinstance(part, Mapping):
+        whole = {name: its if name in _WITHOUT_COLOURS else _unlimited(its) for name, its in part.items()}
+        return {**whole, **{name: 0 for name in LIMITS if name in whole}}
+    return [_unlimited(item) for item in part] if isinstance(part, list) else part
 
 
 def _title(spec: Mapping[str, Any]) -> list[str]:
@@ -47,10 +71,10 @@ def _title(spec: Mapping[str, Any]) -> list[str]:
 
 
 def on_paper(spec: Mapping[str, Any]) -> str | None:
-    """A chart as SVG on white, readable on a dark page too; None where the library that draws it is not installed."""
+    """A chart as SVG on white, readable on a dark page too; None where it cannot be drawn."""
     try:
         return picture({**spec, "background": LIGHT["paper"], "padding": 8}, "svg").decode()
-    except MissingLibrary:
+    except (MissingLibrary, OutputError):
         return None
 
 

@@ -12,7 +12,7 @@ from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Difference, signed
 from cranfield.comparison.means import MeansTable, means_table
 from cranfield.comparison.standing import Standings, standings
-from cranfield.show.comparison_words import p_cell, p_number
+from cranfield.show.comparison_words import estimate_name, judged_cell, p_cell, p_number
 from cranfield.show.layout import Paint, aligned, fitted, wrapped
 from cranfield.words import columns, shortened, visible
 
@@ -173,7 +173,9 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
     against = next(iter(listed.values())).baseline
     order = comparison.best_first(measure)
     pairs = [listed.get(run) for run in order]
-    head = f"vs {against}" if columns(visible(against)) <= BESIDE else "vs baseline"
+    head, one = f"vs {against}" if columns(visible(against)) <= BESIDE else "vs baseline", comparison.differences[0]
+    median = "median" in one.of
+    head = f"{estimate_name(one)} {head}" if median else head
     tones = [verdict_tone(pair, paint) if pair else None for pair in pairs]
     gaps = [signed(pair.estimate) if pair else "baseline" for pair in pairs]
     several = [Column("p", [p_cell(pair) if pair else "" for pair in pairs])] if comparison.pairs > 1 else []
@@ -188,7 +190,7 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
         several,
         others,
         means,
-        _judged_notes(comparison),
+        [f"{estimate_name(one)}: of the queries that differ; not the difference of the means"] if median else [],
     )
 
 
@@ -201,8 +203,9 @@ def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
     gaps = ["" if row.behind is None else signed(row.behind) for row in standing.rows]
     ranks = [f"{row.first} to {row.last}" if row.first < row.last else f"{row.first}" for row in standing.rows]
     level = "rank" if standing.level is None else f"rank, {100 * standing.level:g}%"
-    p = ["" if row.p is None else p_number(row.p, comparison.alpha) for row in standing.rows]
-    mean = comparison.differences[0].of == "mean"
+    one = comparison.differences[0]
+    p = ["" if row.p is None else p_number(row.p, comparison.alpha, one.finest) for row in standing.rows]
+    mean = one.of == "mean"
     letters = [means.notes[0]] if any(cell.mark for row in means.rows for cell in row.cells) else []
     return RunTable(
         order,
@@ -219,7 +222,7 @@ def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
         [Column(level, ranks)],
         [*others, Column("p", p, asked_for=False)],
         means,
-        [*letters, *_judged_notes(comparison)],
+        letters,
     )
 
 
@@ -248,20 +251,10 @@ def _value_columns(
         ]
         listed.append(Column(measure + " " * (widest + bool(widest)), texts, tones))
     judged = [rows[run].judged[0] for run in order]
-    column = Column(means.judged[0], ["-" if share is None else f"{share:.0%}" for share in judged], asked_for=False)
+    column = Column("judged", list(map(judged_cell, judged)), asked_for=False)
     if all(part is None for part in judged):
         return listed[0], listed[1:]
     return listed[0], [*listed[1:], column]
-
-
-def _judged_notes(comparison: Comparison) -> list[str]:
-    """What Judged refers to, where the first measure has no cutoff."""
-    first = comparison.measures[0]
-    name, shares = next(iter(comparison.judged.items()))
-    whole = {**first.definition.defaults, **dict(first.parameters)}.get("cutoff") is None
-    if not whole or all(share is None for share in shares.values()):
-        return []
-    return [f"{first} has no cutoff; {name} is the judged share of the first {name.partition('@')[2]} documents"]
 
 
 def verdict_tone(difference: Difference, paint: Paint) -> Tone:

@@ -9,7 +9,7 @@ from cranfield.comparison.reusability import Reusability
 from cranfield.comparison.stability import Stability
 from cranfield.show.comparison_words import share_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
-from cranfield.words import count, shortened
+from cranfield.words import count, listed, shortened
 
 _DESIGNS = {
     "per-query": "from the relevant and from the nonrelevant documents of every query, keeping at least one of each",
@@ -49,6 +49,13 @@ def stability_text(result: Stability, width: int = WIDTH, paint: Paint = UNPAINT
         else "Whether the order of runs changes (tau) takes at least two runs."
     )
     legend = [*wrapped(columns_legend, width=width), *wrapped(about_tau, width=width)]
+    if result.pooled:
+        infers = "infers" if len(result.pooled) == 1 else "infer"
+        about_pool = (
+            f"{listed(result.pooled)} {infers} what was pooled from what was judged: here, documents whose judgment is "
+            "removed stay in the pool."
+        )
+        legend += wrapped(about_pool, width=width)
     return "\n".join([*lines, "", *map(paint.dim, legend)])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.show.gate_text import check_lines
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, wrapped
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, warning_lines, wrapped
 from cranfield.systems.answers import ID_NAMES
 from cranfield.systems.misses import Miss
 from cranfield.systems.recording import Recorded
@@ -155,6 +155,8 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
+    for text in tested.gate.warnings if tested.gate is not None else ():
+        yield from wrapped(text, "  warning ", width=width)
     yield from order_lines(recorded, width)
     for note in tested.notes:
         yield from wrapped(note, "  note    ", width=width)
@@ -220,6 +222,7 @@ def demonstration_lines(demo: Demonstration, width: int = WIDTH, paint: Paint = 
 
 def _comparison_lines(demo: Demonstration, width: int, paint: Paint) -> Iterator[str]:
     [difference] = demo.comparison
+    yield from warning_lines(demo.comparison.warnings, width, paint)
     yield paint.strong("Is tuned better than plain?")
     verdict = (
         f"{difference.sentence} (paired t-test); {difference.better} queries better, {difference.same} the same, "

@@ -30,6 +30,9 @@ class View:
         self.measures = list(self.evaluations[0])
         self.segment_names = list(overview.segments or ())  # those that have a query, in the order of their names
 
+    def segment_queries(self, result: Evaluation, segment: str) -> int:
+        return self.overview.segment_queries[result.run].get(segment, 0)
+
     def mean(self, result: Evaluation, measure: str, segment: str | None = None) -> float:
         means = self.overview.means if segment is None else (self.overview.segments or {})[segment]
         return means[result.run][measure]
@@ -156,6 +159,7 @@ class View:
             content["segments"] = {
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
             }
+            content["segment_queries"] = {name: self.segment_queries(result, name) for name in self.segment_names}
         if self.worst:
             content["worst"] = [{**poor._asdict(), "reason": poor.reason} for poor in self.poor(result)]
         if result.basis is not None:

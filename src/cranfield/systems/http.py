@@ -6,20 +6,16 @@ import base64
 import http.client
 import json
 import re
-import socket
-import ssl
-import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from cranfield.errors import InputError, SystemFailure
+from cranfield.io.http_client import Answer, ExchangeError, HttpClient, request_target
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import MISSING, ORDER, Returned, chosen_order, look_up, ranking_of
-from cranfield.systems.connections import Connections, connect_by
 from cranfield.systems.presets import PRESETS
-from cranfield.version import __version__
 
 _PLACE = re.compile(r"\{(query|k)\}")
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
@@ -52,11 +48,7 @@ def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secret
 
 
 class HttpSearch:
-    """Sends a query as a request, and reads ids and scores from the JSON that comes back: see SETTINGS.
-
-    The standard library's client, with connections that stay open: an HTTP library would cost more time for
-    each query than all the rest here.
-    """
+    """Sends a query as a request, and reads ids and scores from the JSON that comes back: see SETTINGS."""
 
     def __init__(self, settings: Mapping[str, Any], name: str, secrets: Secrets, *, preset: str = "http") -> None:
         self.name = name
@@ -65,7 +57,6 @@ class HttpSearch:
         chosen = {**usual, **settings, "params": {**usual.get("params", {}), **settings.get("params", {})}}
         if "url" not in chosen:
             raise InputError(name, "the url is missing.")
-        self._timeout = float(chosen.get("timeout", 30))
         self._method = str(chosen["method"]).upper()
         self._results, self._id, self._score = (str(chosen.get(key, "")) for key in ("results", "id", "score"))
         self._empty = str(chosen.get("empty", ""))
@@ -76,36 +67,38 @@ class HttpSearch:
         if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
             hint = "write {query} in url, params or body"
             raise InputError(name, "the request does not contain the query.", hint=hint)
-        self._headers = {
-            "User-Agent": f"cranfield/{__version__}",
-            "Accept": "application/json",
+        headers = {
             **({"Content-Type": "application/json"} if self._body is not None else {}),
             **{str(key): str(value) for key, value in (chosen.get("headers") or {}).items()},
         }
         if chosen.get("auth"):
             secrets.keep(str(chosen["auth"]), "${auth}")
-            self._headers["Authorization"] = f"Basic {base64.b64encode(str(chosen['auth']).encode()).decode()}"
-        for header, value in self._headers.items():
-            if not _HEADER.fullmatch(header) or any(mark in value for mark in "\r\n\0"):
-                raise InputError(name, f"the header {header!r} contains a line break or is not a valid header name.")
-        self._connections = Connections(self._connect)
-        self._context = ssl.create_default_context() if self._secure else None
+            headers["Authorization"] = f"Basic {base64.b64encode(str(chosen['auth']).encode()).decode()}"
+        for header, value in headers.items():
+            if not _HEADER.fullmatch(header) or _NOT_IN_HEADERS.search(value):
+                broken = "\n" in value or "\r" in value  # as where a secret was read with the end of its line
+                fact = "contains a line break" if broken else "has characters that are not allowed in a header"
+                raise InputError(name, f"the header {header!r} {fact}.")
+        timeout = float(chosen.get("timeout", 30))
+        self._client = HttpClient(
+            str(chosen["url"]), headers, name=name, timeout=timeout, largest=_LARGEST, resend=True
+        )
 
     def _address(self, url: str, params: Mapping[str, Any]) -> None:
         try:
             parts = urlsplit(url)
-            self._host, self._port = parts.hostname or "", parts.port
+            host = parts.hostname or ""
+            parts.port  # noqa: B018  # reading it checks it
         except ValueError:  # whose message shows a part of it
             raise InputError(self.name, f"'{url}' is not a URL.", hint="https://host:port/path") from None
-        self._secrets.keep_parts((parts.netloc, self._host))
-        if parts.scheme not in ("http", "https") or not self._host:
+        self._secrets.keep_parts((parts.netloc, host))
+        if parts.scheme not in ("http", "https") or not host:
             raise InputError(self.name, f"'{url}' is not the URL of a server.", hint="https://host/path")
         if parts.username or parts.password:
             raise InputError(self.name, "the url contains a password.", hint="set auth = '${USER}:${PASSWORD}' instead")
-        self._secure = parts.scheme == "https"
         query = urlencode({str(key): str(value) for key, value in params.items()}, safe="{}")
         joined = "&".join(part for part in (parts.query, query) if part)
-        self._target = quote((parts.path or "/") + (f"?{joined}" if joined else ""), safe=_URL_SAFE)
+        self._target = request_target(parts._replace(query=joined))
 
     def _pattern(self, pattern: str) -> re.Pattern[str] | None:
         try:
@@ -129,59 +122,15 @@ class HttpSearch:
         words = {"query": query, "k": str(k)}
         target = _PLACE.sub(lambda match: quote(words[match[1]], safe=""), self._target)
         body = None if self._body is None else json.dumps(_filled(self._body, query, k)).encode()
-        return self._read(*self._exchange(target, body))
-
-    def _exchange(self, target: str, body: bytes | None) -> tuple[int, str | None, bytes]:
-        deadline = time.monotonic() + self._timeout
-        while True:
-            used = False
-            try:
-                connection, used = self._connections.take(deadline)
-                return self._send(connection, target, body, deadline)
-            except (http.client.HTTPException, OSError) as error:
-                # One that was kept open may have been closed meanwhile: that is no failure yet.
-                stale = isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError)
-                if not (used and stale):
-                    raise self._broken(error) from None
-
-    def _connect(self, deadline: float) -> http.client.HTTPConnection:
-        return connect_by(deadline, self._host, self._port, self._context)
-
-    def _send(
-        self, connection: http.client.HTTPConnection, target: str, body: bytes | None, deadline: float
-    ) -> tuple[int, str | None, bytes]:
-        kept, response = False, None
-        connection.sock.deadline = deadline  # type: ignore[union-attr]  # our own socket, see connections.py
         try:
-            connection.request(self._method, target, body, self._headers)
-            response = connection.getresponse()
-            data = _drained(response)
-            kept = not response.will_close
-            return response.status, response.getheader("Retry-After"), data
-        finally:
-            if kept:
-                self._connections.give(connection)
-            else:  # half an answer may be left on it
-                connection.close()
-                if response is not None:
-                    response.close()
+            return self._read(self._client.exchange(self._method, target, body))
+        except ExchangeError as error:
+            raise SystemFailure(error.fact, hint=error.hint, retry=error.retry) from None
 
-    def _broken(self, error: Exception) -> SystemFailure:
-        where = f"{self._host}:{self._port}" if self._port else self._host
-        if isinstance(error, TimeoutError):
-            return SystemFailure(f"no answer from {where} within {self._timeout:g} s.", retry=True)
-        if isinstance(error, ssl.SSLError):
-            return SystemFailure(f"no secure connection to {where}: {error.reason or error}.")
-        if isinstance(error, socket.gaierror):
-            return SystemFailure(f"there is no host {self._host}: {error.strerror}.", retry=True)
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}"
-        if isinstance(error, ConnectionRefusedError):
-            return SystemFailure(f"could not connect to {where}: connection refused.", retry=True)
-        return SystemFailure(f"the connection to {where} failed: {reason}.", retry=True)
-
-    def _read(self, status: int, after: str | None, data: bytes) -> Returned:
-        if status >= 300:
-            raise self._refused(status, after, data)
+    def _read(self, given: Answer) -> Returned:
+        data = given.data
+        if given.status >= 300:
+            raise self._refused(given)
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -201,23 +150,23 @@ class HttpSearch:
                 raise SystemFailure(f"id_pattern does not match the id '{doc_id}'.")
         return returned._replace(ranking=[(match[1], score) for match, _, score in matches if match])
 
-    def _refused(self, status: int, after: str | None, data: bytes) -> SystemFailure:
-        hint = ""
+    def _refused(self, given: Answer) -> SystemFailure:
+        status, after, hint = given.status, given.headers.get("Retry-After"), ""
         if status < 400:
             hint = "redirects are not followed; give the final url"
         elif status in (401, 403):
             hint = "set headers or auth, with values from the environment: ${NAME}"
         seconds = float(after) if after and after.strip().isdecimal() and len(after) < 9 else None
         reason = http.client.responses.get(status, "")
-        fact = f"the server answered {status} {reason}".rstrip() + f": {self._secrets.excerpt(data)}"
+        fact = f"the server answered {status} {reason}".rstrip() + f": {self._secrets.excerpt(given.data)}"
         return SystemFailure(fact, hint=hint, retry=status in _RETRIED, after=seconds, final=status == 401)
 
     def close(self) -> None:
-        self._connections.close()
+        self._client.close()
 
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_URL_SAFE = "%/?#[]@!$&'()*+,;=:{}~-._"  # all that a URL may hold: only blanks and the like are left to be quoted
+_NOT_IN_HEADERS = re.compile(r"[\r\n\0]|[^\0-\xff]")  # others are sent as Latin-1
 
 
 def _filled(template: Any, query: str, k: int) -> Any:
@@ -231,17 +180,3 @@ def _filled(template: Any, query: str, k: int) -> Any:
     if isinstance(template, list):
         return [_filled(value, query, k) for value in template]
     return template
-
-
-def _drained(response: http.client.HTTPResponse) -> bytes:
-    """An answer piece by piece, so that one without end is noticed."""
-    pieces, size = [], 0
-    while piece := response.read1(1 << 16):
-        pieces.append(piece)
-        size += len(piece)
-        if size > _LARGEST:
-            raise SystemFailure(f"the answer is larger than {_LARGEST >> 20} MB.")
-    if response.length:
-        raise http.client.IncompleteRead(b"", response.length)
-    response.close()  # else the connection would wait for it
-    return b"".join(pieces)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
+from cranfield.io.connections import Connections
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
-from cranfield.systems.connections import Connections
 
 _OURS = {"{query}": "%(query)s", "{k}": "%(k)s"}
 _THEIRS = tuple(_OURS.values())

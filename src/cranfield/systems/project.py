@@ -62,7 +62,12 @@ PROJECT = {
 GATE = {
     "measures": TomlSetting(list, "the measures that may not get worse", "the first of the project's"),
     "tolerance": TomlSetting((int, float, dict), "the drop that is allowed, one for all measures or one for each", "0"),
+    "beyond_tolerance": TomlSetting(
+        bool, "whether only a drop fails that is significantly larger than the tolerance, not only than 0", "false"
+    ),
     "alpha": TomlSetting(_NUMBER, "a larger drop fails if its one-sided p-value is at most this", "0.05"),
+    "gates": TomlSetting(int, "how many gates share alpha, such as 30 for a test every day", "1"),
+    "detect": TomlSetting(_NUMBER, "a drop that matters to you; `cranfield gate` says how likely it is to be stopped"),
     "minimum": TomlSetting(dict, "a value that each measure must reach, whether a drop is significant or not"),
     "require_improvement": TomlSetting(bool, "whether some measure must be significantly better", "false"),
     "non_inferiority": TomlSetting(_NUMBER, "the margin within which every measure must be shown to stay"),

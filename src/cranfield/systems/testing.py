@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -18,12 +17,13 @@ from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
 from cranfield.io.shapes import Rankings
 from cranfield.io.streams import LOOK
-from cranfield.io.target import locked, open_target
+from cranfield.io.target import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import FEW
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
+from cranfield.systems.accepting import VALUES, accepted_run, accepted_values, check_accepted
 from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
@@ -35,7 +35,6 @@ from cranfield.systems.recording import Recorded, record
 SHOWN = 10  # documents of a ranking, of the worst queries and on a page
 HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
 ACCEPTED = "accepted"
-VALUES, _RUN = ".json", ".run.tsv.gz"
 
 
 def measured(
@@ -75,7 +74,10 @@ def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], poli
     if run.stream is not None and run.stream.head(LOOK).count(b"\n") < 2:  # a header alone: nothing was answered
         run = open_run({query: [] for query in judgments.query_ids})
     wants = shared_documents(measures)(judgments) | Wants(first=SHOWN)
-    return evaluate_run(judgments, run, measures, policy, name=name, check_ids=False, wants=wants)
+    evaluation = evaluate_run(judgments, run, measures, policy, name=name, check_ids=False, wants=wants)
+    # Every query was asked: one that the run lacks was answered with nothing, which is told by itself.
+    evaluation._evidence.lacking = frozenset()
+    return evaluation
 
 
 def beside_accepted(
@@ -83,16 +85,17 @@ def beside_accepted(
 ) -> Tested | None:
     """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted."""
     name, measures = evaluation.run, evaluation.measures
-    if not project.accepted_path(f"{name}{VALUES}").is_file():
+    before = accepted_values(project, name)
+    if before is None:
         return None
-    before = Evaluation.load(project.accepted_path(f"{name}{VALUES}"))
-    run = project.accepted_path(f"{name}{_RUN}")
-    if not run.is_file():
-        raise InputError(str(run), "the accepted run is missing.", hint="'cranfield accept' saves it; commit it too")
+    path = accepted_run(project, before)
+    run = open_run(path)
     known = set(before.query_ids)
     new = [query for query in judgments.query_ids if query not in known]
     shared = _of_queries(judgments, known) if new else judgments
-    accepted = _evaluated(open_run(run), shared, measures, project.policy, ACCEPTED)
+    accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
+    assert run.stream is not None
+    check_accepted(before, run.stream, accepted)
     compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
     assert compared is not None
     decided = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
@@ -109,40 +112,7 @@ def beside_accepted(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
             f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
         )
-    return Tested(name, recorded, evaluation, accepted, run, compared, decided, notes=tuple(notes))
-
-
-def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
-    """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}."""
-    judgments = project.open_collection().judgments()
-    with locked(project.result_path("lock"), "testing here"):
-        evaluations = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
-        for name in evaluations:
-            keep(project, name, project.result_path(f"{name}{VALUES}"), project.recorded_run(name))
-    return evaluations
-
-
-def keep(project: Project, name: str, values: Path, run: Path) -> None:
-    project.accepted_path("").mkdir(parents=True, exist_ok=True)
-    for path, ending in ((values, VALUES), (run, _RUN)):
-        with (
-            path.open("rb") as source,
-            open_target(str(project.accepted_path(f"{name}{ending}")), force=True) as target,
-            target.opened() as file,
-        ):
-            shutil.copyfileobj(source, file)
-
-
-def _acceptable(project: Project, name: str, judgments: Judgments) -> tuple[Evaluation | None, Evaluation]:
-    path = project.result_path(f"{name}{VALUES}")
-    if name not in project.systems or not path.is_file():
-        hint = "run 'cranfield test'; every query must be answered"
-        raise InputError(name, "there is no complete result to accept.", hint=hint)
-    now = Evaluation.load(path)
-    if now.qrels_sha256 != judgments.sha256:
-        raise InputError(name, "the judgments have changed since the last test.", hint="run 'cranfield test' again")
-    earlier = project.accepted_path(f"{name}{VALUES}")
-    return Evaluation.load(earlier) if earlier.is_file() else None, now
+    return Tested(name, recorded, evaluation, accepted, path, compared, decided, notes=tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)

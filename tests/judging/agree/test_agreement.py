@@ -144,12 +144,40 @@ def test_intervals_draw_queries_and_pool_their_documents():
     assert agreement(tables, draws=1500, seed=1).statistics == found.statistics
 
 
+def assessed(chance, queries, documents=8):
+    """Rows of two assessors, who agree on some queries more than on others."""
+    for query in range(queries):
+        slips = chance.beta(1, 4)
+        for document, grade in enumerate(chance.choice(4, documents, p=[0.5, 0.25, 0.15, 0.1]).tolist()):
+            for name in ("ann", "bob"):
+                given = grade if chance.random() > slips else int(chance.integers(0, 4))
+                yield f"q{query}", f"d{document}", name, given
+
+
+@pytest.mark.parametrize(("queries", "least"), [(5, 0.86), (20, 0.91)])
+def test_intervals_hold_for_other_queries(queries, least):
+    chance, times = np.random.default_rng(queries), 120
+    truth, held = agreement(list(assessed(chance, 2000)), draws=1).statistics, []
+    for seed in range(times):
+        found = agreement(list(assessed(chance, queries)), draws=400, seed=seed).statistics
+        held.append([found[name].low <= truth[name].value <= found[name].high for name in ("kappa", "ordinal alpha")])
+    assert np.mean(held) > least
+
+
 def test_draws_without_a_value_are_counted():
     same = {f"q{n}": {"d": 1} for n in range(4)}
-    found = agreement({"ann": {**same, "x": {"d": 0}}, "bob": {**same, "x": {"d": 0}}})
+    found = agreement({"ann": {**same, "x": {"d": 0}, "y": {"d": 1}}, "bob": {**same, "x": {"d": 0}, "y": {"d": 0}}})
     kappa = found.statistics["kappa"]
-    assert (kappa.value, kappa.low, kappa.high) == (1.0, 1.0, 1.0)
-    assert 0.25 < kappa.undefined / 2000 < 0.4  # (4/5)^5 of the draws hold only ones, and (1/5)^5 only zeros
+    assert kappa.low < kappa.value < kappa.high
+    assert 0.06 < kappa.undefined / 2000 < 0.12  # (4/6)^6 of the draws hold only ones, and (1/6)^6 only zeros
+
+
+def test_perfect_agreement_has_no_interval():
+    """That five documents are judged alike does not make it certain that all others are."""
+    both = {f"q{n}": {"d": int(n > 0)} for n in range(5)}
+    kappa = agreement({"ann": both, "bob": both}).statistics["kappa"]
+    assert (kappa.value, kappa.low, kappa.high) == (1.0, None, None)
+    assert kappa.reason == "an interval needs queries that differ"
 
 
 @pytest.mark.parametrize(

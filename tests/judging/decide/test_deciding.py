@@ -197,6 +197,7 @@ def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
     ]
     assert look.judged < sum(alone)
     assert look.judged < look.left
+    assert look.reason.endswith("\nEach pair is tested by itself, without a correction for their number.")
 
 
 def test_a_pair_too_close_to_call_is_reported_early() -> None:
@@ -206,6 +207,9 @@ def test_a_pair_too_close_to_call_is_reported_early() -> None:
         [pair] = look.pairs
         headings[look.judged] = pair.heading
         assert (pair.heading == NOT_WORTH) == ("heading for not worth judging further" in look.reason)
+        assert (pair.heading == NOT_WORTH and pair.from_queries > 0.5) == ("more queries would help" in look.reason)
+        likely = max(pair.better, pair.worse, pair.neither) > 0.5
+        assert likely or "is the most likely verdict so far" in look.reason
         sentence = decision_summary(look, "nDCG@10")["pairs"][0]["told"]
         assert (pair.heading == NOT_WORTH) == sentence.startswith("heading for not worth judging further; ")
         grades: dict[str, dict[str, float | None]] = {}

@@ -421,7 +421,7 @@ def test_a_reply_and_its_grade_are_written_together_or_not_at_all(filled, small,
             ask_model(store, small(server), **QUICK)
         assert (rows(store, REPLIES), list(store.events())) == ([], [])
     with store._reading() as connection:  # it was paid for
-        assert ledger.spent(connection, "small") > 0
+        assert ledger.costs(connection, "small").failed_tokens > 0
 
 
 def test_a_limit_of_requests_counts_failed_ones_and_canaries(filled, small):

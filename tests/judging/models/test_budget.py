@@ -7,8 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cranfield import InputError, ModelAssessor, ask_model, open_store
+from cranfield import InputError, ModelAssessor, SystemFailure, ask_model, open_store
+from cranfield.judging.models import ledger
 from cranfield.judging.models.requesting import Allowance, ExhaustedError
+from cranfield.judging.models.session import Asking
+from cranfield.show.judging_text import estimate_lines, report_lines
 from tests.judging.models.server import CUT, HANG_UP, ModelServer
 
 FAULTS = (500, 429, CUT, HANG_UP, "no JSON", 0.05)
@@ -52,7 +55,67 @@ def test_the_endpoints_own_count_never_exceeds_the_budget(
         for _ in range(3):  # each start knows the tokens spent before
             report = ask_model(store, model, jobs=jobs, canaries=3, retries=2, wait=0.001, again=True)
             assert server.tokens <= budget
-            assert server.tokens <= report.spent <= budget
+            assert server.tokens <= report.spent + report.failed_tokens <= budget
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"max_tokens": 2_000},
+        {"n": 50},
+        {"max_completion_tokens": 500, "n": 3},
+        {"max_completion_tokens": 20, "max_tokens": 3_000},
+        {"tools": ["a tool " * 200]},
+    ],
+)
+def test_further_fields_of_a_request_count(body, filled, small):
+    store = filled(queries=1, documents=30)
+
+    def tokens(request):  # as many as the request allows
+        sent = request.body
+        longest = max(sent.get("max_tokens", 0), sent.get("max_completion_tokens", 0))
+        return len(request.prompt.encode()) + len(str(sent.get("tools", ""))), sent.get("n", 1) * longest
+
+    with ModelServer(lambda request: '{"grade": 1}', count_tokens=tokens) as server:
+        report = ask_model(store, small(server, body=body), budget=50_000, canaries=0)
+        assert 0 < server.tokens == report.spent <= 50_000
+        assert report.stopped == "budget"
+
+
+def test_failed_requests_are_told_apart_from_tokens_spent(filled, small):
+    store = filled(queries=1, documents=6)
+    with ModelServer(lambda request: 500, count_tokens=lambda request: (400, 10)) as server:
+        report = ask_model(store, small(server), canaries=0, retries=0, jobs=1)
+        most = sum(len(request.prompt.encode()) + 400 for request in server.requests)
+        assert (report.tokens, report.spent, report.failed, report.failed_tokens) == (0, 0, 6, most)
+        said = "\n".join(report_lines(report, 100))
+        assert f"0 documents graded; 6 requests\n  6 failed requests, at most {most:,} tokens, counted in" in said
+        server.behave = lambda request: '{"grade": 1}'
+        report = ask_model(store, small(server), canaries=0)
+        assert (report.tokens, report.spent, report.failed, report.failed_tokens) == (2460, 2460, 6, most)
+        with Asking(store, small(server), budget=50_000) as asking:
+            *_, last = estimate_lines("small", asking.plan(0, 0), 50_000, asking.costs, counted=True)
+        assert last == f"  budget: 50,000 tokens in all, 2,460 spent before; 6 failed requests, at most {most:,} tokens"
+        server.behave = lambda request: 401  # refused before any work
+        store.add_documents({"new": "a new text"})
+        store.wait([("q0", "new")])
+        with pytest.raises(SystemFailure):
+            ask_model(store, small(server), canaries=0)
+        with store._reading() as connection:
+            assert ledger.costs(connection, "small") == (2460, 6, most)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "n"])
+@pytest.mark.parametrize("value", [None, "abc", "20", 0, -1, 2.5, True, 10**7])
+def test_fields_that_limit_a_reply_are_checked(name, value):
+    with pytest.raises(InputError, match=f"{name} in body must be a whole number from 1 to 1,000,000"):
+        ModelAssessor(name="m", model="m", url="http://host/v1", body={name: value})
+
+
+@pytest.mark.parametrize("body", [{"messages": []}, {"stream": True}, {"x": {1, 2}}, {"x": float("nan")}, "{}"])
+def test_a_body_adds_to_a_request_and_does_not_replace_it(body):
+    with pytest.raises(InputError, match="body "):
+        ModelAssessor(name="m", model="m", url="http://host/v1", body=body)
 
 
 def test_the_budget_is_used_as_far_as_the_worst_case_allows(filled, small):

@@ -304,6 +304,40 @@ def test_dark_mode_and_changing_the_name_of_the_assessor(pages, judged):
     assert [event.assessor for event in judged.events()] == ["dora"]
 
 
+def test_a_name_in_a_link_lasts_as_long_as_the_tab_and_does_not_replace_ones_own(pages, judged):
+    page = pages.open()
+    page.get_by_title("Change who is judging").click()
+    page.get_by_label("Your name").fill("dora")
+    page.keyboard.press("Enter")
+    expect(page.locator(".who")).to_have_text("dora")
+    page.goto(f"{pages.address}/?assessor=mallory")
+    expect(page.locator(".who")).to_have_text("mallory")
+    another = page.context.new_page()
+    another.goto(f"{pages.address}/")
+    expect(another.locator(".who")).to_have_text("dora")
+
+
+def test_the_words_of_a_long_query_without_spaces_are_marked_in_one_pass(pages, judged):
+    query, text = (
+        "".join(map(chr, range(0x4E00, 0x4E00 + 400))),
+        chr(0x4E01) * 60_000 + "".join(map(chr, range(0x4E00, 0x4E04))),
+    )
+    judged.add_queries([("q1", query, "")])
+    judged.add_documents({"d0": {"title": "", "text": text}})
+    page = pages.open()
+    looked = """async ([text, query]) => {
+        const words = await import("/static/words.js");
+        const find = String.prototype.indexOf;
+        let looks = 0;
+        String.prototype.indexOf = function (...given) { looks += 1; return find.apply(this, given); };
+        try { return [words.marked(text, query).querySelectorAll("mark").length, looks]; }
+        finally { String.prototype.indexOf = find; }
+    }"""
+    marks, looks = page.evaluate(looked, [text, query])
+    assert marks > 0
+    assert looks < 400  # a search for each piece of the query would be far more
+
+
 def test_a_document_stays_in_sight_on_a_phone_under_a_long_query_and_over_many_grades(pages, judged):
     judged.add_queries(
         [(query, "a query that goes on and on " * 40, "and so does its narrative " * 40) for query in ("q1", "q2")]

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx")
@@ -271,6 +272,18 @@ def test_a_body_that_is_not_an_object_is_refused(filled, body):
     headers = {"Origin": f"http://{HOST}:8765", "Content-Type": "application/json"}
     answer = Browser(filled).client.post("/api/judge", content=body, headers=headers)
     assert answer.status_code == 400
+
+
+def test_a_database_that_is_lost_while_reading_is_not_the_fault_of_the_request(filled, monkeypatch):
+    page = Browser(filled)
+
+    def lost(*given, **named):
+        raise sa.exc.OperationalError("SELECT 1", {}, OSError("server closed the connection unexpectedly"))
+
+    monkeypatch.setattr(filled._database._engine, "connect", lost)
+    answer = page.post("conflicts", assessor="ann")
+    assert answer.status_code == 503
+    assert "cannot be read" in answer.json()["error"]
 
 
 def test_the_error_for_a_full_disk_names_the_unsaved_grade(tmp_path):

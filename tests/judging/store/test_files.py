@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -93,8 +94,16 @@ def test_an_opened_store_of_version_1_has_the_tables_of_a_new_one(old, tmp_path)
     assert described(old) == described(tmp_path / "new.db")
 
 
-def test_a_store_of_version_1_can_be_evaluated_with(old):
+def test_a_store_of_version_1_can_be_evaluated_with_and_is_not_changed(old):
+    before, beside = old.read_bytes(), sorted(old.parent.iterdir())
     assert evaluate(old, {"q1": ["d1"]}, "RR")["RR"] == 1.0
+    with open_store(old, read_only=True) as store:
+        assert [event.doc_id for event in store.events()] == ["d1"]
+        assert store.name == str(old)
+        copy = Path(store._database._copy.name)
+        assert copy.is_dir()
+    assert not copy.exists()
+    assert (old.read_bytes(), sorted(old.parent.iterdir())) == (before, beside)
 
 
 def test_a_store_of_version_1_in_postgresql(new_database):
@@ -104,8 +113,12 @@ def test_a_store_of_version_1_in_postgresql(new_database):
         store.wait([("q1", "d1"), ("q1", "d2")])
         store.judge("q1", "d1", 2, assessor="ann", comment="good")
     make_older(url, 1)
+    with pytest.raises(InputError, match="this store has version 1; to be read, it must be changed to version"):
+        open_store(url, read_only=True)
     with open_store(url) as store:
         check_migrated(store)
+    with open_store(url, read_only=True) as store:
+        assert len(list(store.events())) == 2
 
 
 def test_a_newer_store_is_refused(where):

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 from cranfield import InputError, OutputError, open_store
-from cranfield.judging.store import waiting
+from cranfield.judging.store import listing, waiting
+from cranfield.judging.store.schema import EVENTS
 
 
 def judged(store):
@@ -102,6 +103,29 @@ def test_a_lease_ends(store, monkeypatch):
     clock = waiting.time.time
     monkeypatch.setattr(waiting.time, "time", lambda: clock() + waiting.LEASE + 1)
     assert store.next_for("bob").doc_id == "d"
+
+
+def test_a_lease_by_a_clock_that_is_a_week_ahead_ends_when_the_clock_is_right(store, monkeypatch):
+    store.wait([("q", "d")])
+    with monkeypatch.context() as wrong:
+        clock = waiting.time.time
+        wrong.setattr(waiting.time, "time", lambda: clock() + 7 * 86_400)
+        assert store.next_for("ann").doc_id == "d"
+    assert store.next_for("bob").doc_id == "d"
+
+
+def test_seconds_that_nobody_can_have_spent_are_refused_and_not_counted(store):
+    store.wait([("q", "d"), ("q", "e"), ("q", "f")])
+    for wrong in (1.7e308, 366 * 86_400 + 1, -1, float("nan"), True):
+        with pytest.raises(InputError, match="is not a number of seconds"):
+            store.judge("q", "d", 1, assessor="ann", seconds=wrong)
+    for document in "def":
+        store.judge("q", document, 1, assessor="ann", seconds=10)
+    with store._database._engine.begin() as connection:
+        earlier = EVENTS.update().where(EVENTS.c.doc_id.in_(["d", "e"])).values(seconds=1.7e308)
+        connection.execute(earlier)  # an earlier version took them
+        assert listing.pace(connection, "ann") == 10
+        assert listing._work(connection)["ann"].seconds == 10
 
 
 def test_a_document_for_two_assessors_is_given_to_exactly_two(store):

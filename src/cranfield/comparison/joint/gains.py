@@ -45,10 +45,8 @@ class Gains(Method):
         parts = {name: chosen[name] for name in ("cutoff", "gain", "base", "discount")}
         self._known = by_run(tables, catalogue()["DCG"](**parts))
         judged = tables[0]
-        longest = max(int(table.retrieved.max()) for table in tables)
-        most = int(np.diff(judged.judged_first).max(initial=0)) + 2 * longest
-        places = np.arange(1, (most if self.cutoff is None else min(most, self.cutoff)) + 1)
-        discounts = discounted(np.ones(len(places)), places, chosen["base"], chosen["discount"])
+        self._most_judged = int(np.diff(judged.judged_first).max(initial=0))
+        self._discounting = chosen["base"], chosen["discount"]
         worth = np.where(judged.judged_grades >= 0, gains(judged.judged_grades, chosen["gain"]), 0.0)
         scaled = np.unique(gains(np.array(self.grades), chosen["gain"]))
         # Every gain that occurs is a step of the ideal ranking. A new document reaches all up to its own.
@@ -57,10 +55,8 @@ class Gains(Method):
         counts = np.zeros((len(steps), len(judged)), dtype=np.int64)
         for row, step in zip(counts, steps.tolist(), strict=True):
             row[:] = judged.judged_sum(worth >= step)
-        # as `largest_fractions` takes them
+        # as `largest_fractions` takes them, after the discounts
         self._completions = (
-            np.append(discounts[: self.depth], 0.0),
-            np.append(0.0, np.cumsum(discounts)),  # D(0), D(1), …
             scaled,
             np.diff(np.append(0.0, steps)),
             np.searchsorted(scaled, steps),
@@ -80,8 +76,17 @@ class Gains(Method):
     def highest(self, pairs: RunPairs) -> Highest:
         known = self._known[pairs.first, pairs.query] - self._known[pairs.second, pairs.query]
         work = native.largest_fractions if native else largest_fractions
-        value = work(pairs.first_rank, pairs.second_rank, known, pairs.beneath, pairs.query, *self._completions)
+        discount, ideal = self._discounts(pairs)
+        first, second, beneath = pairs.first_rank, pairs.second_rank, pairs.beneath
+        value = work(first, second, known, beneath, pairs.query, discount, ideal, *self._completions)
         return Highest(value, np.ones(len(pairs), dtype=np.bool_))
+
+    def _discounts(self, pairs: RunPairs) -> tuple[Numbers, Numbers]:
+        """By rank, and then 0; and D(0), D(1), … for as many documents as the ideal ranking may have."""
+        most = self._most_judged + pairs.first_rank.shape[1] + int(pairs.beneath.max(initial=0))
+        places = np.arange(1, max(self.depth, most if self.cutoff is None else min(most, self.cutoff)) + 1)
+        discounts = discounted(np.ones(len(places)), places, *self._discounting)
+        return np.append(discounts[: self.depth], 0.0), np.append(0.0, np.cumsum(discounts))
 
 
 def largest_fractions(

@@ -32,8 +32,8 @@ class RunPairs:
     first, second: numbers of runs; query: number of a query
     first_rank, second_rank: for each document of a row its ranks in the two runs. Only documents that one of them has
         down to the cutoff are there; a document that is not there, to fill up a row, is NOWHERE in both.
-    beneath: how many more unjudged documents the two have. Where documents were only numbered to some depth, at least
-        so many, and more of them would make no difference.
+    beneath: how many more unjudged documents may have a grade: those that the two have deeper, and unseen ones. Where
+        documents were only numbered to some depth, at least so many, and more of them would make no difference.
     """
 
     first: Integers
@@ -71,12 +71,19 @@ class Holes:
     tables, codes: the judged ranks of each run, and its documents as numbers, all of them or the first ones
     queries: those that are compared
     pairs: the runs that are compared, (first, second), by their numbers
+    unseen: how many documents of each query that no run retrieved may have a grade, too
     """
 
     def __init__(
-        self, tables: Sequence[JudgedRanks], codes: Sequence[Codes], queries: Integers, pairs: Sequence[tuple[int, int]]
+        self,
+        tables: Sequence[JudgedRanks],
+        codes: Sequence[Codes],
+        queries: Integers,
+        pairs: Sequence[tuple[int, int]],
+        unseen: int = 0,
     ) -> None:
         self.queries = queries
+        self._unseen = unseen
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         self._codes = codes
         self._runs = [_UnjudgedDocuments(table, its, queries) for table, its in zip(tables, codes, strict=True)]
@@ -91,12 +98,12 @@ class Holes:
         return np.concatenate([np.zeros((len(self.pairs), 0), np.int64), *parts], axis=1)
 
     def lacking(self) -> Integers:
-        """For each run and query, how many unjudged documents at most it lacks that a run it is compared with has."""
+        """For each run and query, how many unjudged documents at most it lacks: of runs beside it, and unseen ones."""
         most = np.zeros(self.counts.shape, dtype=np.int64)
         for one, other in ((0, 1), (1, 0)):
             whose, others = self.pairs[:, one], self.pairs[:, other]
             np.maximum.at(most, whose, self.counts[others] - self.shared)
-        return most
+        return most + self._unseen
 
     def digests(self, cutoff: int | None) -> Integers:
         """For each run and query a number: equal numbers mean the same documents at the same ranks."""
@@ -150,7 +157,8 @@ class Holes:
         first, second = (np.repeat(side, len(places)) for side in self.pairs.T)
         one, other = (self.counts[side][:, places] for side in self.pairs.T)
         nothing, query = np.zeros((len(first), 0), np.int32), np.tile(self.queries[places], len(self.pairs))
-        return RunPairs(first, second, query, nothing, nothing, (one + other - self.shared[:, places]).reshape(-1))
+        beneath = (one + other - self.shared[:, places]).reshape(-1) + self._unseen
+        return RunPairs(first, second, query, nothing, nothing, beneath)
 
     def _rows(self, pairs: slice, places: Integers, matched: _Matched, rank: Ranks, document: Ranks) -> RunPairs:
         count, width = len(places), pairs.stop - pairs.start
@@ -166,7 +174,7 @@ class Holes:
         second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, ranked, nowhere)])
         counts = matched.counts
         union = counts[query, first] + counts[query, second] - matched.shared[pairs].reshape(-1)
-        beneath = union - (its_first >= 0).sum(axis=1) - new.sum(axis=1)
+        beneath = union - (its_first >= 0).sum(axis=1) - new.sum(axis=1) + self._unseen
         return RunPairs(first, second, self.queries[places][query], first_rank, second_rank, beneath)
 
 

@@ -45,10 +45,6 @@ class Bootstrap(Test):
         half = np.where(estimates.error > 0, far, 0.0) * estimates.error
         return estimates.value - half, estimates.value + half
 
-    def largest(self, columns: Columns, settings: Settings) -> Numbers:
-        """The largest |t*| of all columns in each draw."""
-        return np.sort(np.concatenate([drawn.max(axis=1, initial=0.0) for drawn in _draws(columns, settings)]))[::-1]
-
 
 def _nth_largest(values: Numbers, n: int) -> float:
     return float(np.partition(values, len(values) - n)[len(values) - n]) if n >= 1 else float("inf")
@@ -69,5 +65,4 @@ BOOTSTRAP = Bootstrap(
     "paired bootstrap",
     "resamples the queries; assumes no distribution, and needs about 20 queries",
     draws="draws",
-    studentised=True,
 )

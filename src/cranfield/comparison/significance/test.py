@@ -51,7 +51,6 @@ class Test:
     title: its name in a sentence; draws: the word for its draws, if the title should count them
     of: what its interval is for
     effect: the name of its effect size
-    studentised: whether it draws t-values, so that a whole family can be judged by its largest
     assumes: what several runs must have in common for its p-values and intervals to hold, where it assumes that
     all_at_once: it compares all runs together, which is its correction, and has no one-sided p-value for one pair
     """
@@ -65,8 +64,17 @@ class Test:
     effect: str = "Hedges' g"
     draws: str = ""
     assumes: str = ""
-    studentised: bool = False
     all_at_once: bool = False
+
+    @property
+    def of_means(self) -> bool:
+        """Whether it is about the mean, as ranks and intervals of runs are."""
+        return self.of == "mean"
+
+    @property
+    def takes_max_t(self) -> bool:
+        """Whether a whole family can be judged by the largest t-value of its means: see simultaneous.py."""
+        return self.of_means and not self.all_at_once
 
     def described(self, settings: Settings) -> str:
         """The test in words."""
@@ -80,10 +88,6 @@ class Test:
 
     def interval(self, columns: Columns, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """The interval of each column at the level 1 - alpha, which may differ from column to column."""
-        raise NotImplementedError
-
-    def largest(self, columns: Columns, settings: Settings) -> Numbers:
-        """If no column differed from 0: the largest |t| of all columns, drawn again and again, the largest first."""
         raise NotImplementedError
 
 

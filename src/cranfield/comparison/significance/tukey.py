@@ -14,6 +14,7 @@ draw the same, in any number of threads.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -51,14 +52,17 @@ class Tukey(Test):
     def compared(self, values: Numbers, settings: Settings) -> tuple[Numbers, float]:
         """p-values of all pairs, as a square table, and how far from 0 a difference must be to have a p-value of alpha.
 
-        The two belong together: p is at most alpha exactly where the difference is further from 0.
+        The two belong together: p is at most alpha exactly where the difference is further from 0. Few queries have so
+        few orders that no difference reaches that.
         """
         largest = np.sort(largest_differences(values, settings))
         means = values.mean(axis=0)
         apart = np.abs(means[:, None] - means[None, :])
         hits = len(largest) - np.searchsorted(largest, apart * (1 - 1e-9) - SAME)
         allowed = int(settings.alpha * (1 + len(largest)) * (1 + 1e-12))
-        far = float(largest[len(largest) - allowed]) if allowed else float("inf")
+        far = float(largest[len(largest) - allowed]) if allowed else inf
+        if 0 < largest[-1] * (1 - 1e-9) <= far:  # the largest difference of all orders comes up more often than that
+            far = inf
         return (1 + hits) / (1 + len(largest)), far
 
 

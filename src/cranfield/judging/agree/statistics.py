@@ -6,12 +6,17 @@ Queries are drawn for the intervals, not documents: documents of a query are ali
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations
+from math import sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.evaluation.estimating import SAME
+from cranfield.evaluation.t_distribution import exceeded_with
 from cranfield.ranks.columns import Integers, Numbers
 
 MOST = 50_000_000  # cells of all tables together
@@ -220,7 +225,7 @@ def by_grade(grades: Numbers) -> dict[float, Statistic]:
 def estimate(
     counted: CountedGrades, statistics: list[Statistic], grades: Numbers, draws: int, seed: int
 ) -> list[Estimate]:
-    """The values of all queries, and the middle 95% of those of queries drawn with replacement."""
+    """The values of all queries, and about the middle 95% of those of queries drawn with replacement."""
     once = np.ones((1, len(counted.query_ids)))
     values = [float(statistic(_sums(counted, once), grades)[0]) for statistic in statistics]
     drawn: list[list[Numbers]] = [[] for _ in statistics]
@@ -245,6 +250,16 @@ def _draws(queries: int, grades: int, draws: int, seed: int) -> Iterator[Numbers
         yield generator.multinomial(queries, [1 / queries] * queries, min(size, draws - start)).astype(np.float64)
 
 
+@cache
+def _tail(queries: int) -> float:
+    """The share of draws beyond each end: less than 2.5%, since draws of few queries vary too little (Hesterberg 2015).
+
+    Φ(-√(n / (n - 1)) · t(0.975, n - 1))
+    """
+    far = sqrt(queries / (queries - 1)) * float(exceeded_with(0.025, queries - 1))
+    return NormalDist().cdf(-far)
+
+
 def _estimate(value: float, drawn: list[Numbers], counted: CountedGrades) -> Estimate:
     if np.isnan(value):
         reason = "no document was judged by both" if not counted.items else "all grades are the same"
@@ -253,5 +268,8 @@ def _estimate(value: float, drawn: list[Numbers], counted: CountedGrades) -> Est
     known = every[~np.isnan(every)]
     if not len(known):
         return Estimate(value, reason="an interval needs two queries")
-    low, high = np.percentile(known, [2.5, 97.5]).tolist()
+    if np.ptp(known) < SAME:
+        return Estimate(value, undefined=len(every) - len(known), reason="an interval needs queries that differ")
+    tail = _tail(len(counted.query_ids))
+    low, high = np.quantile(known, [tail, 1 - tail]).tolist()
     return Estimate(value, low, high, undefined=len(every) - len(known))

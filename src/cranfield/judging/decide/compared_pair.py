@@ -79,18 +79,20 @@ def drawn(candidates: Candidates, model: GradeModel, seed: int) -> Numbers:
     return candidates.rounded(model.draw(generator, count))
 
 
-def outlook(lines: Numbers, alpha: float, lower_is_better: bool = False) -> Outlook:
+def outlook(lines: Numbers, alpha: float, measure: Measure) -> Outlook:
     """The verdicts of all completions, whose differences are a line each.
 
     The t-values are taken as normally distributed: then a few dozen completions are enough.
     """
     estimates = COMPLETED.estimate(Columns(lines.T))
-    (middle,), (low,), (high,) = estimates.value.tolist(), *(end.tolist() for end in estimates.interval(alpha))
+    least, most = measure.definition.range
+    ends = estimates.interval(alpha, (least - most, most - least))
+    (middle,), (low,), (high,) = estimates.value.tolist(), *(end.tolist() for end in ends)
     from_queries = float(estimates.spread[0]) ** 2 / estimates.rows
     from_judging = float(lines.mean(axis=1).var(ddof=1)) if len(lines) > 1 else 0.0
     critical = critical_t(alpha, estimates.rows)
     better, worse, centre, width = _probabilities(lines, critical, alpha)
-    if lower_is_better:
+    if measure.definition.lower_is_better:
         better, worse = worse, better
     neither = max(0.0, 1 - better - worse)
     return Outlook(middle, low, high, from_judging, from_queries, better, worse, neither, centre, width)
@@ -292,7 +294,7 @@ class ComparedPair:
 
     @cached_property
     def outlook(self) -> Outlook:
-        return outlook(self.differences, self.alpha, self.measure.definition.lower_is_better)
+        return outlook(self.differences, self.alpha, self.measure)
 
     @cached_property
     def weights(self) -> Numbers:

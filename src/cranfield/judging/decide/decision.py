@@ -243,7 +243,9 @@ class Decision:
     def _pair_look(self, pair: ComparedPair, state: str) -> PairLook:
         baseline, run = (self._candidates.runs[place] for place in pair.runs)
         outlook, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
-        from_judging = outlook.from_judging / total if total > 0 else 0.0
+        from_judging, from_queries = (
+            (part / total if total > 0 else 0.0) for part in (outlook.from_judging, outlook.from_queries)
+        )
         sure, name = max(outlook.probabilities), f"{run} beside {baseline}"
         heading = STATES[outlook.verdict] if state == OPEN and self.judged >= LEAST and sure > 0.5 else ""
         needed = 0
@@ -257,7 +259,7 @@ class Decision:
             low=outlook.low,
             high=outlook.high,
             from_judging=from_judging,
-            from_queries=1 - from_judging if total > 0 else 0.0,
+            from_queries=from_queries,
             better=outlook.better,
             worse=outlook.worse,
             neither=outlook.neither,
@@ -266,7 +268,7 @@ class Decision:
             likely_needed=needed,
             state=state,
             heading=heading,
-            reason=reason_of(state, name, sure, outlook.verdict, pair.left, heading),
+            reason=reason_of(state, name, sure, outlook.verdict, pair.left, heading, from_queries),
         )
 
 

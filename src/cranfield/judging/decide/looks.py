@@ -102,8 +102,9 @@ class Look(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why judging may stop or must go on, in a sentence for each pair."""
-        return "\n".join(pair.reason for pair in self.pairs)
+        """Why judging may stop or must go on, in a sentence for each pair; several are not corrected."""
+        alone = ["Each pair is tested by itself, without a correction for their number."] if len(self.pairs) > 1 else []
+        return "\n".join([*(pair.reason for pair in self.pairs), *alone])
 
     @property
     def ranks(self) -> dict[str, int]:
@@ -121,7 +122,9 @@ class Look(NamedTuple):
 _IN_WORDS = {BETTER: BETTER, WORSE: WORSE, NEITHER: "no significant difference"}
 
 
-def reason_of(state: str, pair: str, probability: float, verdict: str, left: int, heading: str = "") -> str:
+def reason_of(
+    state: str, pair: str, probability: float, verdict: str, left: int, heading: str, from_queries: float
+) -> str:
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
     lasting = f"the other {left} documents are unlikely to change that ({shown} sure, twice in a row)"
     sentences = {
@@ -133,11 +136,10 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
     if state == NOT_WORTH and not left:
         return f"{pair}: both rank the same documents in the same order; no judgment can tell them apart."
     if heading == NOT_WORTH:
-        return (
-            f"{pair}: heading for not worth judging further: no significant difference is likely ({shown}), "
-            "and more queries would help more than more judgments."
-        )
-    return sentences.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")
+        queries = ", and more queries would help more than more judgments" if from_queries > 0.5 else ""
+        return f"{pair}: heading for not worth judging further: no significant difference is likely ({shown}){queries}."
+    so_far = f"{_IN_WORDS[verdict]} is the most likely verdict so far ({shown})"
+    return sentences.get(state, f"{pair}: {so_far}; it is final once it is sure twice in a row.")
 
 
 def decision_summary(look: Look, measure: str) -> dict[str, Any]:

@@ -63,8 +63,10 @@ class ModelReport:
     reused: of these, those whose texts were paid for under another id
     missing: documents without a grade, and why
     without_text: of these, those without a text in the store
-    requests, tokens: sent now, and spent now
-    spent: tokens spent on this assessor in this store in all
+    requests, tokens: sent now, and spent now on replies
+    spent: tokens spent on this assessor's replies in this store in all
+    failed, failed_tokens: requests in this store in all that brought no reply but may have been worked on, and the
+        most tokens that they can have taken; the budget counts them
     stopped: why it ended early: "", "requests", "budget" or "interrupted"
     canaries, steadiness, order: what the checks found; None where there was none
 
@@ -89,6 +91,8 @@ class ModelReport:
     requests: int
     tokens: int
     spent: int
+    failed: int = 0
+    failed_tokens: int = 0
     stopped: str = ""
     canaries: CanaryResult | None = None
     steadiness: Steadiness | None = None

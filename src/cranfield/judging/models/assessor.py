@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +41,7 @@ class ModelAssessor:
     temperature, top_p, seed: how the model draws its words; None leaves it to the endpoint. With several samples, each
         has a seed of its own: `seed`, `seed` + 1, …
     max_tokens: how long a reply may be.
-    timeout: seconds to wait for a reply.
+    timeout: seconds to wait for the whole reply.
     samples: how often each document is asked about. The grade is the lower median.
     max_characters: how much of a document's text is shown.
     json: ask for JSON by `response_format`; an endpoint that does not support it is asked without.
@@ -100,6 +101,24 @@ class ModelAssessor:
         for name in ("samples", "max_tokens", "max_characters", "seed", "budget"):
             if not isinstance(getattr(self, name), int | None):
                 raise InputError(self.name, f"{name} must be a whole number.")
+        self._check_body()
+
+    def _check_body(self) -> None:
+        """The budget depends on these fields."""
+        if not isinstance(self.body, Mapping):
+            raise InputError(self.name, "body must be a table.", hint='{"max_completion_tokens": 2000}')
+        for name in ("messages", "stream"):
+            if name in self.body:
+                raise InputError(self.name, f"body must not set {name}.", hint="prompt is the file with the prompt")
+        for name in (*_LENGTHS, "n"):
+            value = self.body.get(name, 1)
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_TOKENS:
+                fact = f"{name} in body must be a whole number from 1 to {_MOST_TOKENS:,}."
+                raise InputError(self.name, fact, hint="without it, max_tokens is the limit")
+        try:
+            json.dumps(dict(self.body), allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(self.name, f"body is not JSON: {error}.") from None
 
     @classmethod
     def _of_settings(
@@ -130,8 +149,28 @@ class ModelAssessor:
         return f"{self._host}{port}{parts.path.rstrip('/').removesuffix(CHAT_COMPLETIONS)}"
 
     @property
+    def _fields(self) -> dict[str, Any]:
+        """The fields of a request that are the same for all prompts, as they are sent."""
+        own = {
+            "model": self.model,
+            "max_tokens": None if "max_completion_tokens" in self.body else self.max_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "logprobs": self.logprobs or None,
+        }
+        return {**{name: value for name, value in own.items() if value is not None}, "stream": False, **self.body}
+
+    @property
     def _reply_tokens(self) -> int:
-        return int(self.body.get("max_completion_tokens", self.max_tokens))
+        """The most tokens of all replies to one request: of the limits sent, any may be the one that counts."""
+        sent = self._fields
+        return int(sent.get("n", 1)) * max(int(sent[name]) for name in _LENGTHS if name in sent)
+
+    @property
+    def _body_tokens(self) -> int:
+        """The most that the further fields add to a prompt, such as the tools that a model may call."""
+        texts = [value for value in self.body.values() if not isinstance(value, int | float | None)]
+        return sum(len(json.dumps(value).encode()) for value in texts)
 
     def _asked(self, prompt: PromptTemplate, scale: GradeScale) -> dict[str, Any]:
         return {
@@ -164,10 +203,12 @@ class Judge:
 
 
 _USUAL_PORTS = {"http": 80, "https": 443}
+_MOST_TOKENS = 1_000_000
+_LENGTHS = ("max_tokens", "max_completion_tokens")
 _RANGES = (
     ("temperature", 0, 2),
     ("top_p", 0, 1),
-    ("max_tokens", 1, 1_000_000),
+    ("max_tokens", 1, _MOST_TOKENS),
     ("timeout", 0.001, 86_400),
     ("samples", 1, MOST_SAMPLES),
     ("max_characters", 1, 10_000_000),

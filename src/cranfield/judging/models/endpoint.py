@@ -9,11 +9,12 @@ import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
-from cranfield.errors import InputError, need
+from cranfield.errors import InputError
+from cranfield.io.http_client import Answer, ExchangeError, HttpClient, request_target
 from cranfield.io.secrets import Secrets
 from cranfield.judging.models.assessor import CHAT_COMPLETIONS, ModelAssessor
-from cranfield.version import __version__
 
 
 class InProcess:
@@ -88,14 +89,11 @@ class Endpoint:
     """Sends prompts and reads replies; for several threads."""
 
     def __init__(self, assessor: ModelAssessor) -> None:
-        self._httpx = need("httpx", purpose="asking a model", extra="judge")
         self._assessor, self._secrets = assessor, Secrets(assessor.name)
         self._json = assessor.json
-        try:
-            self._url = self._httpx.URL(_address(assessor))
-        except self._httpx.InvalidURL:
-            raise InputError(assessor.name, "the url is not a URL.", hint="https://host/v1") from None
-        headers = {"User-Agent": f"cranfield/{__version__}", "Accept": "application/json"}
+        url = _address(assessor)
+        self._target = request_target(urlsplit(url))
+        headers = {"Content-Type": "application/json"}
         if assessor.key:
             secret = os.environ.get(assessor.key, "").strip()
             if not secret:
@@ -106,10 +104,9 @@ class Endpoint:
         if any(not value.isascii() or not value.isprintable() for value in headers.values()):
             fact = f"the key in {assessor.key} has characters that are not allowed in a header."
             raise InputError(assessor.name, fact)
-        limits = self._httpx.Limits(max_connections=None, max_keepalive_connections=256)
-        # A redirect would take the key elsewhere.
-        self._client = self._httpx.Client(
-            headers=headers, timeout=assessor.timeout, limits=limits, follow_redirects=False
+        # A request that may have been worked on is sent again only if the budget allows it.
+        self._client = HttpClient(
+            url, headers, name=assessor.name, timeout=assessor.timeout, largest=_LARGEST, resend=False
         )
 
     def close(self) -> None:
@@ -131,42 +128,22 @@ class Endpoint:
 
     def _body(self, prompt: str, sample: int, formatted: bool) -> dict[str, Any]:
         own = self._assessor
-        body = {
-            "model": own.model,
+        asked = {
             "messages": [{"role": "user", "content": prompt}],
-            "max_tokens": None if "max_completion_tokens" in own.body else own.max_tokens,
-            "temperature": own.temperature,
-            "top_p": own.top_p,
             "seed": None if own.seed is None else own.seed + sample,
             "response_format": {"type": "json_object"} if formatted else None,
-            "logprobs": own.logprobs or None,
         }
-        return {**{name: value for name, value in body.items() if value is not None}, "stream": False, **own.body}
+        return {**{name: value for name, value in asked.items() if value is not None}, **own._fields}
 
-    def _exchange(self, body: dict[str, Any]) -> tuple[int, Any, bytes]:
-        httpx, timeout = self._httpx, self._assessor.timeout
-        deadline = time.monotonic() + timeout
-        data = bytearray()
+    def _exchange(self, body: dict[str, Any]) -> Answer:
         try:
-            with self._client.stream("POST", self._url, json=body) as response:
-                for piece in response.iter_bytes():  # as they come
-                    data += piece
-                    if len(data) > _LARGEST:
-                        raise NoReplyError(f"the reply is larger than {_LARGEST >> 20} MB.", charged=True)
-                    if time.monotonic() > deadline:  # a timeout of httpx is for one read
-                        raise httpx.ReadTimeout("slow")
-                return response.status_code, response.headers, bytes(data)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            reason = self._secrets.hide(str(error)).rstrip(".").lower()
-            fact = f"could not connect to {self._assessor._host}: {reason}."
-            raise NoReplyError(fact, hint="is the server running there?", retry=True, unreachable=True) from None
-        except httpx.TimeoutException:
-            fact = f"no reply from {self._assessor._host} within {timeout:g} s."
-            raise NoReplyError(fact, retry=True, charged=True) from None
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            reason = self._secrets.hide(str(error)).rstrip(".") or type(error).__name__
-            fact = f"the connection to {self._assessor._host} failed: {reason}."
-            raise NoReplyError(fact, retry=True, charged=True) from None
+            return self._client.exchange("POST", self._target, json.dumps(body).encode())
+        except ExchangeError as error:
+            hint = error.hint if error.sent else error.hint or "is the server running there?"
+            fact = self._secrets.hide(error.fact)
+            raise NoReplyError(
+                fact, hint=hint, retry=error.retry, unreachable=not error.sent, charged=error.sent
+            ) from None
 
     def _read(self, data: bytes, details: dict[str, Any]) -> RawReply:
         try:
@@ -223,7 +200,7 @@ def _address(assessor: ModelAssessor) -> str:
     """The address of the chat completions; the part after a "?" stays."""
     url, mark, asked = assessor.url.partition("?")
     scheme = url.partition("://")[0]
-    if scheme not in ("http", "https") or not assessor._host or "@" in url:
+    if scheme not in ("http", "https") or not assessor._host or "@" in url or not assessor.url.isprintable():
         hint = "give https://host/v1; a key is named by key, the name of an environment variable"
         raise InputError(assessor.name, "the url is not that of an endpoint.", hint=hint)
     url = url.rstrip("/")

@@ -46,13 +46,29 @@ def close_request(connection: sa.Connection, number: int | None) -> None:
         connection.execute(UNANSWERED.delete().where(UNANSWERED.c.number == number))
 
 
-def spent(connection: sa.Connection, assessor: str) -> int:
-    """Tokens spent on an assessor so far: those of its replies, and the most that unanswered requests have taken."""
-    sums = [
-        sa.select(sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(table.c.assessor == assessor)
+class Costs(NamedTuple):
+    """Tokens that replies took, and failed requests with the most tokens that they can have taken."""
+
+    spent: int = 0
+    failed: int = 0
+    failed_tokens: int = 0
+
+    @property
+    def most(self) -> int:
+        return self.spent + self.failed_tokens
+
+
+def costs(connection: sa.Connection, assessor: str) -> Costs:
+    """What an assessor has cost so far. A request that was not answered may have been worked on."""
+    (_, spent), (failed, failed_tokens) = (
+        connection.execute(
+            sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(
+                table.c.assessor == assessor
+            )
+        ).one()
         for table in (REPLIES, UNANSWERED)
-    ]
-    return sum(int(connection.execute(total).scalar_one()) for total in sums)
+    )
+    return Costs(int(spent), int(failed), int(failed_tokens))
 
 
 def reply_row(item: WaitingItem, raw: RawReply, read: ReadReply, details: Mapping[str, Any]) -> dict[str, Any]:

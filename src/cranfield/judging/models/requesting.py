@@ -19,24 +19,27 @@ from cranfield.judging.store.store import Store
 TEMPLATE_TOKENS = 100
 
 
-def most_tokens(size: int, max_tokens: int) -> int:
+def most_tokens(size: int, assessor: ModelAssessor) -> int:
     """The most tokens that a request can take: none of them is shorter than a byte of the prompt."""
-    return size + TEMPLATE_TOKENS + max_tokens
+    return size + assessor._body_tokens + TEMPLATE_TOKENS + assessor._reply_tokens
 
 
 class ExhaustedError(Exception):
     """The limit of requests or the budget of tokens is reached, or the run was stopped."""
 
 
+_NO_COSTS = ledger.Costs()
+
+
 class Allowance:
-    """Counts requests up to a limit, and tokens up to a budget, of which some were `spent` before.
+    """Counts requests up to a limit, and tokens up to a budget, to which the costs from `before` belong.
 
     The most that a request can take is set aside before it is sent.
     """
 
-    def __init__(self, limit: int | None = None, budget: int | None = None, spent: int = 0) -> None:
+    def __init__(self, limit: int | None = None, budget: int | None = None, before: ledger.Costs = _NO_COSTS) -> None:
         self._limit, self._budget = limit, budget
-        self.requests, self.spent = 0, spent
+        self.requests, self.costs = 0, before
         self._aside = 0  # for requests under way
         self._excess = 0  # by how much the endpoint's count has exceeded ours at most
         self._changed = threading.Condition()
@@ -51,7 +54,7 @@ class Allowance:
                 if self._limit is not None and self.requests >= self._limit:
                     raise ExhaustedError("requests")
                 aside = tokens + self._excess
-                if self._budget is None or self.spent + self._aside + aside <= self._budget:
+                if self._budget is None or self.costs.most + self._aside + aside <= self._budget:
                     self.requests += 1
                     self._aside += aside
                     return aside
@@ -59,10 +62,15 @@ class Allowance:
                     raise ExhaustedError("budget")
                 self._changed.wait()
 
-    def settle(self, aside: int, used: int) -> None:
+    def settle(self, aside: int, used: int, failed: bool = False) -> None:
+        """Count what a request took; at most, if it `failed` and may have been worked on."""
         with self._changed:
             self._aside -= aside
-            self.spent += used
+            spent, failures, failed_tokens = self.costs
+            if failed:
+                self.costs = ledger.Costs(spent, failures + 1, failed_tokens + used)
+            else:
+                self.costs = ledger.Costs(spent + used, failures, failed_tokens)
             self._excess += max(used - aside, 0)
             self._changed.notify_all()
 
@@ -141,8 +149,8 @@ class Requests:
             raw = self._function.reply(prompt, sample, query, document)
             return self._commits.run("a reply", lambda connection: save(connection, raw, {"attempt": attempt}))
         assert self.endpoint is not None
-        aside = self._allowance.reserve(most_tokens(len(prompt.encode()), self._assessor._reply_tokens))
-        used = aside
+        aside = self._allowance.reserve(most_tokens(len(prompt.encode()), self._assessor))
+        used, failed = aside, True
         try:
             name = self._assessor.name
             number = self._commits.run(
@@ -152,7 +160,7 @@ class Requests:
                 raw = self.endpoint.reply(prompt, sample)
             except NoReplyError as failure:
                 if not failure.charged:
-                    used = 0
+                    used, failed = 0, False
                     self._commits.run(
                         "a request", lambda connection: ledger.close_request(connection, number), lasting=False
                     )
@@ -168,6 +176,8 @@ class Requests:
                 ledger.close_request(connection, number)
                 return save(connection, raw, details)
 
-            return self._commits.run("a reply", ended)
+            saved = self._commits.run("a reply", ended)
+            failed = False
+            return saved
         finally:
-            self._allowance.settle(aside, used)
+            self._allowance.settle(aside, used, failed)

@@ -64,8 +64,8 @@ class Asking:
             # Requests of another process are not in the store until they are answered: both would pay for them.
             held.enter_context(store._database.only_one(f"asking {assessor.name}"))
             with store._reading() as connection:
-                self._spent_before = ledger.spent(connection, assessor.name)
-            self._allowance = Allowance(self._limit, self.budget, self._spent_before)
+                self._before = ledger.costs(connection, assessor.name)
+            self._allowance = Allowance(self._limit, self.budget, self._before)
             self._requests = Requests(
                 store, assessor, self._allowance, self._stop, retries=self._retries, wait=self._wait
             )
@@ -79,8 +79,8 @@ class Asking:
         self._held.close()
 
     @property
-    def spent(self) -> int:
-        return self._allowance.spent
+    def costs(self) -> ledger.Costs:
+        return self._allowance.costs
 
     def plan(self, canaries: int, check_order: int, only: Collection[tuple[str, str]] | None = None) -> AskingEstimate:
         """Find the questions to ask; `only`: about these documents of these queries, not about all that wait."""
@@ -90,9 +90,8 @@ class Asking:
         self.work = find_work(self._store, self.assessor, self.judge, self._scale, only)
         planted = self._checks.plant(canaries)
         self._pairs = check_order
-        reply = self.assessor._reply_tokens
         self.estimate = estimate(
-            self.work, self.assessor, self._again, planted, self._checks.order_sizes(check_order, self.work), reply
+            self.work, self.assessor, self._again, planted, self._checks.order_sizes(check_order, self.work)
         )
         return self.estimate
 
@@ -180,8 +179,10 @@ class Asking:
             missing=tuple(missing),
             without_text=len(self.work.without_text),
             requests=self._allowance.requests,
-            tokens=self._allowance.spent - self._spent_before,
-            spent=self._allowance.spent,
+            tokens=self.costs.spent - self._before.spent,
+            spent=self.costs.spent,
+            failed=self.costs.failed,
+            failed_tokens=self.costs.failed_tokens,
             stopped=self._stopped,
             canaries=self._checks.canary_result(),
             steadiness=steadiness,

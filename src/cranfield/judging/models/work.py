@@ -109,15 +109,16 @@ class AskingEstimate:
 
 
 def estimate(
-    work: ModelWork, assessor: ModelAssessor, again: bool, canaries: list[int], order_checks: list[int], reply: int
+    work: ModelWork, assessor: ModelAssessor, again: bool, canaries: list[int], order_checks: list[int]
 ) -> AskingEstimate:
     sizes = [*canaries, *order_checks]
     for question in work.questions:
         sizes += [question.size] * len(question.open_samples(assessor.samples, again))
     documents = sum(len(question.items) for question in work.questions)
     unread = sum(len(question.items) for question in work.questions if question.is_unread(assessor.samples, again))
-    typical = sum(size // TYPICAL_LETTERS + 1 + min(TYPICAL_REPLY, reply) for size in sizes)
-    most = sum(most_tokens(size, reply) for size in sizes)
+    reply = min(TYPICAL_REPLY * assessor.body.get("n", 1), assessor._reply_tokens)
+    typical = sum((size + assessor._body_tokens) // TYPICAL_LETTERS + 1 + reply for size in sizes)
+    most = sum(most_tokens(size, assessor) for size in sizes)
     return AskingEstimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from sqlalchemy.exc import OperationalError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
@@ -94,7 +95,9 @@ async def _answer(desk: Desk, request: Request) -> Response:
     except OutputError as error:
         return _error(507, error.fact, error.hint)
     except CranfieldError as error:
-        return _error(400, getattr(error, "fact", str(error)), error.hint)
+        # A database that is gone is not the fault of what was asked, and may be back soon.
+        lost = isinstance(error.__cause__, OperationalError)
+        return _error(503 if lost else 400, getattr(error, "fact", str(error)), error.hint)
 
 
 def _error(status: int, fact: str, hint: str | None = "") -> Response:

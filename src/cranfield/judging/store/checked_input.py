@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,8 @@ from cranfield.errors import InputError, choice_hint
 from cranfield.io.mappings import id_text
 from cranfield.judging.store.events import DocumentPart, StoredQuery, text_names
 from cranfield.judging.store.merging import KINDS
+
+LONGEST = 366 * 24 * 60 * 60  # seconds for a document: a sum of any number of these is finite
 
 
 def checked_id(value: Any, source: str, what: str) -> str:
@@ -80,8 +81,10 @@ def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) 
 def checked_seconds(seconds: Any, source: str) -> float | None:
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= sys.float_info.max:
-        raise InputError(source, f"{seconds!r:.60} is not a number of seconds.")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= LONGEST:
+        raise InputError(
+            source, f"{seconds!r:.60} is not a number of seconds.", hint=f"a document takes {LONGEST:,} at most: a year"
+        )
     return float(seconds)
 
 

@@ -8,9 +8,10 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Generic, TypeVar, cast
 
 import sqlalchemy as sa
@@ -113,6 +114,7 @@ class Database:
         self._where, self._url = where, address(where)
         self.name = where if self._url is None else self._url.render_as_string(hide_password=True)
         self.read_only = read_only
+        self._copy: TemporaryDirectory[str] | None = None  # of a store of an older version, to read
         self.commits = SharedCommits(self.writing)
         self._writing = threading.Lock()  # threads of one process take turns without SQLite's polling
         if self._url is None:
@@ -151,8 +153,8 @@ class Database:
             return
         if version is None and not (create and (empty or self._url is not None)):
             raise _no_store(self.name)
-        if self.read_only:  # an older version is migrated even so: we cannot read its tables
-            Database(self._where).close()
+        if self.read_only:
+            self._read_a_newer_copy(version)
             return
         with self.writing("the store") as connection:
             version = version_of(connection, self.name)  # another process may have been faster
@@ -160,6 +162,25 @@ class Database:
                 create_tables(connection)
             elif version < VERSION:
                 migrate(connection, version)
+
+    def _read_a_newer_copy(self, version: int | None) -> None:
+        """Reading changes nothing: the tables of an older version are brought up to date in a copy of the file."""
+        if self._url is not None:
+            raise InputError(
+                self.name,
+                f"this store has version {version}; to be read, it must be changed to version {VERSION}.",
+                hint="open it for judging once: cranfield judge …",
+            )
+        self._copy = TemporaryDirectory(prefix="cranfield-")
+        path = os.path.join(self._copy.name, "judgments.db")
+        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+            source = connection.connection.driver_connection
+            assert isinstance(source, sqlite3.Connection)
+            with closing(sqlite3.connect(path)) as copy:
+                source.backup(copy)
+        self._engine.dispose()
+        Database(path).close()
+        self._engine = _sqlite(path, read_only=True)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -222,6 +243,8 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+        if self._copy is not None:
+            self._copy.cleanup()
 
 
 def address(where: str) -> sa.URL | None:

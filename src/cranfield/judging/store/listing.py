@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cranfield.judging.store.checked_input import LONGEST
 from cranfield.judging.store.event_log import event_of, found_by_item, not_undone
 from cranfield.judging.store.events import Event, StoreProgress, WaitingItem, Work, item_of
 from cranfield.judging.store.random_orders import place
@@ -29,7 +30,7 @@ def totals(connection: sa.Connection) -> StoreProgress:
 
 def pace(connection: sa.Connection, assessor: str) -> float | None:
     """The seconds that an assessor needed for a document lately: the median, which a break does not change."""
-    recent = sa.select(EVENTS.c.seconds).where(EVENTS.c.assessor == assessor, EVENTS.c.seconds.isnot(None))
+    recent = sa.select(EVENTS.c.seconds).where(EVENTS.c.assessor == assessor, EVENTS.c.seconds <= LONGEST)
     seconds = list(connection.execute(recent.order_by(EVENTS.c.number.desc()).limit(RECENT)).scalars())
     return statistics.median(seconds) if seconds else None
 
@@ -201,7 +202,8 @@ def _work(connection: sa.Connection) -> dict[str, Work]:
     # A document counts once, by its last event; the time spent on it counts each time.
     same = [EVENTS.c[name] for name in ("assessor", *ITEM, "adjudicates")]
     last = sa.func.row_number().over(partition_by=same, order_by=EVENTS.c.number.desc())
-    grades = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
+    timed = sa.case((EVENTS.c.seconds <= LONGEST, EVENTS.c.seconds))  # stores of before may hold any number
+    grades = sa.select(EVENTS.c.assessor, EVENTS.c.grade, timed.label("seconds"), last.label("age")).where(not_undone())
     rows = grades.subquery()
 
     def number_of(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
-from cranfield.ranks.grades import reaches
+from cranfield.ranks.grades import POOLED, reaches
 from cranfield.words import count
 
 
@@ -77,6 +77,11 @@ class JudgedGrades:
         if key not in self._known:
             self._known[key] = calculate()
         return self._known[key]
+
+    def pooled(self, gone: Flags) -> JudgedGrades:
+        grades = np.where(gone[self.row], np.minimum(self.grades, POOLED), self.grades)
+        order = np.lexsort((-grades, self.query))
+        return JudgedGrades(grades[order], self.first, self.row[order])
 
     def without(self, gone: Flags) -> JudgedGrades:
         left = ~gone[self.row]

@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.errors import PolicyError, given
 from cranfield.native import native
 from cranfield.ranks.columns import Flags, Integers, Numbers
-from cranfield.ranks.grades import NOT_RELEVANT, reaches
+from cranfield.ranks.grades import NOT_RELEVANT, POOLED, reaches
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 
 if TYPE_CHECKING:
@@ -401,8 +401,18 @@ def add_up(total: Numbers, steps: Sequence[Integers]) -> None:
 
 def without(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]:
     """Tables as if some rows of the judgments had never been made; those that share their judgments still do."""
-    left: dict[JudgedGrades, JudgedGrades] = {}
-    for table in tables:
-        if table.all_judged not in left:
-            left[table.all_judged] = table.all_judged.without(gone)
+    left = {judged: judged.without(gone) for judged in {table.all_judged for table in tables}}
     return [replace(table.rows(~gone[table.row]), all_judged=left[table.all_judged]) for table in tables]
+
+
+def only_pooled(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]:
+    """Tables as if the documents of some rows of the judgments had been pooled, but not judged."""
+    left = {judged: judged.pooled(gone) for judged in {table.all_judged for table in tables}}
+    return [
+        replace(
+            table,
+            grade=np.where(gone[table.row], np.minimum(table.grade, POOLED), table.grade),
+            all_judged=left[table.all_judged],
+        )
+        for table in tables
+    ]

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.ranks.columns import Flags, Integers, Numbers
-from cranfield.ranks.grades import graded, reaches
-from cranfield.ranks.policy import Policy
+from cranfield.ranks.grades import reaches
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -105,9 +104,9 @@ class StratumRanks:
         return StratumRanks._of(self.grouped, self.ranks.condensed, self.grades)
 
     @classmethod
-    def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> StratumRanks:
+    def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> StratumRanks:
         _refuse_other_groups(grouped)
-        return cls._of(grouped, judged, graded(grouped.grades, policy))
+        return cls._of(grouped, judged, judged.all_judged.by_row[1][grouped.row])
 
     @classmethod
     def _of(cls, grouped: GroupedJudgments, judged: JudgedRanks, grades: Numbers) -> StratumRanks:

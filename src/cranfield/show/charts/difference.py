@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,18 +134,20 @@ def _mean(mean: MeanDifference, lower_is_better: bool) -> list[ChartPart]:
     ]
 
 
-def mean_difference(differences: Sequence[float], alpha: float = ALPHA) -> MeanDifference | None:
-    """The mean with the interval of the paired t-test; None for a single query."""
+def mean_difference(differences: Sequence[float], widest: float = 1.0, alpha: float = ALPHA) -> MeanDifference | None:
+    """The mean with the interval of the paired t-test; no difference is beyond `widest`. None for a single query."""
     if len(differences) < 2:
         return None
     column = np.array(differences, dtype=float)[:, None]
-    low, high = PLAIN.estimate(Columns(column)).interval(alpha)
+    values = (-widest, widest) if isfinite(widest) else None  # without an end, nothing could be drawn
+    low, high = PLAIN.estimate(Columns(column)).interval(alpha, values)
     return MeanDifference(float(column.mean()), float(low[0]), float(high[0]), alpha)
 
 
 def of_evaluations(results: Sequence[Evaluation], measure: Measure) -> Spec:
     differences = {query: other - one for query, (one, other) in shared_values(results, measure).items()}
-    mean, lower = mean_difference(list(differences.values())), measure.definition.lower_is_better
+    (least, most), lower = measure.definition.range, measure.definition.lower_is_better
+    mean = mean_difference(list(differences.values()), most - least)
     one, other = (result.run for result in results)
     return difference_chart(measure.name, one, other, differences, mean=mean, lower_is_better=lower)
 

@@ -35,7 +35,7 @@ export async function insist(name, body, waiting) {
       if (pause > 250) notice("The server is back.", "good");
       return told;
     } catch (error) {
-      if (error instanceof Refused) throw error;
+      if (error instanceof Refused && error.status !== 503) throw error; // 503: its database is gone, perhaps for long
       notice(`${waiting} The server is not answering; trying again. Is “cranfield judge” still running?`, "bad", 0);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }

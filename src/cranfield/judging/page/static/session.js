@@ -4,30 +4,31 @@ import { counted, fill, make } from "./elements.js";
 import { ask, insist } from "./server.js";
 import { VIEWS } from "./views.js";
 
-// A chosen name stays until the server is started for someone else.
+// A chosen name stays until the server is started for someone else; one that a link asks for, as long as the tab does.
 const NAME = "cranfield.assessor";
 let given = "";
 
 export async function begin() {
   const session = await insist("start", {}, "");
   given = session.assessor;
-  const asked = new URLSearchParams(location.search).get("assessor");
-  session.assessor = asked?.trim() || remembered() || session.assessor || (await askName(session));
-  remember(session.assessor);
+  const asked = new URLSearchParams(location.search).get("assessor")?.trim();
+  if (asked) remember(asked, "sessionStorage");
+  session.assessor = remembered("sessionStorage") || asked || remembered() || session.assessor;
+  if (!session.assessor) remember((session.assessor = await askName(session)));
   return session;
 }
 
-function remembered() {
+function remembered(storage = "localStorage") {
   try {
-    return localStorage.getItem(`${NAME} ${given}`) ?? "";
+    return window[storage].getItem(`${NAME} ${given}`) ?? "";
   } catch {
     return ""; // the browser stores nothing
   }
 }
 
-function remember(name) {
+function remember(name, storage = "localStorage") {
   try {
-    localStorage.setItem(`${NAME} ${given}`, name);
+    window[storage].setItem(`${NAME} ${given}`, name);
   } catch {
     // It will be asked for again.
   }
@@ -70,8 +71,9 @@ export function head(session, told) {
   document.title = title ? `${title} · Judge` : "Judge";
   const change = async () => {
     await ask("leave", { assessor: session.assessor }).catch(() => {});
-    remember("");
-    location.assign(`${location.pathname}?assessor=${encodeURIComponent(await askName(session))}`);
+    remember(await askName(session));
+    remember("", "sessionStorage");
+    location.assign(location.pathname);
   };
   const links = VIEWS.map(({ address, name }) =>
     make("a", { href: address, "aria-current": address === location.pathname ? "page" : null }, name),

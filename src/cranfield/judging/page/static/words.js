@@ -18,13 +18,17 @@ function stem(word) {
 export function marked(text, query) {
   const words = query.match(WORD) ?? [];
   const wanted = new Set(words.filter((word) => !COMMON.has(word.toLowerCase())).map(stem));
-  const pieces = words.filter((word) => UNSPACED.test(word)).flatMap((word) => pairs(word));
+  const pieces = new Set(words.filter((word) => UNSPACED.test(word)).flatMap((word) => pairs(word)));
   const found = [];
   for (const match of text.matchAll(WORD)) {
     if (wanted.has(stem(match[0]))) found.push([match.index, match.index + match[0].length]);
   }
-  for (const piece of pieces) {
-    for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + 1)) found.push([at, at + piece.length]);
+  // One pass, however long the query is: a piece has one letter or two.
+  let [at, before] = [0, ""];
+  for (const letter of pieces.size ? text : "") {
+    if (pieces.has(before + letter)) found.push([at - before.length, at + letter.length]);
+    if (pieces.has(letter)) found.push([at, at + letter.length]);
+    [at, before] = [at + letter.length, letter];
   }
   found.sort((one, other) => one[0] - other[0]);
   const fragment = document.createDocumentFragment();

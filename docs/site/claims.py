@@ -1,0 +1,170 @@
+"""The page about what the printed sentences promise: `python -m docs.site.claims docs/claims.md`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from cranfield.comparison.doubts import ENOUGH
+from cranfield.show.escaping import markdown_text
+from tests.claims import CLAIMS, GROUPS, Claim, example
+from tests.comparison.populations import missed_by_one_mean, missed_where_few_differ
+
+BENCH = Path(__file__).parents[2] / "bench"
+QUERIES = (10, 20, 50)
+
+INTRODUCTION = """\
+# What we promise
+
+Look up how far you can trust a sentence about your numbers. Each kind is quoted once, as today's version prints it
+about small examples, with what it promises, where that ends, and the tests that would fail if it were not true. They
+are simulations on values as skewed as real ones, brute force over all possibilities, loops straight from the formula,
+and comparisons with other tools. The page is made from a list in the tests, one of which looks for sentences that the
+list lacks.
+"""
+
+SIMULTANEOUS = """\
+## How often the intervals of all pairs miss {{ #simultaneous }}
+
+Populations of queries with known means, like those of nDCG@10, AP and RR: skewed, with many equal values, and with runs
+that are near twins. {kinds} kinds of values × {seeds} populations, {draws} samples each; a sample misses if *any*
+interval does not hold its true difference, which should happen in 5%. Two runs are compared by the paired t-test, more
+by bootstrapped max-t (the usual correction), and by the t-test with Bonferroni's. The mean over populations, and the
+highest in brackets:
+
+{missed}
+
+Width is that of the intervals divided by Bonferroni's, on average over all pairs, and over the tenth of the pairs that
+vary least (near twins). A false alarm is any significant difference between equal runs:
+
+{widths}
+
+Measured by `bench/simultaneous.py`.
+"""
+
+ONE_MEAN = """\
+## How often the interval of one mean misses {{ #mean }}
+
+Populations of the same kinds, and the 95% interval of a single run's mean. Values are more skewed than their
+differences, so with few queries it misses more often:
+
+{table}
+"""
+
+FEW = """\
+## Where few queries differ {{ #few }}
+
+The mean of a hundred queries of which five differ rests on these five. If nearly all of them gain, the interval is too
+short above: most samples lack the few large gains. So `compare` warns where fewer than {enough} queries differ. In a
+simulation of 100 queries, 19 in 20 of those that differ gain, by an exponential amount. The 95% interval of the paired
+t-test misses the true difference in this share of the samples:
+
+{table}
+"""
+
+DECIDING = """\
+## How often an early verdict is that of all judgments {{ #deciding }}
+
+{table}
+
+Measured by `bench/deciding.py`: nDCG@10, against the verdict with all first ten documents judged.
+"""
+
+
+def page() -> str:
+    """The page, in Markdown: a section for each group of claims, then what was measured."""
+    text = [INTRODUCTION]
+    for group, where in GROUPS.items():
+        text += [f"## {group}", "", where, ""]
+        text += [line for claim in CLAIMS if claim.group == group for line in _lines(claim)]
+    return "\n".join([*text, _simultaneous(), _one_mean(), _few(), _deciding()]).rstrip() + "\n"
+
+
+def _lines(claim: Claim) -> Iterator[str]:
+    """The sentences, the promise, and the names of the tests, which are sentences themselves."""
+    yield "\n>\n".join(f"> {markdown_text(example(sentence))}" for sentence in claim.sentences)
+    files: dict[str, list[str]] = {}
+    for test in claim.tests:
+        file, _, name = test.partition("::test_")
+        files.setdefault(file.removeprefix("tests/"), []).append(name.replace("_", " "))
+    held = "; ".join(f"{', '.join(names)} (`{file}`)" for file, names in files.items())
+    yield from ("", claim.promise, "", f"<small>Held by: {held}.</small>", "")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"| --- |{' ---: |' * (len(head) - 1)}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def _simultaneous() -> str:
+    cells: list[dict[str, Any]] = json.loads((BENCH / "simultaneous.json").read_text(encoding="utf-8"))
+    every = sorted({cell["systems"] for cell in cells})
+
+    def shown(key: str, told: Callable[[list[float]], str], runs: int) -> list[str]:
+        return [
+            told([cell[key] for cell in cells if (cell["systems"], cell["queries"]) == (runs, queries)])
+            for queries in QUERIES
+        ]
+
+    missed, widths = [], []
+    for runs in every:
+        ours, usual = shown("missed", _share, runs), shown("bonferroni_missed", _share, runs)
+        means = [" / ".join(shown(key, lambda values: f"{_mean(values):.2f}", runs)) for key in ("width", "twins")]
+        if runs == 2:  # there is nothing to correct for
+            missed.append([f"{runs}, t-test", *ours])
+            means = ["–", "–"]
+        else:
+            missed += [[f"{runs}, max-t", *ours], [f"{runs}, Bonferroni", *usual]]
+        widths.append([f"{runs}", *means, " / ".join(shown("false", lambda values: f"{_mean(values):.1%}", runs))])
+    head = ["runs", *(f"{queries} queries" for queries in QUERIES)]
+    each = f"{' / '.join(map(str, QUERIES))} queries"
+    draws = sorted({cell["draws"] for cell in cells})
+    return SIMULTANEOUS.format(
+        kinds=len({cell["kind"] for cell in cells}),
+        seeds=len({cell["seed"] for cell in cells}),
+        draws=" or ".join(f"{number:,}" for number in draws),
+        missed="\n".join(_table(head, missed)),
+        widths="\n".join(_table(["runs", f"width, {each}", "of near twins", "false alarms"], widths)),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _share(values: Sequence[float]) -> str:
+    return f"{_mean(values):.1%} ({max(values):.1%})"
+
+
+def _one_mean() -> str:
+    kinds = {"graded": "like nDCG@10", "ap": "like AP", "rr": "like RR"}
+    rows = [
+        [name, *(f"{missed_by_one_mean(kind, queries):.1%}" for queries in QUERIES)] for kind, name in kinds.items()
+    ]
+    return ONE_MEAN.format(table="\n".join(_table(["values", *(f"{queries} queries" for queries in QUERIES)], rows)))
+
+
+def _few() -> str:
+    numbers = (2, 5, ENOUGH, 20, 60)
+    shares = [f"{missed_where_few_differ(number):.0%}" for number in numbers]
+    head = ["queries that differ, about", *map(str, numbers)]
+    return FEW.format(enough=ENOUGH, table="\n".join(_table(head, [["misses", *shares]])))
+
+
+def _deciding() -> str:
+    cases = json.loads((BENCH / "deciding.json").read_text(encoding="utf-8"))
+    rows = [
+        [name, *(f"{found[key]:.1%}" for key in ("same verdict", "opposite", "judged, mean")), f"{found['pairs']:,}"]
+        for name, case in cases.items()
+        for found in [case["figures"]]
+    ]
+    head = ["", "the same verdict", "the opposite one", "documents judged", "pairs of runs"]
+    return DECIDING.format(table="\n".join(_table(head, rows)))
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

@@ -1,0 +1,287 @@
+"""What makes a pair of runs unequal, so that their difference may not be due to how well they rank.
+
+Everything follows from what evaluations know already. `KINDS` lists what is looked for; each kind is one function of
+two runs and a measure. One more is about all runs together: too few queries differ for any test of means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.pairing import Paired
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.tie_ranges import ARBITRARY, TieRange
+from cranfield.measures import Measure
+from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.rising import RISING
+from cranfield.words import count, listed, percent
+
+SHORTER = 0.9  # of the other ranking: one that is hardly shorter counts as equally long
+OFTEN, SEVERAL = 0.2, 5  # of the queries, and how many at least: fewer short rankings are a system's own
+FEW = "few-queries"
+ENOUGH = 10  # queries that differ: of fewer, if nearly all gain, 95% intervals miss in 12 to 21% of samples
+FELT = 0.25  # of the standard error of the difference: what ties move by less decides nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
+
+    kind: "missing-queries", "depth", "rising-scores", "ties", "not-known" for an evaluation that was saved without
+        what the others are found by, or "few-queries", which is about all runs: few queries differ
+    run: the run that it is about; others: those that it differs from
+    measures: those that it concerns
+    brief: the fact about the run in a few words; sentence: the same in full
+    facts: its numbers
+
+    >>> from cranfield import compare
+    >>> qrels, run = {str(q): {"a": 1} for q in range(12)}, {str(q): ["a"] for q in range(12)}
+    >>> [doubt] = compare(qrels, {"whole": run, "cut": {"1": ["a"]}}, "RR").doubts
+    >>> doubt
+    <Doubt: cut lacks 11 of 12 queries, which count 0>
+    >>> doubt.kind, doubt.run, doubt.others, doubt.facts, doubt.to_dict()["brief"]
+    ('missing-queries', 'cut', ('whole',), {'missing': 11, 'judged': 12}, '11 of 12')
+    """
+
+    kind: str
+    run: str
+    others: tuple[str, ...]
+    measures: tuple[str, ...]
+    brief: str
+    sentence: str
+    facts: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Doubt: {self.sentence}>"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """The doubt as plain values, ready for JSON."""
+        return asdict(self)
+
+
+class Found(NamedTuple):
+    """What is wrong with a run beside another; `size` says which of several is told."""
+
+    brief: str
+    sentence: str
+    facts: dict[str, Any]
+    size: float = 0.0
+
+
+class Side:
+    """A run of a pair by one measure, with what several pairs need."""
+
+    def __init__(self, evaluation: Evaluation, measure: Measure) -> None:
+        self.evaluation, self.measure, self.run = evaluation, measure, evaluation.run
+        self.evidence = evaluation._evidence
+
+    @cached_property
+    def seen(self) -> Integers:
+        """How many documents of each query the measure looks at; 0 where nothing was returned."""
+        facts = self.evaluation.facts(self.measure)
+        return np.where(self.limit > 0, np.minimum(self.limit, facts.retrieved), facts.retrieved)
+
+    @cached_property
+    def limit(self) -> Integers:
+        """How many of each query it would look at; 0 for all, or where that depends on which ones are judged."""
+        cutoff = self.evaluation.facts(self.measure).cutoff
+        return np.zeros_like(cutoff) if Scope.of(self.measure).judged_only else np.maximum(cutoff, 0)
+
+    @cached_property
+    def least(self) -> int:
+        return int(self.seen.min(initial=np.iinfo(np.int64).max, where=self.seen > 0))
+
+    @cached_property
+    def most(self) -> int:
+        return int(self.seen.max(initial=0))
+
+    @cached_property
+    def deepest(self) -> int:
+        return int(self.evaluation.facts(self.measure).retrieved.max(initial=0))
+
+    @cached_property
+    def ties(self) -> TieRange | None:
+        """The range of the mean over all orders of ties; None where it is not known, or the order was chosen."""
+        if not self.evidence.has_ties or self.evaluation.policy.ties not in ARBITRARY:
+            return None
+        return self.evidence.tie_ranges({self.measure: self.values})[self.measure]
+
+    @property
+    def mean(self) -> float:
+        return self.evaluation[self.measure]
+
+    @property
+    def values(self) -> Numbers:
+        return self.evaluation._columns[self.measure]
+
+    def beside(self, other: Side) -> tuple[Integers | slice, Integers | slice]:
+        """Where the queries that both were measured on are, in this one and in the other."""
+        here, there = self.evaluation.query_ids, other.evaluation.query_ids
+        if here == there:
+            return slice(None), slice(None)
+        place = {query: at for at, query in enumerate(there)}
+        both = [(at, place[query]) for at, query in enumerate(here) if query in place]
+        one, two = np.array(both, dtype=np.int64).reshape(-1, 2).T
+        return one, two
+
+
+def missing_queries(one: Side, other: Side) -> Found | None:
+    """One lacks judged queries that the other has."""
+    lacking = one.evidence.lacking
+    if not lacking or other.evidence.lacking is None or lacking <= other.evidence.lacking:
+        return None
+    counts = one.evaluation.counts
+    brief = f"{counts.missing:,} of {counts.judged:,}"
+    queries = "queries" if counts.judged > 1 else "query"
+    fate = f"which {'counts' if counts.missing == 1 else 'count'} 0"
+    if one.evaluation.policy.missing == "skip":
+        fate = "so only the others are compared"
+    facts = {"missing": counts.missing, "judged": counts.judged}
+    return Found(brief, f"{one.run} lacks {brief} {queries}, {fate}", facts)
+
+
+def depth(one: Side, other: Side) -> Found | None:
+    """Rankings of one end where those of the other go on, and the measure looks further.
+
+    Either no ranking of one is as long as those of the other, or many do not reach the measure's cutoff, and those of
+    the other do. Without a cutoff, only the first counts: how many documents an engine matches is its own affair.
+    """
+    if one.least > SHORTER * other.most:
+        return None
+    here, there = one.beside(other)
+    mine, its, limit = one.seen[here], other.seen[there], one.limit[here]
+    both = (mine > 0) & (its > 0)
+    cut = both & (one.most <= SHORTER * its)
+    short = both & (limit > 0) & (its == limit) & (mine <= SHORTER * its)
+    all_queries, queries = int(both.sum()), int((cut | short).sum())
+    if queries < max(SEVERAL, OFTEN * all_queries):
+        return None
+    facts = {"deepest": one.deepest, "other_deepest": other.deepest, "shorter": queries, "queries": all_queries}
+    cutoff = Scope.of(one.measure).cutoff
+    looks = f"{one.measure} looks at {'more' if cutoff is None else f'the first {cutoff:,}'}"
+    if cut.any():
+        longest = f"at most {count(one.most, 'document')} for a query"
+        sentence = f"{one.run} returns {longest}, {other.run} up to {other.deepest:,}; {looks}"
+        return Found(f"at most {one.most:,}", sentence, facts, other.deepest)
+    brief = f"on {queries:,} of {all_queries:,} queries"
+    return Found(brief, f"{one.run} returns fewer documents than {other.run} {brief}; {looks}", facts, queries)
+
+
+def rising_scores(one: Side, other: Side) -> Found | None:
+    """Scores of one may be distances."""
+    if not one.evidence.rising:
+        return None
+    return Found("", f"{one.run}: {RISING}", {"rising": True})
+
+
+def ties(one: Side, other: Side) -> Found | None:
+    """The order of equal scores moves a mean by more than chance hides."""
+    if one.ties is None or not one.ties.matters:
+        return None
+    low, high = sorted(one.ties)
+    here, there = one.beside(other)
+    apart = one.values[here] - other.values[there]
+    error = float(apart.std(ddof=1)) / sqrt(len(apart)) if len(apart) > 1 else 0.0
+    if high - low < FELT * error:
+        return None
+    reverses = low < other.mean if one.mean > other.mean else high > other.mean
+    tied = one.evaluation.counts.tied
+    sentence = (
+        f"{one.run} has equal scores ({percent(tied)} of its judged documents): another order puts {one.measure} "
+        f"between {low:.4f} and {high:.4f}{f', enough to reverse its difference from {other.run}' if reverses else ''}"
+    )
+    facts = {"low": low, "high": high, "tied": tied, "could_reverse": reverses}
+    return Found(f"{low:.4f} to {high:.4f}", sentence, facts, float(reverses))
+
+
+def not_known(one: Side, other: Side) -> Found | None:
+    """One was saved without what the other kinds need."""
+    if one.evidence.lacking is not None and one.evidence.rising is not None:
+        return None
+    return Found("", f"{one.run} was saved without its ties and missing queries, so these are not checked", {})
+
+
+class Kind(NamedTuple):
+    """What is looked for in each pair of runs.
+
+    found: what is wrong with the first run beside the second; None if nothing is
+    several: the beginning of a sentence about several runs, after their number
+    of_measure: whether it depends on the measure
+    """
+
+    found: Callable[[Side, Side], Found | None]
+    several: str
+    of_measure: bool = False
+
+
+KINDS = {
+    "missing-queries": Kind(missing_queries, "lack queries that others have"),
+    "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),
+    "rising-scores": Kind(rising_scores, "have scores that rise from one document to the next; are they distances?"),
+    "ties": Kind(ties, "have equal scores whose order decides {measure}", of_measure=True),
+    "not-known": Kind(not_known, "were saved without their ties and missing queries, so these are not checked"),
+}
+
+
+def few_differ(values: Paired, measures: Sequence[Measure], pairs: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
+    """Few queries differ in any pair, so that the mean rests on them; none is a finding of its own."""
+    found = {}
+    for measure in measures:
+        differing = int((values.contrast(measure, pairs).values != 0).any(axis=1).sum())
+        if 0 < differing < ENOUGH and not values.proxies:
+            found[measure.name] = differing
+    if not found:
+        return ()
+    (name, differing), all_queries = next(iter(found.items())), len(values.query_ids)
+    few = f"{all_queries:,} queries"
+    if differing < all_queries:
+        few = f"{differing} of {few} {'differs' if differing == 1 else 'differ'} by {name}"
+    sentence = f"only {few}: of so few, interval and p-value are rough"
+    facts = {"differing": differing, "queries": all_queries}
+    return (Doubt(FEW, values.runs[-1], values.runs[:-1], tuple(found), f"{differing}", sentence, facts),)
+
+
+def doubts_about(
+    evaluations: Sequence[Evaluation], measures: Sequence[Measure], pairs: Iterable[tuple[int, int]]
+) -> tuple[Doubt, ...]:
+    """What makes the compared pairs unequal: for each kind and run one doubt, told by the first measure that has it."""
+    both_ways = [pair for one, other in pairs for pair in ((one, other), (other, one))]
+    doubts: list[Doubt] = []
+    for name, kind in KINDS.items():
+        found: dict[str, list[tuple[Found, str, str]]] = {}
+        for measure in measures if kind.of_measure else measures[:1]:
+            sides = [Side(evaluation, measure) for evaluation in evaluations]
+            for one, other in both_ways:
+                if (its := kind.found(sides[one], sides[other])) is not None:
+                    found.setdefault(sides[one].run, []).append((its, sides[other].run, measure.name))
+        for run, every in found.items():
+            others = tuple(dict.fromkeys(other for _, other, _ in every))
+            concerned = tuple(dict.fromkeys(measure for *_, measure in every))
+            told = max((its for its, _, measure in every if measure == concerned[0]), key=lambda its: its.size)
+            all_measures = concerned if kind.of_measure else tuple(measure.name for measure in measures)
+            doubts.append(Doubt(name, run, others, all_measures, told.brief, told.sentence, told.facts))
+    return tuple(doubts)
+
+
+def doubt_texts(doubts: Sequence[Doubt], runs: int) -> list[str]:
+    """A sentence for each kind of doubt, without a full stop; it counts and lists the runs where they are several."""
+    texts = []
+    for name, kind in KINDS.items():
+        about = [doubt for doubt in doubts if doubt.kind == name]
+        if len(about) == 1:
+            texts.append(about[0].sentence)
+        elif about:
+            names = [f"{doubt.run} ({doubt.brief})" if doubt.brief else doubt.run for doubt in about]
+            what = kind.several.format(measure=about[0].measures[0])
+            texts.append(f"{len(about):,} of {runs:,} runs {what}: {listed(names)}")
+    return texts + [doubt.sentence for doubt in doubts if doubt.kind == FEW]

@@ -1,0 +1,690 @@
+"""Every kind of sentence that is printed about numbers, what it promises, and the tests that hold it to that.
+
+docs/claims.md is made from this list. A sentence is as the program prints it, with {marks} in place of what changes; it
+must occur in `tests/printed.py`, and every sentence in the source that could be a claim must occur here.
+"""
+
+import re
+from typing import NamedTuple
+
+from tests.printed import printed
+
+MARKS = {
+    "n": r"\d+(?:,\d{3})*",
+    "x": r"\d+(?:\.\d+)?",
+    "d": r"[-+−]\d+\.\d+",
+    "p": r"[=<] \d\.\d+",
+    "s": r"(?:more than )?\d+(?:\.\d+)?%",
+    "run": r"[\w-]+",
+    "measure": r"[\w@]+",
+    "words": r"[^.:(]+(?= |\.)",
+}
+
+
+class Claim(NamedTuple):
+    """One row: sentences of one kind, what they promise and where that ends, and the tests that could fail."""
+
+    group: str
+    sentences: tuple[str, ...]
+    promise: str
+    tests: tuple[str, ...]
+
+
+EVALUATE, TWO, MANY, GATE = "One run", "Two runs", "Many runs", "Gates"
+UNJUDGED, SEGMENTS, DOUBTS = "Unjudged documents", "Segments", "Runs that are not alike"
+REUSE, CORRECTED, DECIDING, AGREEMENT = "Judgments", "Corrected values", "Judging until decided", "Agreement"
+
+# Where each group is printed.
+GROUPS = {
+    EVALUATE: "By `evaluate` and `check`, and in the report.",
+    TWO: "By `compare`, `gate`, `test` and `demo`, in the report, and as `Difference.sentence`.",
+    MANY: "By `compare` of three runs or more, and in the report.",
+    GATE: "By `gate` and `test`.",
+    UNJUDGED: "By `compare`, `evaluate --bounds` and the report.",
+    SEGMENTS: "By `compare --by`, and in the report.",
+    DOUBTS: "Before the verdict, by `compare`, `gate`, `test` and the report.",
+    REUSE: "By `stability`, and with `--leave-out`.",
+    CORRECTED: "By `evaluate`, `compare` and `gate` with `--correct-with`.",
+    DECIDING: "By `judge --decide`, and on the judging page.",
+    AGREEMENT: "By `agreement`.",
+}
+
+COMPARISON, EVALUATION, JUDGING = "tests/comparison/test_", "tests/evaluation/test_", "tests/judging/"
+
+CLAIMS = [
+    Claim(
+        EVALUATE,
+        ("{n} judged but not in the run (counts 0); {n} without a relevant document (counts 0)",),
+        "Every judged query counts, and one that the run lacks counts 0.",
+        (
+            f"{EVALUATION}evaluation.py::test_counts_and_policy",
+            f"{EVALUATION}facts.py::test_facts_match_a_naive_recount",
+        ),
+    ),
+    Claim(
+        EVALUATE,
+        ("none of {n} relevant among {n} retrieved; {n} of {n} retrieved unjudged",),
+        "The reason why a query is poor consists of counts of its own documents.",
+        (f"{EVALUATION}facts.py::test_facts_match_a_naive_recount",),
+    ),
+    Claim(
+        EVALUATE,
+        (
+            "ties matter: {measure} {x}, between {x} (worst order of ties) and {x} (best)",
+            "ties matter to {n} of {n} runs; -v shows how much",
+        ),
+        "Every other order of equal scores gives a mean within this range, and its ends can occur.",
+        (
+            f"{EVALUATION}tie_ranges.py::test_every_other_order_gives_a_value_between_the_worst_and_the_best",
+            f"{EVALUATION}tie_ranges.py::test_the_range_goes_from_the_worst_to_the_best_order",
+        ),
+    ),
+    Claim(
+        EVALUATE,
+        ("Each run's bar is the 95% interval of its own mean; runs are compared query by query",),
+        "About 95% of such intervals hold the mean over all queries of that kind, with weights and groups, too; of few "
+        "queries and skewed values fewer, see [below](#mean). That two of them overlap says nothing about their "
+        "difference.",
+        (
+            f"{EVALUATION}estimating.py::test_plain_by_hand",
+            f"{EVALUATION}estimating.py::test_intervals_of_one_mean_hold_less_often_where_queries_are_few",
+            f"{EVALUATION}estimating.py::test_intervals_of_weighted_means_hold_on_skewed_values",
+            f"{EVALUATION}estimating.py::test_intervals_over_groups_hold_where_queries_of_a_group_are_alike",
+        ),
+    ),
+    Claim(
+        EVALUATE,
+        (
+            "there are only {n} queries. Values usually vary more from query to query than from system to system, so "
+            "only large differences between systems can be detected",
+            "{n} of {n} queries has no relevant document and scores 0 for every system",
+        ),
+        "Advice by rules of thumb from facts of the judgments; each rule speaks only where it applies.",
+        (
+            f"{EVALUATION}advice.py::test_a_caution_about_the_data",
+            f"{EVALUATION}advice.py::test_the_facts",
+        ),
+    ),
+    Claim(
+        TWO,
+        (
+            "Worse: {run} vs {run}, {measure} {d} (95% interval {d} to {d}), p {p}",
+            "Too close to call: {run} vs {run}, {measure} {d} (95% interval {d} to {d}), p {p}",
+            "▲ ▼ significantly better, worse: p is at most 0.05. The 95% interval excludes 0 exactly when p is at most "
+            "0.05",
+            "▲ ▼ significantly better, worse; without a sign the difference is too close to call",
+        ),
+        "Verdict, interval and p-value never contradict each other, and are the same everywhere. Of equal runs 5% are "
+        "called better or worse; the interval misses the true difference in about 5% of samples.",
+        (
+            f"{COMPARISON}one_verdict.py::test_the_same_sentence_everywhere",
+            f"{COMPARISON}one_verdict.py::test_interval_and_p_value_never_contradict_each_other",
+            f"{COMPARISON}significance.py::test_t_is_scipys",
+            f"{COMPARISON}significance.py::test_the_level_holds",
+            f"{COMPARISON}simultaneous.py::test_intervals_of_two_runs_are_rough_where_few_queries_differ",
+        ),
+    ),
+    Claim(
+        TWO,
+        ("No difference: {run} vs {run}, {measure} is the same on all {n} queries (95% interval {d} to {d})",),
+        "The runs are equal on these queries, not on all: the interval has room for the queries that may differ.",
+        (f"{COMPARISON}claims.py::test_equal_values_leave_room_for_other_queries",),
+    ),
+    Claim(
+        TWO,
+        (
+            "Better: {run} vs {run}, {measure} {d} on each of {n} queries, p {p}",
+            "p is that of the randomisation test where all queries differ by the same amount",
+            "every pair differs by the same amount on all queries, so the variation cannot be estimated",
+        ),
+        "Equal differences have no spread to make an interval of, so there is none; p counts signs, and is never 0.",
+        (
+            f"{COMPARISON}claims.py::test_a_constant_difference_has_no_interval_but_has_a_verdict",
+            f"{COMPARISON}significance.py::test_equal_differences_do_not_have_p_0",
+        ),
+    ),
+    Claim(
+        TWO,
+        (
+            "Better: {run} vs {run}, {measure} {d} (median of the queries that differ) (95% interval {d} to {d}), p "
+            "{p}; the mean moves the other way ({d})",
+            "Like the test, it is for the median of the queries that differ",
+        ),
+        "Tests of ranks and signs are about most queries, not about the mean; where the two disagree, it is said.",
+        (
+            f"{COMPARISON}one_verdict.py::test_a_good_change_passes_a_gate_that_counts_queries",
+            f"{COMPARISON}significance.py::test_rank_tests_follow_most_queries_rather_than_the_mean",
+        ),
+    ),
+    Claim(
+        TWO,
+        (
+            "{n} queries can detect {x} (80% power); {x} takes about {n}",
+            "{measure}: a true difference of {x} is detected 80% of the time (paired t-test). A difference of {x} "
+            "takes {n}",
+            "With {n} queries, a true difference of {x} is detected 80% of the time; detecting {x} takes about {n} "
+            "queries",
+            "What {n} queries can detect, if differences vary as they do here",
+            "With {n} queries, a true difference of {x} would be detected 80% of the time, if differences vary as "
+            "they do here; detecting smaller ones takes more queries",
+            "the runs do not differ, so the variation of their differences cannot be estimated",
+        ),
+        "So large a true difference is significant in about 80% of samples, by this test and correction, if queries "
+        "vary as they do here. It says nothing about the difference that was found.",
+        (
+            f"{COMPARISON}detecting.py::test_the_detectable_difference_is_detected_as_often_as_claimed",
+            f"{COMPARISON}power.py::test_the_detectable_difference_is_detected_as_often_as_claimed",
+            f"{COMPARISON}power.py::test_the_queries_needed_are_just_enough",
+        ),
+    ),
+    Claim(
+        TWO,
+        ("not worse by {x}: not shown (one-sided p {p}); equivalent within {x}: not shown (one-sided p {p})",),
+        "Shown means that a test rejects a loss of the margin or more, never only that no difference was found.",
+        (f"{COMPARISON}one_verdict.py::test_non_inferiority_must_be_shown_within_the_margin",),
+    ),
+    Claim(
+        TWO,
+        ("queries: {n} better, {n} the same, {n} worse; judged of what {measure} reads: {s} and {s}",),
+        "Counts of queries, and the share judged of the returned documents down to where the measure looks.",
+        (
+            f"{COMPARISON}segments.py::test_values_are_those_of_a_plain_loop",
+            f"{COMPARISON}doubts.py::test_the_judged_share_is_of_the_returned_documents_that_the_measure_reads",
+        ),
+    ),
+    Claim(
+        TWO,
+        (
+            "{n} of {n} queries finds nothing relevant with {run} and none with {run}",
+            "The first relevant result comes earlier on {n} queries and later on {n} with {run}",
+            "{s} of the results of {run} and {s} of the results of {run} are unjudged and count as not relevant",
+        ),
+        "Counts that can be made again by hand.",
+        (
+            "tests/report/test_card.py::test_sentences_of_two_runs",
+            "tests/report/test_card.py::test_sentences_of_one_run",
+        ),
+    ),
+    Claim(
+        MANY,
+        (
+            "Worse: {run} vs {run}, {measure} {d} (95% simultaneous interval {d} to {d}), p {p} corrected for {n} "
+            "comparisons",
+            "p is corrected for the family. The 95% intervals hold for all comparisons of a family at once; each "
+            "excludes 0 exactly when p is at most 0.05",
+            "bootstrapped max-t ({n} draws of the queries, seed 0) over a family of {n} pairs",
+        ),
+        "In about 95% of samples or more, all true differences lie within their intervals, of all pairs or of all runs "
+        "against a baseline; also by weighted and by corrected means. The measured shares are [below](#simultaneous).",
+        (
+            f"{COMPARISON}simultaneous.py::test_intervals_of_all_pairs_hold_at_once_on_skewed_values",
+            f"{COMPARISON}simultaneous.py::test_comparisons_with_a_baseline_hold_at_once",
+            f"{COMPARISON}simultaneous.py::test_other_means_hold_at_once",
+            f"{COMPARISON}simultaneous.py::test_a_pair_without_spread_has_the_width_of_its_family",
+        ),
+    ),
+    Claim(
+        MANY,
+        (
+            "The intervals hold for all pairs at once, and so do the ranks: all true ranks lie within them with 95% "
+            "confidence",
+            "{run} leads on {measure}; {n} of the other {n} runs is not significantly worse",
+            "{run} and {run} lead on {measure}; the other run is significantly worse",
+            "{run} leads on {measure}; none of the other {n} runs is significantly worse",
+            "{run} leads on {measure}; both other runs are significantly worse",
+            "Ranks: all true ranks lie within these at once with 95% confidence",
+            "≈ best: not significantly worse than the best run",
+            "runs that share a letter are not significantly different at alpha 0.05",
+        ),
+        "Ranks, letters and verdicts on the leader follow from the same intervals, so all are right at once in about "
+        "95% of samples, whichever run happens to lead.",
+        (
+            f"{COMPARISON}standing.py::test_all_true_ranks_lie_within_their_intervals_at_once",
+            f"{COMPARISON}compare.py::test_runs_share_a_group_exactly_if_they_do_not_differ_significantly",
+            f"{COMPARISON}claims.py::test_the_first_sentence_names_the_best_runs",
+        ),
+    ),
+    Claim(
+        MANY,
+        (
+            "{measure} vs {run}: {n} of {n} runs significantly better, {n} worse, {n} too close to call",
+            "▲ ▼ significantly better, worse than {run} at alpha 0.05",
+        ),
+        "Only comparisons with the baseline are corrected for, and their intervals hold at once.",
+        (f"{COMPARISON}simultaneous.py::test_comparisons_with_a_baseline_hold_at_once",),
+    ),
+    Claim(
+        MANY,
+        (
+            "p is not corrected. Each 95% interval is for one comparison alone, and excludes 0 exactly when p is at "
+            "most 0.05",
+            "p is corrected for the family. Each interval excludes 0 exactly when p is at most 0.05, and has no level "
+            "of its own",
+            "Paired t-test, two-sided; no correction for {n} pairs",
+            "Ranks: below the runs that are significantly better, above those that are significantly worse",
+        ),
+        "Without a correction, and by Holm's or Benjamini and Hochberg's, intervals do not hold together, so no "
+        "confidence is given. Corrected p-values are those of statsmodels.",
+        (
+            f"{COMPARISON}claims.py::test_rank_intervals_have_a_level_only_if_they_hold_simultaneously",
+            f"{COMPARISON}statsmodels.py::test_corrections",
+        ),
+    ),
+    Claim(
+        MANY,
+        ("The 95% intervals hold for all comparisons of a family at once, if the test holds for values like these",),
+        "By Bonferroni's correction, and by Tukey's test. On skewed values and few queries the t-test does not: see "
+        "[below](#simultaneous).",
+        (f"{COMPARISON}one_verdict.py::test_simultaneous_intervals_cover_all_true_differences_at_once",),
+    ),
+    Claim(
+        MANY,
+        ("assumes that all runs vary equally",),
+        "Tukey's test holds its level only then, and says so wherever it is used.",
+        (
+            f"{COMPARISON}tukey.py::test_the_level_holds_over_all_pairs",
+            f"{COMPARISON}tukey.py::test_the_assumption_is_named_wherever_the_test_is_offered",
+        ),
+    ),
+    Claim(
+        MANY,
+        (
+            "a true difference of {x} is detected 80% of the time (paired t-test, bootstrapped max-t over {n} "
+            "comparisons)",
+            "a true difference of {x} is detected at least 80% of the time (paired t-test, Holm over {n} comparisons)",
+        ),
+        "By the correction that was used. Of more than 45 comparisons by Holm or Benjamini and Hochberg it is that of "
+        "Bonferroni, and so a bound.",
+        (
+            f"{COMPARISON}detecting.py::test_the_detectable_difference_is_detected_as_often_as_claimed",
+            f"{COMPARISON}detecting.py::test_the_step_at_which_a_comparison_is_decided",
+            f"{COMPARISON}detecting.py::test_large_families_in_steps_get_a_bound",
+        ),
+    ),
+    Claim(
+        MANY,
+        (
+            "Pairs of runs that differ significantly (discriminative power) {measure}: {n} of {n}",
+            "How much they agree (Kendall's tau over runs, over queries)",
+        ),
+        "A count of pairs; correlations are those of scipy. Neither is a claim about other queries.",
+        (
+            f"{COMPARISON}tau.py::test_tau_equals_that_of_scipy",
+            f"{COMPARISON}compare.py::test_agreement_is_1_for_measures_that_order_runs_and_queries_alike",
+        ),
+    ),
+    Claim(
+        GATE,
+        (
+            "{measure} fell from {x} to {x}: by more than the tolerance of {x}, and significantly more than 0 "
+            "(one-sided p {p})",
+            "{measure} fell from {x} to {x}: by more than the tolerance of {x}, but not significantly more than 0 "
+            "(one-sided p {p})",
+            "{measure} fell from {x} to {x}: significantly more than the tolerance of {x} (one-sided p {p})",
+            "{n} queries; one-sided paired t-test at alpha 0.05, for drops shared by {n} gates ({x} each)",
+        ),
+        "An equally good candidate is stopped in about 5% of cases; with --gates 30, any of thirty is in about 5%.",
+        (
+            f"{COMPARISON}gate.py::test_an_equally_good_candidate_is_stopped_with_probability_alpha",
+            f"{COMPARISON}gate.py::test_how_often_a_month_of_gates_stops_a_harmless_change",
+            f"{COMPARISON}gate.py::test_what_a_drop_is_tested_against",
+            f"{COMPARISON}gate.py::test_p_values_are_one_sided",
+        ),
+    ),
+    Claim(
+        GATE,
+        (
+            "A true drop of {x} would be stopped 80% of the time; one of {x}, {s}",
+            "A true rise of {x} would be stopped 80% of the time by a t-test",
+            "All queries changed by the same amount, so their variation cannot be estimated",
+        ),
+        "By the test, the tolerance and the correction of this gate, if queries vary as they do here. Of tests about "
+        "medians it is the power of a t-test.",
+        (
+            f"{COMPARISON}detecting.py::test_the_detectable_drop_is_stopped_as_often_as_claimed",
+            f"{COMPARISON}gate.py::test_the_detectable_drop_depends_on_the_correction",
+            f"{COMPARISON}claims.py::test_a_gate_explains_why_variation_cannot_be_estimated",
+        ),
+    ),
+    Claim(
+        GATE,
+        (
+            "p of a drop corrected over {n} measures (Holm); p of non-inferiority needs no correction, since every "
+            "measure must show it",
+            "p not corrected over {n} measures",
+            "{measure} is not shown to be non-inferior by a margin of {x} (one-sided p {p})",
+            "{measure} is the same on every query: non-inferiority needs no proof",
+        ),
+        "Names the p-values that are corrected, and those that are not. No measure counts as good enough because "
+        "nothing was found; only a candidate that changes no query needs no proof, and other queries are left open.",
+        (
+            f"{COMPARISON}gate.py::test_which_p_values_are_corrected",
+            f"{COMPARISON}gate.py::test_several_measures_are_corrected_for",
+            f"{JUDGING}test_correcting.py::test_a_run_that_fails_where_people_did_not_look_is_not_shown_to_be_as_good",
+            f"{COMPARISON}one_verdict.py::test_non_inferiority_must_be_shown_within_the_margin",
+        ),
+    ),
+    Claim(
+        GATE,
+        (
+            "{measure} got worse for {n} queries; at most {n} may",
+            "no measure is significantly better",
+            "significantly better: {measure}",
+            "{measure} is {x} and must be at least {x}",
+        ),
+        "Counts and values as they are, compared with the limits given; only improvement is tested.",
+        (f"{COMPARISON}gate.py::test_minimum_improvement_and_worse_queries",),
+    ),
+    Claim(
+        UNJUDGED,
+        (
+            "Lowest and highest value, whatever the unjudged documents that a run retrieved turn out to be (grades 0, "
+            "1, 2); unjudged documents that it did not retrieve count as not relevant",
+        ),
+        "No grades of these documents lead beyond the ends, and some lead to each end.",
+        (
+            "tests/measures/test_bounds.py::test_bounds_match_all_completions",
+            "tests/measures/test_bounds.py::test_bounds_hold_if_there_are_too_many_completions",
+        ),
+    ),
+    Claim(
+        UNJUDGED,
+        (
+            "Unjudged documents the runs returned could reverse this ({d} to {d})",
+            "Better: {run} vs {run}, {measure} {d} (95% interval {d} to {d}), p {p}; unjudged documents could reverse "
+            "this",
+            "Unjudged documents the runs returned could reverse {n} of the {n} significant differences",
+            "Unjudged documents the runs returned could reverse both significant differences",
+            "Unjudged documents the runs returned could still reverse the difference (it could be {d} to {d})",
+        ),
+        "There are grades, the same for both runs, that make the difference so low and so high; every reported "
+        "reversal is possible.",
+        (
+            f"{COMPARISON}unjudged_completions.py::test_the_bounds_are_those_of_all_completions",
+            f"{COMPARISON}unjudged_completions.py::test_every_reported_reversal_is_possible",
+        ),
+    ),
+    Claim(
+        UNJUDGED,
+        (
+            "could reverse this ({d} to {d} at the widest)",
+            "~ the true bounds may be narrower",
+        ),
+        "No grades lead beyond these ends, but perhaps none lead to them.",
+        (
+            f"{COMPARISON}unjudged_completions.py::test_no_completion_leads_beyond_the_bounds",
+            f"{COMPARISON}unjudged_completions.py::test_the_bounds_hold_without_a_search_budget",
+        ),
+    ),
+    Claim(
+        UNJUDGED,
+        ("Unjudged documents the runs returned cannot reverse the difference, whatever they turn out to be",),
+        "It is about the returned documents alone: relevant ones that neither run found may reverse it, which --unseen "
+        "allows for.",
+        (
+            "tests/report/test_card.py::test_sentences_of_two_runs",
+            f"{COMPARISON}unjudged.py::test_unseen_documents_could_reverse_what_all_judged_ones_cannot",
+        ),
+    ),
+    Claim(
+        UNJUDGED,
+        (
+            "Unjudged documents the runs returned, and {n} for each query that they did not, could reverse this ({d} "
+            "to {d})",
+        ),
+        "So many more documents for each query may have any grade, too.",
+        (
+            f"{COMPARISON}unjudged_completions.py::test_unseen_documents_may_have_any_grade_too",
+            f"{COMPARISON}unjudged.py::test_sentences_say_which_documents_they_mean",
+        ),
+    ),
+    Claim(
+        UNJUDGED,
+        (
+            "Whether unjudged documents could reverse this difference was not checked",
+            "For this difference it is not known whether unjudged documents could reverse it",
+            "{measure} estimates unjudged documents from those that were drawn and judged",
+        ),
+        "Where there are no bounds, that is said, with its reason. Estimates from a sample are unbiased for sums, and "
+        "nearly so for ratios.",
+        (
+            f"{COMPARISON}doubts.py::test_a_check_that_was_switched_off_is_not_called_unknown",
+            f"{COMPARISON}unjudged.py::test_could_reverse_is_unknown_without_bounds",
+            f"{COMPARISON}estimated.py::test_measures_estimated_from_strata_are_not_reported_as_reversible",
+            "tests/measures/test_sampled.py::test_sums_are_unbiased_over_all_samples_and_ratios_are_not",
+        ),
+    ),
+    Claim(
+        SEGMENTS,
+        (
+            "{run} vs {run}, {measure} in {run} ({n} queries): {d} (95% interval {d} to {d}), p {p}",
+            "Intervals and p-values are corrected for all segments and pairs of runs",
+            "the difference to {run}, with its 95% interval, corrected for all segments and pairs of runs. ▲ ▼ "
+            "significantly better, worse",
+        ),
+        "In about 95% of samples all true differences lie within their intervals, of all segments and pairs.",
+        (
+            f"{COMPARISON}segments.py::test_intervals_and_interaction_hold_on_skewed_values_of_unequal_spread",
+            f"{COMPARISON}segments.py::test_the_interval_excludes_0_exactly_where_p_is_at_most_alpha",
+            f"{COMPARISON}segments.py::test_intervals_and_interaction_are_those_of_a_plain_loop",
+        ),
+    ),
+    Claim(
+        SEGMENTS,
+        (
+            "the effect differs between segments (p {p})",
+            "no sign that the effect differs between segments (p {p})",
+            "No sign that the effect differs between segments for the other {n} pairs",
+            "Compared with {run}, the effect differs between segments: {run} (p {p})",
+        ),
+        "An effect that is the same in all segments seems to differ in about 5% of samples at most, also where "
+        "segments vary unequally. No sign is no proof that the effect is the same.",
+        (
+            f"{COMPARISON}segments.py::test_intervals_and_interaction_hold_on_skewed_values_of_unequal_spread",
+            f"{COMPARISON}segments.py::test_the_effect_is_seen_to_differ_where_it_does",
+        ),
+    ),
+    Claim(
+        SEGMENTS,
+        (
+            "{run} vs {run}, {measure} in {run} ({n} queries): {d}, too few queries",
+            "No interval where queries are too few: a claim about a segment takes {n}, {n} of which differ",
+            "One with fewer than {n} has no colour and no interval",
+            "A claim about a segment takes {n} queries, and {n} on which the two runs differ. With fewer, there is no "
+            "interval",
+            "fewer than two segments have enough queries to tell whether the effect differs",
+        ),
+        "Nothing is claimed about a segment of fewer queries.",
+        (
+            f"{COMPARISON}segments.py::test_a_segment_of_few_queries_has_values_but_no_claim",
+            f"{COMPARISON}segments.py::test_a_claim_needs_queries_on_which_the_runs_differ",
+        ),
+    ),
+    Claim(
+        DOUBTS,
+        ("warning: only {n} of {n} queries differ by {measure}: of so few, interval and p-value are rough",),
+        "Told where fewer than 10 queries differ, of any pair. See [below](#few).",
+        (
+            f"{COMPARISON}doubts.py::test_few_queries_that_differ_are_told",
+            f"{COMPARISON}simultaneous.py::test_intervals_of_two_runs_are_rough_where_few_queries_differ",
+        ),
+    ),
+    Claim(
+        DOUBTS,
+        (
+            "warning: {run} lacks {n} of {n} queries, which count 0",
+            "warning: {run} returns at most {n} documents for a query, {run} up to {n}; {measure} looks at more",
+            "warning: {run}: the scores rise from one document to the next, but the highest ranks first; negate them "
+            "if they are distances",
+        ),
+        "Facts about the files that make the verdict one about them, not about the systems. That there is no warning "
+        "does not mean that all else is equal.",
+        (
+            f"{COMPARISON}doubts.py::test_a_run_that_is_unlike_the_other_is_told_by_compare_and_gate",
+            f"{COMPARISON}doubts.py::test_every_output_says_it_before_the_verdict",
+            f"{COMPARISON}doubts.py::test_equal_runs_raise_no_doubt",
+        ),
+    ),
+    Claim(
+        DOUBTS,
+        (
+            "warning: {run} has equal scores ({s} of its judged documents): another order puts {measure} between {x} "
+            "and {x}, enough to reverse its difference from {run}",
+        ),
+        "The range is that of all orders of equal scores, and is told where it is a quarter of the standard error or "
+        "more.",
+        (
+            f"{COMPARISON}doubts.py::test_ties_tell_whether_they_could_reverse_the_difference",
+            f"{COMPARISON}doubts.py::test_ties_that_decide_nothing_are_not_told",
+            f"{EVALUATION}tie_ranges.py::test_every_other_order_gives_a_value_between_the_worst_and_the_best",
+        ),
+    ),
+    Claim(
+        REUSE,
+        (
+            "Each share is removed at random {n} times (seed 0), from the relevant and from the nonrelevant documents "
+            "of every query",
+            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
+            "averaged over the repeats, and the lowest of them. At 1 the order is the same",
+        ),
+        "The values are those of evaluating with the judgments left. They promise nothing about documents that were "
+        "never judged.",
+        (
+            f"{COMPARISON}stability.py::test_dropping_rows_equals_evaluating_without_the_judgments",
+            f"{COMPARISON}stability.py::test_each_query_loses_the_share_of_its_relevant_and_of_its_nonrelevant_documents",
+            "tests/test_sentences.py::test_stability_promises_nothing",
+        ),
+    ),
+    Claim(
+        REUSE,
+        (
+            "{measure} infers what was pooled from what was judged: here, documents whose judgment is removed stay in "
+            "the pool",
+        ),
+        "Such measures stay about the same where judgments are removed, and others fall.",
+        (
+            f"{COMPARISON}stability.py::test_removed_judgments_stay_in_the_pool_of_measures_that_infer",
+            f"{COMPARISON}stability.py::test_inferred_ap_stays_where_ap_falls",
+        ),
+    ),
+    Claim(
+        REUSE,
+        (
+            "without: the value and the rank if the documents that only it has were unjudged. A new run of the same "
+            "kind may change as much",
+        ),
+        "The values are those of judgments made again without that run. A new run of another kind may change more.",
+        (f"{COMPARISON}reusability.py::test_rebuilding_the_judgments_and_evaluating_again_gives_the_same",),
+    ),
+    Claim(
+        CORRECTED,
+        (
+            "± 95% intervals for the mean over all queries, of which these are a sample; they rest on the random "
+            "sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an "
+            "interval; they judged {n}",
+            "{run} vs {run}, {measure} {d} (corrected mean) (95% interval {d} to {d}), p {p}",
+            "{run} corrected by people on {n} of {n} queries, drawn at random (seed {n}). t-test of the corrected "
+            "difference, two-sided",
+            "{measure} stayed the same (corrected): not worse",
+        ),
+        "About 95% of intervals hold, for any model, from random to perfect; a useless one costs little. Worth is the "
+        "smallest number of queries with as short an interval.",
+        (
+            f"{COMPARISON}correcting.py::test_intervals_hold_for_any_judge_and_are_hardly_wider",
+            f"{COMPARISON}correcting.py::test_intervals_hold_if_the_model_is_a_curve_of_the_values_by_people",
+            f"{COMPARISON}correcting.py::test_a_useless_judge_costs_little_however_its_values_are_spread",
+            f"{COMPARISON}correcting.py::test_worth_is_the_smallest_number_of_queries_with_as_short_an_interval",
+            f"{JUDGING}test_correcting.py::test_values_match_the_formulas",
+        ),
+    ),
+    Claim(
+        CORRECTED,
+        ("{run} saved people about {n} to {n} more queries",),
+        "The difference between worth and the number of queries judged, for what is shown here.",
+        (f"{JUDGING}test_correcting.py::test_a_useless_model_saves_nothing_and_the_text_says_so",),
+    ),
+    Claim(
+        CORRECTED,
+        (
+            "With fewer than {n} sampled queries, intervals can be too narrow if {run} is far off on rare queries only",
+            "The other documents count as not relevant, for people as for {run}, and no interval allows for that: "
+            "pool these runs too, and judge what is new",
+            "A difference is weighted separately, so it is not exactly the difference of the means",
+        ),
+        "What no interval promises: a judge whose rare errors the sample has none of, and documents that nobody "
+        "judged.",
+        (
+            f"{COMPARISON}correcting.py::test_intervals_hold_for_a_judge_that_errs_rarely",
+            f"{JUDGING}test_correcting.py::test_a_difference_has_a_weight_of_its_own",
+            "tests/cli/test_corrected.py::test_compare_warns_about_a_run_that_was_not_pooled",
+        ),
+    ),
+    Claim(
+        DECIDING,
+        (
+            "{run} beside {run}: better; the other {n} documents are unlikely to change that ({s} sure, twice in a "
+            "row)",
+            "{run} beside {run}: worse; the other {n} documents are unlikely to change that ({s} sure, twice in a row)",
+            "{run} beside {run}: no significant difference, and the other {n} documents are unlikely to change that "
+            "({s} sure, twice in a row); more queries might",
+            "Each pair is tested by itself, without a correction for their number",
+        ),
+        "How sure it is comes from a model of the grades. How often the verdict is that of the paired t-test with all "
+        "first documents judged stands [below](#deciding).",
+        (
+            f"{JUDGING}decide/test_deciding.py::test_stopping_early_saves_judgments_and_keeps_the_verdict",
+            f"{JUDGING}decide/test_deciding.py::test_equally_good_runs_never_get_the_opposite_verdict",
+            f"{JUDGING}decide/test_deciding.py::test_a_final_verdict_needs_fifty_judgments_and_two_looks_ten_apart",
+            f"{JUDGING}decide/test_deciding.py::test_a_fully_judged_decision_equals_the_paired_t_test",
+        ),
+    ),
+    Claim(
+        DECIDING,
+        (
+            "{run} beside {run}: {words} is the most likely verdict so far ({s}); it is final once it is sure twice "
+            "in a row",
+            "{run} beside {run}: heading for not worth judging further: no significant difference is likely ({s}), "
+            "and more queries would help more than more judgments",
+            "about {n} more documents to decide; {s} of the uncertainty comes from unjudged documents",
+        ),
+        "An outlook, by a model of the grades: what it says about queries follows from the two parts of the "
+        "uncertainty, and the number of documents is rough, within a factor of two half of the time.",
+        (
+            f"{JUDGING}decide/test_deciding.py::test_a_pair_too_close_to_call_is_reported_early",
+            f"{JUDGING}decide/test_deciding.py::test_the_interval_covers_the_difference_over_many_queries",
+        ),
+    ),
+    Claim(
+        DECIDING,
+        ("{run} beside {run}: both rank the same documents in the same order; no judgment can tell them apart",),
+        "The rankings are equal as deep as the measure looks.",
+        (f"{JUDGING}decide/test_deciding.py::test_runs_that_are_the_same_are_not_worth_judging",),
+    ),
+    Claim(
+        AGREEMENT,
+        (
+            "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing "
+            "queries",
+            "No intervals: {words}",
+            "Up to {n} draws had no value and are left out of an interval",
+        ),
+        "Coefficients are those of published examples and naive loops. Intervals draw whole queries, so they allow for "
+        "documents of one query that are judged alike; with five queries they hold in nearly 90% of samples.",
+        (
+            f"{JUDGING}agree/test_agreement.py::test_every_statistic_is_that_of_the_naive_loop",
+            f"{JUDGING}agree/test_agreement.py::test_the_example_of_krippendorff",
+            f"{JUDGING}agree/test_agreement.py::test_intervals_draw_queries_and_pool_their_documents",
+            f"{JUDGING}agree/test_agreement.py::test_intervals_hold_for_other_queries",
+            f"{JUDGING}agree/test_agreement.py::test_perfect_agreement_has_no_interval",
+            f"{JUDGING}agree/test_agreement.py::test_draws_without_a_value_are_counted",
+        ),
+    ),
+]
+
+
+def example(sentence):
+    """How the program prints a sentence today; None if it does not."""
+    literal = re.split(r"\{(\w+)\}", sentence)
+    pattern = "".join(MARKS[part] if at % 2 else re.escape(part) for at, part in enumerate(literal))
+    found = re.search(pattern, printed())
+    return found and found.group()

@@ -1,0 +1,293 @@
+"""What is printed about small collections, one function for each kind of output, in which claims are looked up."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from cranfield import (
+    Decision,
+    Evaluation,
+    advise,
+    agreement,
+    compare,
+    corrected_judgments,
+    evaluate,
+    evaluate_runs,
+    gate,
+    open_store,
+    pool,
+    reusability,
+    stability,
+    write_report,
+)
+from cranfield.comparison.correlation import reliability
+from cranfield.evaluation.overview import overview
+from cranfield.judging.decide.looks import decision_summary
+from cranfield.judging.store.waiting import pooled_documents
+from cranfield.show.comparison_markup import comparison_markdown
+from cranfield.show.comparison_text import comparison_text
+from cranfield.show.evaluation_text import table
+from cranfield.show.gate_text import gate_text
+from cranfield.show.judging_text import agreement_text
+from cranfield.show.segments_text import segments_text
+from cranfield.show.stability_text import reusability_text, stability_text
+from cranfield.show.systems_text import demonstration_lines
+from cranfield.show.view import View
+from cranfield.systems.testing import demonstrate
+from tests.comparison.made import qrels_for, run_of_ranks
+from tests.report.page import Page
+
+OUTPUTS: list[Callable[[], Iterator[str]]] = []
+BUILTIN = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
+
+
+def output(function):
+    OUTPUTS.append(function)
+    return function
+
+
+@cache
+def printed():
+    """Everything, as one text without line breaks: a line for each output."""
+    return "\n".join(" ".join(text.split()) for function in OUTPUTS for text in function())
+
+
+def ranks(seed, queries, longest):
+    return np.random.default_rng(seed).integers(1, longest, queries).tolist()
+
+
+def ranked(ranks, depth=40):
+    """A run of equally long rankings, with the relevant document of each query at these ranks."""
+    others = [f"x{n}" for n in range(1, depth)]
+    return {str(q): [*others[: rank - 1], "r", *others[rank - 1 :]] for q, rank in enumerate(ranks)}
+
+
+def runs(queries=40):
+    """Four runs: the first two are alike, the third is worse, the last one far worse."""
+    alike, better, worse, worst = (ranks(seed, queries, to) for seed, to in ((1, 5), (2, 4), (3, 9), (4, 30)))
+    named = {"old": alike, "new": better, "third": worse, "fourth": worst}
+    return qrels_for(queries), {name: ranked(its) for name, its in named.items()}
+
+
+def compared(qrels, its, measures="RR", **options):
+    comparison = compare(qrels, its, measures, **options)
+    yield str(comparison)
+    yield comparison_text(comparison)
+    yield comparison_text(comparison, reliability(comparison), pairs=True)
+    yield comparison_markdown(comparison)
+
+
+def shown(evaluations, **options):
+    return table(View(overview(evaluations, **options)))
+
+
+@output
+def evaluations():
+    qrels, run = (
+        {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}, "3": {"a": 0}, "4": {"a": 1}},
+        {
+            "1": {"a": 1.0, "b": 1.0, "u": 0.5},
+            "2": {"v": 3.0, "b": 2.0},
+            "3": {"a": 1.0},
+        },
+    )
+    yield shown([evaluate(qrels, run, "RR nDCG@10", check_ids=False)], bounds=True, worst=3)
+    deep = {"1": {f"u{n}": float(-n) for n in range(60)}, "2": {"a": 1.0}}
+    yield shown([evaluate(qrels, deep, "AP Bpref", check_ids=False)], bounds=True)
+    yield str(advise(qrels, {"mine": run}))
+    both = evaluate_runs(qrels, {"one": run, "other": deep}, "RR", check_ids=False)
+    yield table(View(overview([*both.values()]), ranked_by="RR"), signatures=False)
+
+
+@output
+def two_runs():
+    yield "\n".join(demonstration_lines(demonstrate()))
+    qrels, its = runs()
+    pair = {name: its[name] for name in ("old", "third")}
+    yield from compared(qrels, pair, "RR P@1", margin=0.05)
+    yield from compared(qrels, {"old": its["old"], "new": its["new"]})
+    yield from compared(qrels, {"old": its["old"], "new": dict(its["old"])})
+    yield from compared(qrels_for(8), {"old": ranked([2] * 8), "new": ranked([1] * 8)})
+    signs = ranked([11] * 18 + [1] * 2), ranked([10] * 18 + [2] * 2)
+    yield from compared(qrels_for(20), dict(zip(("old", "new"), signs, strict=True)), test="sign")
+    yield from compared(qrels, pair, "RR P@1", family="all", correction="holm")
+
+
+@output
+def many_runs():
+    qrels, its = runs()
+    yield from compared(qrels, its, "RR P@1")
+    yield from compared(qrels, its, "RR", baseline="old")
+    for options in ({"correction": "none"}, {"correction": "holm"}, {"correction": "bonferroni"}, {"test": "tukey"}):
+        yield from compared(qrels, its, "RR", **options)
+    yield from compared(qrels, {"one": its["old"], "two": dict(its["old"]), "three": its["fourth"]})
+    yield from compared(qrels, {"one": its["new"], "two": its["third"], "three": its["fourth"]})
+    yield from compared(qrels, {f"run{at}": ranked(ranks(at, 40, 5)) for at in range(11)}, correction="holm")
+
+
+@output
+def unjudged():
+    yield from compared(*BUILTIN, "nDCG@10")
+    yield from compared(*BUILTIN, "nDCG@10", unseen=2)
+    yield from compared(*BUILTIN, "nDCG@10", bounds=False)
+    yield from compared(*BUILTIN, "AP")
+    qrels = {str(q): {"r": 1} for q in range(20)}
+    its = {"one": ranks(3, 20, 3), "two": ranks(3, 20, 12), "three": ranks(5, 20, 12)}
+    yield from compared(qrels, {name: ranked(at) for name, at in its.items()}, "nDCG@10")
+    its = {"one": [1, 2], "two": [5, 6], "three": [5, 6]}
+    yield from compared(qrels, {name: run_of_ranks(at * 10) for name, at in its.items()}, "nDCG@10")
+    its = {name: evaluate(qrels, run_of_ranks(at * 10), "RR") for name, at in (("old", [1, 2]), ("new", [2, 3]))}
+    with tempfile.TemporaryDirectory() as folder:
+        its["new"].save(Path(folder) / "saved.json")
+        its["new"] = Evaluation.load(Path(folder) / "saved.json")
+        yield from compared(None, its, "RR")
+    strata = [(str(q), "1", document, grade) for q in range(8) for document, grade in (("a", 1), ("b", 0), ("c", -1))]
+    answers = {"old": {str(q): ["c", "b", "a"] for q in range(8)}, "new": {str(q): [*"bca"] for q in range(8)}}
+    answers["new"]["0"] = [*"abc"]
+    yield from compared(strata, answers, "xinfAP")
+
+
+@output
+def gates():
+    qrels, its = runs()
+    for name, options in (
+        ("third", {"tolerance": 0.01, "non_inferiority": 0.05, "detect": 0.05, "gates": 20}),
+        ("third", {"tolerance": 0.01, "beyond_tolerance": True, "correction": "none"}),
+        ("new", {"max_worse_queries": 3, "require_improvement": True, "minimum": {"RR": 0.5}}),
+        ("old", {}),
+    ):
+        yield gate_text(gate(qrels, its["old"], its[name], "RR P@1", **options))
+    yield gate_text(gate(qrels, its["third"], its["old"], "RR", require_improvement=True))
+    yield gate_text(gate(qrels, its["old"], its["old"], "RR", non_inferiority=0.01))
+    top = [{query: run[:9] for query, run in its[name].items()} for name in ("old", "fourth")]
+    yield gate_text(gate(qrels, *top, "E", test="wilcoxon"))
+    yield gate_text(gate(qrels, ranked([1] * 40), ranked([2] * 40), "RR"))
+    yield gate_text(gate("builtin:qrels", "builtin:meaning", "builtin:keywords", "nDCG@10"))
+
+
+@output
+def segments():
+    qrels, its = runs(60)
+    its["new"] = ranked([1 + (rank > 1) if at < 20 else rank for at, rank in enumerate(ranks(7, 60, 9))])
+    named = {str(q): "short" if q < 20 else "long" if q < 56 else "odd" for q in range(58)}
+    for pair in (("old", "new"), ("old", "third")):
+        found = compare(qrels, {name: its[name] for name in pair}, "RR").by_segment(named)
+        yield str(found)
+        yield segments_text(found)
+    yield segments_text(compare(qrels, its, "RR").by_segment(named))
+    yield str(
+        compare(qrels, {name: its[name] for name in pair}, "RR").by_segment(dict.fromkeys(map(str, range(50)), "all"))
+    )
+
+
+@output
+def doubts():
+    qrels, its = runs()
+    whole = its["old"]
+    documents = {query: {document: -float(at) for at, document in enumerate(run)} for query, run in whole.items()}
+    yield from compared(qrels, {"whole": whole, "cut": {query: whole[query] for query in list(whole)[:15]}})
+    yield from compared(qrels, {"whole": its["fourth"], "short": {q: run[:2] for q, run in its["fourth"].items()}})
+    tied = {query: dict.fromkeys(run, 1.0) for query, run in documents.items()}
+    yield from compared(qrels, {"whole": whole, "tied": tied})
+    rising = {query: {d: float(at) for at, d in enumerate(run)} for query, run in its["fourth"].items()}
+    yield from compared(qrels, {"whole": its["third"], "distances": rising})
+    yield from compared(qrels, {"whole": whole, "changed": {**whole, "0": ["x1"], "1": ["x1", "x2", "r"]}})
+
+
+@output
+def thinned():
+    qrels, its = runs()
+    yield stability_text(stability(qrels, its, "AP infAP", repeats=2))
+    yield reusability_text(reusability(*BUILTIN, "nDCG@10"))
+
+
+@output
+def corrected():
+    chance, names = np.random.default_rng(0), [f"d{n}" for n in range(12)]
+    queries, people, model, its = {f"q{n:02}": f"question {n}" for n in range(40)}, {}, {}, {"bm25": {}, "dense": {}}
+    for query in queries:
+        quality = chance.normal(0, 1, len(names))
+        for grades, noise in ((people, 0.0), (model, 0.6)):
+            read = np.digitize(quality + chance.normal(0, noise, len(names)), [0.3, 1.0, 1.7])
+            grades[query] = dict(zip(names, read.tolist(), strict=True))
+        for run, skill in (("bm25", 0.4), ("dense", 1.5)):
+            order = np.argsort(-(skill * quality + chance.normal(0, 1, len(names))))
+            its[run][query] = [names[at] for at in order[:10]]
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.db", create=True) as store:
+        drawn = pool(store, queries, its, 10, sample=12, seed=7).drawn
+        with store._reading() as connection:
+            pooled = [*pooled_documents(connection)]
+        for name, kind, grades, only in (("gpt", "model", model, queries), ("ann", "person", people, drawn)):
+            known = {query: {} for query in only}
+            for query, document in pooled:
+                if query in known:
+                    known[query][document] = grades[query][document]
+            store.import_qrels(known, name, kind=kind)
+        judgments = corrected_judgments(store, model="gpt")
+        yield shown([*evaluate_runs(judgments, its, "nDCG@10").values()])
+        comparison = compare(judgments, its, "nDCG@10")
+        yield comparison_text(comparison)
+        yield gate_text(gate(judgments, its["bm25"], its["dense"], "nDCG@10"))
+        yield gate_text(gate(judgments, its["bm25"], its["bm25"], "nDCG@10"))
+        unseen = {query: [f"z{n}" for n in range(5)] + run[:5] for query, run in its["dense"].items()}
+        yield comparison_text(compare(judgments, {"bm25": its["bm25"], "unseen": unseen}, "nDCG@10"))
+        yield agreement_text(agreement(store, assessors=["gpt", "ann"], kinds=["person", "model"]))
+
+
+@output
+def deciding():
+    for seed, skills in ((3, (0.2, 3.0)), (3, (3.0, 0.2)), (1, (1.0, 1.0))):
+        chance = np.random.default_rng(seed)
+        quality = chance.normal(0, 1, (25, 40)) + chance.normal(0, 0.5, (25, 1))
+        grades, its = np.searchsorted([0.3, 1.0, 1.7], quality), {}
+        for name, skill in zip(("old", "new"), skills, strict=True):
+            order = np.argsort(-(skill * quality + chance.normal(0, 1, quality.shape)), axis=1)
+            its[name] = {f"{q}": [f"{d}" for d in line] for q, line in enumerate(order)}
+        decision = Decision.of(its)
+        while True:
+            look = decision.look()
+            yield look.reason
+            yield str(decision_summary(look, "nDCG@10"))
+            if look.done:
+                break
+            known = {}
+            for query, document in decision.next(20):
+                known.setdefault(query, {})[document] = float(grades[int(query), int(document)])
+            decision = decision.with_grades(known)
+    twins = Decision.of({"old": {"1": ["a"], "2": ["b"]}, "new": {"1": ["a"], "2": ["b"]}})
+    yield twins.look().reason
+    yield Decision.of({name: run for name, run in runs(4)[1].items() if name != "fourth"}).look().reason
+
+
+@output
+def assessors():
+    yield agreement_text(agreement([("q", document, name, 1) for document in "ab" for name in ("ann", "bob")]))
+    grades = {"ann": "0000001", "bob": "0000010"}
+    yield agreement_text(
+        agreement([(f"q{at}", "d", name, int(grade)) for name, its in grades.items() for at, grade in enumerate(its)])
+    )
+
+
+@output
+def report():
+    with tempfile.TemporaryDirectory() as folder:
+        qrels, its = runs()
+        page = Path(folder) / "report.html"
+        for judged, pages, measure in (
+            (*BUILTIN, "nDCG@10"),
+            (*BUILTIN, "RR"),
+            (qrels, {"old": its["old"], "new": its["new"]}, "RR"),
+        ):
+            write_report(judged, pages, page, measure, charts=False)
+            yield Page(page).text
+        qrels, its = runs(60)
+        for name in ("old", "third"):  # nearly as good as the best, and far worse on the second half
+            its[name] = ranked(ranks(len(name), 30, 4) + ranks(len(name), 30, 20))
+        its["twin"] = its["new"]
+        for sizes in ((20, 25, 15), (30, 30, 0)):
+            names = [name for name, size in zip("abc", sizes, strict=True) for _ in range(size)]
+            write_report(qrels, its, page, "RR", charts=False, segments=dict(zip(qrels, names, strict=True)))
+            yield Page(page).text
