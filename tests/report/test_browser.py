@@ -311,6 +311,15 @@ def test_names_and_texts_run_no_scripts(opened, tmp_path):
     assert page.evaluate("document.scripts.length") == 3
 
 
+def test_names_that_vega_takes_for_code_are_drawn(opened, tmp_path):
+    runs = {name: {"q1": ["x", "a"], "if": ["a", "x"][at:]} for at, name in enumerate(("if", "datum", "null"))}
+    cranfield.write_report({"q1": {"a": 1}, "if": {"a": 1}}, runs, tmp_path / "report.html", "RR nDCG@5")
+    page = opened(tmp_path / "report.html", charts=True)
+    drawings = page.locator("#chart-list .drawing")
+    assert "Error" not in "".join(drawings.all_text_contents())
+    assert drawings.locator("svg, canvas").count() == drawings.count() > 0
+
+
 def test_a_saved_evaluation_has_no_rankings(opened, tmp_path):
     results()["keywords"].save(tmp_path / "old.json")
     cranfield.write_report(FILES[0], [tmp_path / "old.json", FILES[1][1]], tmp_path / "report.html")

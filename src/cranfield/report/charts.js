@@ -46,7 +46,9 @@ const fitted = (spec, painted, wide) => {
   if (safe.layer) renamed(safe);
   // A title that is longer than its axis is wrapped where it has a comma.
   eachAxis(safe, (axis) => { if (typeof axis.title === "string" && axis.title.length * LETTER > wide) axis.title = axis.title.split(/(?<=,) /); });
-  return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;
+  // The text "if" is taken for the function of that name, even in quotes.
+  const parsed = JSON.parse(JSON.stringify(safe).replaceAll('"if"', '"if\u00a0"'));
+  return painted ? repainted(parsed, getComputedStyle(document.documentElement)) : parsed;
 };
 const drawNow = async (element, spec) => {
   const layers = [spec, ...(spec.layer ?? [])].map((part) => part.data?.values?.length ?? 0);

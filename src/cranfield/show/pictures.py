@@ -24,6 +24,7 @@ DOTS = 300  # per inch, of a PNG
 UNNAMED = {"aria": False, "mark": {"aria": False}}
 # Where a text is too long, Vega cuts it between the two halves of such a character, which vl-convert then refuses.
 BEYOND = re.compile("[\U00010000-\U0010ffff]")
+UNPARSED = {"if": "if\N{NO-BREAK SPACE}"}  # Vega's expressions take this text, even in quotes, for the function `if`
 LIMITS = ("limit", "labelLimit", "titleLimit")  # 0 is none
 LIMITED = {part: dict.fromkeys(LIMITS[1:], 0) for part in ("axis", "legend", "header")} | {"title": {"limit": 0}}
 _WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values"})  # names, which may be any
@@ -51,7 +52,7 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
 def drawable(part: Any) -> Any:
     """A specification, with its names, without characters that XML forbids: vl-convert measures texts as SVG."""
     if isinstance(part, str):
-        return visible(part, keep="\t\n\r")  # allowed, and part of expressions and titles
+        return UNPARSED.get(part) or visible(part, keep="\t\n\r")  # allowed, and part of expressions and titles
     if isinstance(part, Mapping):
         return {drawable(name): drawable(its) for name, its in part.items()}
     return [drawable(item) for item in part] if isinstance(part, list | tuple) else part
