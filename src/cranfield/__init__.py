@@ -104,7 +104,8 @@ if TYPE_CHECKING:
     from cranfield.systems.collection import Collection as Collection
     from cranfield.systems.collection import open_collection as open_collection
     from cranfield.systems.opening import open_system as open_system
-    from cranfield.systems.recording import Recorded as Recorded
+    from cranfield.systems.queries import Query as Query
+    from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
 
 

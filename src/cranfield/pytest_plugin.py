@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
     from cranfield.systems.collection import Collection
     from cranfield.systems.project import Project
-    from cranfield.systems.recording import Recorded
+    from cranfield.systems.recorded import Recorded
 
 _WORST = 3
 _HOW = "Hint: run pytest once with --accept-search-quality, look at the result, and commit that folder"

@@ -10,6 +10,7 @@ from cranfield.errors import InputError, SystemFailure
 from cranfield.systems.asking import GaveUp, ask
 from cranfield.systems.http import HttpSearch
 from cranfield.systems.opening import open_system
+from cranfield.systems.queries import Query
 from cranfield.systems.recording import record
 from tests.program import run
 from tests.systems.server import Server, elastic
@@ -65,6 +66,40 @@ def test_a_query_is_sent_as_it_is_and_the_answer_is_read(serve):
     path, headers, body = server.requests[0]
     assert (path, body) == ("/i/_search", {"query": odd, "size": 7})
     assert headers["Content-Type"] == "application/json"
+
+
+def test_columns_of_a_query_are_sent_and_a_server_that_needs_no_k_is_asked_as_it_is(serve):
+    server = serve(lambda query, attempt: elastic([("b", 2.5), ("a", 1.0)]))
+    body = {"query": "{query}", "filter": {"language": "{language}"}, "years": "{years}", "words": "in {language}"}
+    described = {"url": f"{server.url}/{{shop}}/_search", "body": body}
+    query = Query("shoes", language="de", years=[2024, 2025], shop="a/b")
+    recorded = record(opened(described, "elasticsearch"), {"1": query})
+    [(path, _, sent)] = server.requests
+    assert path == "/a%2Fb/_search"
+    assert sent == {"query": "shoes", "filter": {"language": "de"}, "years": [2024, 2025], "words": "in de"}
+    assert (recorded.made.k, recorded.made.size["documents"]) == (None, 2)
+    refused = record(opened(described, "elasticsearch"), {"1": "shoes", "2": "boots"})
+    assert refused.failed["1"].startswith("the query has no column 'language', which the system asks for.")
+    assert len(refused.failed) == 1
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "settings", "expected"),
+    [
+        ({"usage": {"total_tokens": 12}}, {}, 12.0),
+        ({"usage": {"total_tokens": 12, "cost": 0.25}}, {}, 0.25),
+        ({"usage": {"total_tokens": True}}, {}, None),
+        ({"billed": {"units": "7.5"}}, {"cost": "billed.units"}, 7.5),
+        ({"billed": {"units": "much"}}, {"cost": "billed.units"}, None),
+        (({}, {"X-Cost": "3"}), {"cost": "header:x-cost"}, 3.0),
+    ],
+)
+def test_the_cost_of_an_answer_is_kept(serve, answer, settings, expected):
+    content, headers = answer if isinstance(answer, tuple) else (answer, {})
+    server = serve(lambda query, attempt: ({**elastic([("a", 1.0)]), **content}, headers))
+    recorded = record(system(server, **settings), {"1": "x", "2": "y"})
+    assert recorded.cost == ({} if expected is None else {"mean": expected, "total": 2 * expected})
 
 
 @pytest.mark.parametrize(
@@ -290,7 +325,7 @@ def test_the_run_command_queries_a_server(serve, tmp_path):
     assert "o.run: 1 of 2 queries answered by s" in done.stdout
     assert "2: the server answered 404 Not Found: sorry" in done.stdout
     assert done.stderr == ""
-    assert (tmp_path / "o.run").read_text() == "1 Q0 a 1 2.0 s\n1 Q0 b 2 1.5 s\n"
+    assert (tmp_path / "o.run").read_text() == "1 Q0 a 1 2.0 s_(collapse=#)\n1 Q0 b 2 1.5 s_(collapse=#)\n"
     saved = json.loads((tmp_path / "o.run.json").read_text())
     assert set(saved["latency"]) == {"mean", "p50", "p90", "p95", "p99", "max"}
     server.behave = lambda query, attempt: elastic([])

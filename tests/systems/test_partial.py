@@ -125,7 +125,7 @@ def test_a_finished_run_is_not_written_over(tmp_path):
     before = out.read_bytes()
     with pytest.raises(OutputError, match="this file already exists"):
         record(good, QUERIES, out)
-    for changed in ({"k": 2}, {"conditions": {"collapse": "#"}}, {"queries": {"q0": "text 0"}}):
+    for changed in ({"k": 2}, {"collapse": "#"}, {"queries": {"q0": "text 0"}}):
         options = {"queries": QUERIES, **changed}
         with pytest.raises(OutputError, match="this run was made in a different way, or has changed since"):
             record(good, options.pop("queries"), out, resume=True, **options)

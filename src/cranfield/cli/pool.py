@@ -225,7 +225,7 @@ def _asked(
     to_document = collapse_by(collapse) if collapse else None
     try:
         with output.shown_asking(opened.name) as progress:
-            return first_answers(opened, queries, k, progress, to_document=to_document, **asking)
+            return first_answers(opened, queries, k, progress, to_document=to_document, deepen=True, **asking)
     finally:
         opened.close()
 

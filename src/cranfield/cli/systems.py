@@ -148,7 +148,10 @@ def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
 
 
 class RunOptions(options.AskingOptions, section="System"):
-    k: int = options.depth(100)
+    k: int | None = number(
+        "-k", least=1, default=None, help="How many results to ask for [as the system is; 100 if it needs a number]."
+    )
+    deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
     retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")
     give_up: int = number("--give-up", default=10, help="Stop after N failures in a row; 0 never stops [10].")
 
@@ -170,7 +173,6 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     Example:
       cranfield run sqlite builtin -k 100 -o sqlite.run
     """
-    from cranfield.systems.collapse import collapse_by
     from cranfield.systems.collection import open_collection
     from cranfield.systems.opening import open_system
     from cranfield.systems.query_files import read_queries
@@ -188,7 +190,6 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
             say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
     opened = open_system(system, collection, timeout=asking.timeout)
     known = collection.ids if collection and collection.corpus else None
-    to_document = collapse_by(asking.collapse) if asking.collapse else None
     try:
         with output.shown_asking(opened.name) as progress:
             recorded = record(
@@ -198,11 +199,9 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
                 asking.k,
                 on_start=progress.start,
                 on_answer=progress.answer,
-                to_document=to_document,
                 known=known,
-                conditions={"collapse": asking.collapse or ""},
                 **written.values("resume", "force"),
-                **asking.values("jobs", "retries", "give_up"),
+                **asking.values("deepen", "collapse", "jobs", "retries", "give_up"),
             )
     finally:
         opened.close()

@@ -25,6 +25,7 @@ from cranfield.words import count, listed, percent
 
 SHORTER = 0.9  # of the other ranking: one that is hardly shorter counts as equally long
 OFTEN, SEVERAL = 0.2, 5  # of the queries, and how many at least: fewer short rankings are a system's own
+MORE_TEXT = 1.5  # times that of the other run: a difference that is told
 FEW = "few-queries"
 ENOUGH = 10  # queries that differ: of fewer, if nearly all gain, 95% intervals miss in 12 to 21% of samples
 FELT = 0.25  # of the standard error of the difference: what ties move by less decides nothing
@@ -34,8 +35,8 @@ FELT = 0.25  # of the standard error of the difference: what ties move by less d
 class Doubt:
     """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
 
-    kind: "missing-queries", "depth", "rising-scores", "ties", "not-known" for an evaluation that was saved without
-        what the others are found by, or "few-queries", which is about all runs: few queries differ
+    kind: "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known" for an evaluation that was
+        saved without what the others are found by, or "few-queries", which is about all runs: few queries differ
     run: the run that it is about; others: those that it differs from
     measures: those that it concerns
     brief: the fact about the run in a few words; sentence: the same in full
@@ -177,6 +178,29 @@ def depth(one: Side, other: Side) -> Found | None:
     return Found(brief, f"{one.run} returns fewer documents than {other.run} {brief}; {looks}", facts, queries)
 
 
+def asked(one: Side, other: Side) -> Found | None:
+    """One was recorded in another way: something was chosen instead of what the system returns by itself."""
+    mine, its = one.evidence.made, other.evidence.made
+    if mine is None or its is None or mine.choices <= its.choices:  # told of one of the two
+        return None
+    sentence = f"{one.run} was asked {mine.how}, {other.run} {its.how}"
+    return Found(mine.choices, sentence, {"choices": mine.choices, "other_choices": its.choices})
+
+
+def text(one: Side, other: Side) -> Found | None:
+    """One returns much more text, which a prompt pays for and a measure of documents does not see."""
+    mine, its = (side.evidence.made.size.get("characters", 0) if side.evidence.made else 0 for side in (one, other))
+    if not its or mine <= MORE_TEXT * its:
+        return None
+    times = f"{mine / its:.1f}" if mine < 10 * its else f"{mine / its:,.0f}"
+    brief = f"{times} × the text"
+    sentence = (
+        f"{one.run} returns {brief} of {other.run} ({mine:,.0f} and {its:,.0f} characters for a query); "
+        f"TextR(budget=…) of passages compares them at equal length"
+    )
+    return Found(brief, sentence, {"characters": mine, "other_characters": its}, mine / its)
+
+
 def rising_scores(one: Side, other: Side) -> Found | None:
     """Scores of one may be distances."""
     if not one.evidence.rising:
@@ -227,6 +251,8 @@ class Kind(NamedTuple):
 KINDS = {
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),
+    "asked": Kind(asked, "were asked for something else than what others return by themselves"),
+    "text": Kind(text, "return much more text than others"),
     "rising-scores": Kind(rising_scores, "have scores that rise from one document to the next; are they distances?"),
     "ties": Kind(ties, "have equal scores whose order decides {measure}", of_measure=True),
     "not-known": Kind(not_known, "were saved without their ties and missing queries, so these are not checked"),

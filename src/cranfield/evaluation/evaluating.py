@@ -141,7 +141,7 @@ def evaluate_run(
         refuse_missing(judged, policy, place)
         digest = (reading and reading.sha256) or partial(digest_of, judged)
         return evaluation_of(
-            name or run_name(place),
+            name or (run_name(place) if isinstance(run, Lazy) else run.name),
             wanted,
             judged,
             policy,

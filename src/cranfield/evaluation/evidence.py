@@ -12,6 +12,7 @@ from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
+from cranfield.ranks.made import Made
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import PackedRanks, TieOrders
 from cranfield.ranks.run import Reading
@@ -30,6 +31,7 @@ class RankedEvidence:
     orders: the ranks in other orders of ties; None where they are not known
     lacking: the judged queries that the run lacks
     rising: whether scores rise down the rankings, as they are written; an engine's rows are in no order
+    made: how the run was recorded; None where that is not known
     """
 
     def __init__(self, ranks: JudgedRanks, policy: Policy, reading: Reading | None, orders: TieOrders | None) -> None:
@@ -40,6 +42,7 @@ class RankedEvidence:
         self.orders = orders
         self.lacking = frozenset(compress(ranks.query_ids, ranks.missing.tolist()))
         self.rising = reading is not None and reading.rising
+        self.made: Made | None = reading.run.made if reading is not None and reading.run is not None else None
         self._facts: dict[Scope, FactColumns] = {}
         self._ranges: dict[Measure, TieRange | None] = {}
 
@@ -75,7 +78,7 @@ class SavedEvidence:
     """The facts of a saved evaluation, which no longer has ranks.
 
     ranges: of the measures over all orders of ties, as far as they are known
-    lacking, rising: as in `RankedEvidence`; None in a file of a version that did not save them
+    lacking, rising, made: as in `RankedEvidence`; None in a file of a version that did not save them
     """
 
     ranks = reading = None
@@ -86,9 +89,10 @@ class SavedEvidence:
         ranges: Mapping[Measure, TieRange],
         lacking: frozenset[str] | None,
         rising: bool | None,
+        made: Made | None,
     ) -> None:
         self._facts, self._ranges = facts, ranges
-        self.lacking, self.rising = lacking, rising
+        self.lacking, self.rising, self.made = lacking, rising, made
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, as saved."""

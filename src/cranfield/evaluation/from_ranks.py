@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -14,13 +14,15 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
+from cranfield.measures.scope import Scope
+from cranfield.ranks.made import Made
 from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.rising import RISING
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.words import count
+from cranfield.words import count, joined
 
 
 def evaluate_ranks(judged: JudgedRanks, measures: Measures, policy: Policy, name: str) -> Evaluation:
@@ -67,8 +69,35 @@ def evaluation_of(
         query_ids=query_ids,
         _columns=measured(measures, every, kept),
         _evidence=evidence,
-        _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy)), *([RISING] * evidence.rising)),
+        _input_warnings=(
+            *doubts,
+            *(warnings or little_in_common(judged, policy)),
+            *([RISING] * evidence.rising),
+            *(_recording_warnings(evidence.made, measures, judged) if evidence.made else ()),
+        ),
     )
+
+
+def _recording_warnings(made: Made, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:
+    """What a recording makes doubtful: queries that failed, and measures that look deeper than what came back."""
+    if made.failed:
+        failed = count(made.failed, "query", "queries")
+        yield f"{failed} failed when the run was recorded and {'counts' if made.failed == 1 else 'count'} 0 here"
+    most = int(judged.retrieved.max(initial=0))
+    deeper = [measure.name for measure in measures if most and _looks_deeper(measure, most, judged)]
+    if deeper:
+        look = f"{joined(deeper, 'and')} {'looks' if len(deeper) == 1 else 'look'} deeper than what came back"
+        yield f"{look}: at most {count(most, 'document')} for a query"
+
+
+def _looks_deeper(measure: Measure, most: int, judged: JudgedRanks) -> bool:
+    """Whether more documents than came back could count: down to the cutoff; without one, all relevant ones."""
+    scope = Scope.of(measure)
+    if not scope.one_depth or measure.definition.table != "ranks" or measure.definition.of_holes:
+        return False
+    if scope.cutoff is not None:
+        return scope.cutoff > most
+    return bool((judged.n_relevant(1 if scope.rel is None else scope.rel) > most).any())
 
 
 def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:

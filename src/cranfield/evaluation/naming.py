@@ -9,7 +9,7 @@ from typing import Any
 from cranfield.engines.sources import Lazy
 from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.summary import Summary
-from cranfield.io.source import run_name
+from cranfield.io.source import is_recorded, run_name
 from cranfield.io.streams import Stream, stream_name
 from cranfield.ranks.chunk_runs import ChunkRun
 
@@ -34,7 +34,7 @@ def named_runs(
     >>> list(named_runs(["a/bm25.run", "b/bm25.run.gz", "dense.run", "dense.run", {"q": ["d"]}]))
     ['a/bm25', 'b/bm25', 'dense', 'dense (2)', 'the run']
     """
-    if isinstance(runs, str | os.PathLike | Summary | Lazy | ChunkRun) or hasattr(runs, "read"):
+    if isinstance(runs, str | os.PathLike | Summary | Lazy | ChunkRun) or hasattr(runs, "read") or is_recorded(runs):
         runs = [runs]
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
     pairs = [(name, opened(run) if opened else run) for name, run in given]
@@ -56,6 +56,8 @@ def require_name(name: str, runs: Iterable[str]) -> None:
 
 def own_name(run: Any) -> str:
     """The default name of a run."""
+    if is_recorded(run):
+        return str(run.name)
     return run.run if isinstance(run, Summary) else run_name(_source(run))
 
 

@@ -253,6 +253,9 @@ class Evaluation(ValuesByQuery):
         """
         return (*self._input_warnings, *filter(None, [self.tie_warning]))
 
+    def _choices_of_run(self) -> Iterable[str]:
+        return self._evidence.made.signature if self._evidence.made else ()
+
     def unjudged(self, cutoff: int | None = None) -> dict[str, int]:
         """How many documents of each ranking are not judged.
 

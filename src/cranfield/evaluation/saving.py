@@ -25,6 +25,7 @@ from cranfield.io.streams import Stream
 from cranfield.io.target import write_text
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
+from cranfield.ranks.made import Made, made_from
 from cranfield.ranks.policy import Policy
 
 FORMAT = "cranfield evaluation"
@@ -61,6 +62,7 @@ def _run_facts(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "lacking": None if evidence.lacking is None else sorted(evidence.lacking),
         "rising": evidence.rising,
+        **({"made": evidence.made.to_dict()} if evidence.made else {}),
         "tie_ranges": {measure.name: list(ends) for measure, ends in ranges.items() if ends is not None},
     }
 
@@ -101,11 +103,16 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
 
 def _read_run_facts(
     content: Mapping[str, Any], measures: Sequence[Measure]
-) -> tuple[dict[Measure, TieRange], frozenset[str] | None, bool | None]:
+) -> tuple[dict[Measure, TieRange], frozenset[str] | None, bool | None, Made | None]:
     known = content.get("run_facts", {})  # which older versions did not save
     lacking, ranges = known.get("lacking"), known.get("tie_ranges", {})
     by_measure = {measure: TieRange(*ranges[measure.name]) for measure in measures if measure.name in ranges}
-    return by_measure, None if lacking is None else frozenset(lacking), known.get("rising")
+    return (
+        by_measure,
+        None if lacking is None else frozenset(lacking),
+        known.get("rising"),
+        made_from(known.get("made")),
+    )
 
 
 def _correction(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -108,9 +108,14 @@ class Summary(Mapping[str, float]):
                 f"qrels:{_short(self.qrels_sha256)}",
                 *([self.provenance] if self.provenance else []),
                 f"run:{_short(self.run_sha256)}",
+                *self._choices_of_run(),
                 f"version:{self.version}",
             )
         )
+
+    def _choices_of_run(self) -> Iterable[str]:
+        """What the signature says about how the run was made."""
+        return ()
 
     def to_dict(self) -> dict[str, Any]:
         """The evaluation as plain dicts, ready for JSON.

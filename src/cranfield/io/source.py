@@ -14,8 +14,17 @@ from cranfield.io.shapes import Grouped, Rankings, Rows, Source, Table
 from cranfield.io.streams import as_stream
 
 
+def is_recorded(thing: Any) -> bool:
+    """Whether a thing is the recording of a run, which knows where its rankings are."""
+    return hasattr(type(thing), "rankings_source")
+
+
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     what = "the judgments" if role == "qrels" else "the run"
+    if is_recorded(thing) and role == "run":
+        thing = thing.rankings_source()
+        if isinstance(thing, Rankings):
+            return thing
     stream = as_stream(thing)
     if stream is not None:
         return recognise(stream, role, format).open(stream, role, named=format is not None)

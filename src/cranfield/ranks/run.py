@@ -18,9 +18,10 @@ import numpy as np
 
 from cranfield.errors import CranfieldError
 from cranfield.io.shapes import Source, Text
-from cranfield.io.source import open_source, run_name
+from cranfield.io.source import is_recorded, open_source, run_name
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.made import Made, made_beside
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.rising import rises
@@ -57,21 +58,36 @@ NOTHING = Wants()
 
 
 def open_run(thing: Any, format: str | None = None, *, name: str | None = None) -> Run:
-    """A run from a path, an open file, a dict, rows or a frame; one that is open already stays as it is."""
-    return thing if isinstance(thing, Run) else Run(open_source(thing, "run", format), format, name=name)
+    """A run from a path, an open file, a dict, rows, a frame or a recording; an open one stays as it is."""
+    if isinstance(thing, Run):
+        return thing
+    if is_recorded(thing):
+        source = open_source(thing, "run", format)
+        return Run(source, format, name=name or thing.name, sha256=thing._sha256, made=thing.made)
+    return Run(open_source(thing, "run", format), format, name=name)
 
 
 class Run:
     _kept_open = 0
 
-    def __init__(self, source: Source, format: str | None = None, *, name: str | None = None, sha256: str = "") -> None:
-        """sha256: the hash of a file that has just been written from this source."""
+    def __init__(
+        self,
+        source: Source,
+        format: str | None = None,
+        *,
+        name: str | None = None,
+        sha256: str = "",
+        made: Made | None = None,
+    ) -> None:
+        """sha256: the hash of a file that has just been written from this source; made: how it was recorded"""
         self._source: Source | None = source
         self._format = format
         self.place = source.name  # in errors
         self.name = name or run_name(source.name)
         self.stream: Stream | None = source.stream
         self.sha256 = sha256
+        address = self.stream.address if self.stream is not None else None
+        self.made = made or (made_beside(address) if address else None)
 
     @property
     def source(self) -> Source:

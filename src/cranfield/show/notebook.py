@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import islice
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Difference, interval_name, signed
@@ -28,6 +29,8 @@ from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import estimate_name, interval_text, p_number, span_and_p, verdict
 from cranfield.show.pictures import picture
 from cranfield.show.stability_text import reusability_text
+from cranfield.show.systems_text import milliseconds, returned_text
+from cranfield.systems.recorded import Recorded
 from cranfield.words import count
 
 # Notebooks have their own rules for tables; ours name the class twice, so that they take precedence.
@@ -88,6 +91,22 @@ class HtmlCell:
 
 
 Rows = list[list[str | HtmlCell]]
+
+
+def recorded_html(recorded: Recorded) -> str:
+    """A recorded run: how much was answered, what came back, what went wrong."""
+    answered = f"{recorded.name}: {recorded.answered:,} of {count(recorded.queries, 'query', 'queries')} answered"
+    returned = [f"returned {returned_text(recorded)}"] if recorded.answered else []
+    returned += [
+        ", ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95") if recorded.latency)
+    ]
+    failed: Rows = [[query, reason.partition("\n")[0]] for query, reason in islice(recorded.failed.items(), 5)]
+    return frame(
+        paragraph(answered, "headline"),
+        *(paragraph(text, "worse" if text in recorded.problems else "") for text in recorded.warnings),
+        table(["failed query", "reason"], failed, words=(0, 1)) if failed else "",
+        notes([*returned, f"in {recorded.path}" if recorded.path else "in memory"]),
+    )
 
 
 def grade_cell(grade: float | None) -> HtmlCell:

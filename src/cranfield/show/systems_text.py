@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from cranfield.evaluation.result import Evaluation
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, warning_lines, wrapped
-from cranfield.systems.answers import ID_NAMES
 from cranfield.systems.misses import Miss
-from cranfield.systems.recording import Recorded
+from cranfield.systems.recorded import Recorded
 from cranfield.systems.testing import Demonstration, ProjectTest, Tested, without_words
 from cranfield.words import count, cut, visible
 
@@ -17,49 +16,42 @@ _SHOWN = 5
 
 
 def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
-    yield f"{recorded.path}: {recorded.answered} of {recorded.queries} queries answered by {recorded.system}"
-    short = [f"{recorded.short} with fewer than {recorded.k} documents"] if recorded.short else []
+    yield f"{recorded.path}: {recorded.answered} of {recorded.queries} queries answered by {recorded.name}"
+    if recorded.answered:
+        yield from map(paint.dim, wrapped(returned_text(recorded), "  returned ", width=width))
     repeated = [f"{count(recorded.retried, 'attempt')} repeated"] if recorded.retried else []
-    if short or repeated:
-        yield f"  {', '.join([*short, *repeated])}"
+    repeated += [f"{count(recorded.reasked, 'question')} for more chunks"] if recorded.reasked else []
+    if repeated:
+        yield f"  {', '.join(repeated)}"
     if recorded.latency:
         points = "  ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95", "p99", "max"))
         yield from map(paint.dim, wrapped(points, "  latency  ", width=width))
     if recorded.unknown:
-        more = ", …" if recorded.unknown > len(recorded.unknown_ids) else ""
-        first, *rest = _wrapped(f"{_not_in_corpus(recorded)}{more}", width, "  warning: ")
+        first, *rest = _wrapped(recorded.not_in_corpus, width, "  warning: ")
         yield from (first.replace("warning:", paint.close("warning:"), 1), *rest)
     yield from order_lines(recorded, width)
     yield from failure_lines(recorded, width, paint)
 
 
+def returned_text(recorded: Recorded) -> str:
+    """How much came back for a query: documents, and on average chunks, characters, words, tokens and cost."""
+    size = dict(recorded.made.size)
+    several = size.get("chunks", 0) > size.get("documents", 0)
+    parts = [
+        f"{size[name]:,.0f} {name}" if size[name] >= 10 else f"{size[name]:,.1f} {name}"
+        for name in ("chunks", "characters", "words", "tokens")
+        if name in size and (name != "chunks" or several)
+    ]
+    if recorded.cost:
+        parts.append(f"a cost of {recorded.cost['mean']:.4g}")
+    average = f"; on average {', '.join(parts)}" if parts else ""
+    return f"{recorded.returned} for a query{average}"
+
+
 def order_lines(recorded: Recorded, width: int = WIDTH) -> Iterator[str]:
-    """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
-    for note in _notes(recorded):
+    """The queries without a document, and what became of the answers."""
+    for note in recorded.notes:
         yield from _wrapped(note, width)
-
-
-def _notes(recorded: Recorded) -> Iterator[str]:
-    if recorded.empty:
-        listed = ", ".join(recorded.empty[:_SHOWN]) + (", …" if len(recorded.empty) > _SHOWN else "")
-        queries = count(len(recorded.empty), "query", "queries")
-        yield f"{queries} returned no documents and {'counts' if len(recorded.empty) == 1 else 'count'} 0: {listed}"
-    guessed = [place for place in recorded.id_places if place not in ID_NAMES]
-    if guessed:
-        yield f"the id of a document is its {', '.join(guessed)}"
-    for number, text in (
-        (recorded.rolled_up, ": chunks of one document count once, at the best rank"),
-        (recorded.short_of_chunks, f": the system returned too few chunks for {recorded.k} documents"),
-        (recorded.parted, " had tied scores, lowered slightly to keep the returned order"),
-        (recorded.replaced, " had scores that contradict the order returned, replaced by falling ones"),
-    ):
-        if number:
-            yield f"{count(number, 'query', 'queries')}{text}"
-
-
-def _not_in_corpus(recorded: Recorded) -> str:
-    listed = ", ".join(recorded.unknown_ids)
-    return f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
 
 
 def failure_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
@@ -151,11 +143,12 @@ def _verdict(tested: Tested) -> str:
 def _warnings(tested: Tested, width: int) -> Iterator[str]:
     recorded, evaluation = tested.recorded, tested.evaluation
     if recorded.unknown:
-        yield from wrapped(_not_in_corpus(recorded), "  warning ", width=width)
+        yield from wrapped(recorded.not_in_corpus, "  warning ", width=width)
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
-    for text in tested.gate.warnings if tested.gate is not None else ():
+    doubts = (*(evaluation._input_warnings if evaluation else ()), *(tested.gate.warnings if tested.gate else ()))
+    for text in dict.fromkeys(doubts):
         yield from wrapped(text, "  warning ", width=width)
     yield from order_lines(recorded, width)
     for note in tested.notes:

@@ -6,10 +6,9 @@ would change the order of the system: equal ones are parted, and those that cont
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -79,12 +78,14 @@ class Returned(NamedTuple):
 
     results: what was returned for each document, where that is more than ids and scores
     id_place: where in the results the ids were found, where they are more than ids and scores
+    cost: of the answer, where it says so
     """
 
     ranking: Ranking
     scores: Scores = "kept"
     results: Sequence[Any] = ()
     id_place: str = ""
+    cost: float | None = None
 
 
 def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
@@ -115,11 +116,6 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
             return falling(plain)._replace(results=answer, id_place=id_path)
     if isinstance(answer, Mapping):
         answer = sorted(answer.items(), key=lambda pair: -_number(pair[1], pair[0], finite=True))
-    if inspect.isawaitable(answer) or hasattr(answer, "__aiter__"):
-        if inspect.iscoroutine(answer):
-            answer.close()  # left open, it would warn that it was never awaited
-        hint = "give a function that waits and returns a list: lambda query, k: asyncio.run(search(query, k))"
-        raise SystemFailure("the answer is asynchronous, but nothing awaits it.", hint=hint)
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         fact = f"the answer is {type(answer).__name__}, not a list of results."
         raise SystemFailure(fact, hint="return ids, (id, score) pairs or {id: score}")
@@ -188,8 +184,8 @@ def _is_ranking(answer: list[Any]) -> bool:
     return not answer or bool(answer[0][1] < math.inf)
 
 
-def checked(ranking: Ranking, k: int) -> Ranking:
-    """The first k documents; none may appear twice."""
+def checked(ranking: Ranking, k: int | None) -> Ranking:
+    """The first k documents, or all of them; none may appear twice."""
     ranking = ranking[:k]
     for doc_id, _ in ranking:
         if not doc_id.isascii() and any("\ud800" <= letter <= "\udfff" for letter in doc_id):
@@ -262,6 +258,36 @@ def texts_of(returned: Returned) -> DocumentTexts:
     pairs = zip(returned.ranking, returned.results)
     texts = {doc_id: dict(_fields(without_score(result))) for (doc_id, _), result in pairs}
     return {doc_id: fields for doc_id, fields in texts.items() if fields}
+
+
+class Size(NamedTuple):
+    """How much an answer brings to a prompt; characters, words and tokens of its texts are None where it has none."""
+
+    documents: int
+    chunks: int
+    characters: int | None = None
+    words: int | None = None
+    tokens: int | None = None
+
+
+def size_of(documents: Ranking, returned: Returned, count_tokens: Callable[[str], Any] | None = None) -> Size:
+    """The size of an answer: its chunks as they were returned, also those that stand for one document."""
+    size = Size(len(documents), len(returned.ranking))
+    # All are looked up where the first text is, so that results without any cost nothing.
+    first = next((without_score(result) for result in returned.results), None)
+    paths = [f"{inside}.{name}" if inside else name for inside in ("", *_INSIDE) for name in _NAMES["text"]]
+    place = next((path for path in paths if isinstance(look_up(first, path), str)), "") if not _is_id(first) else ""
+    if not place:
+        return size
+    found = (look_up(without_score(result), place) for result in returned.results[: size.chunks])
+    texts = [text for text in found if isinstance(text, str)]
+    words = sum(len(text.split()) for text in texts)
+    tokens = None if count_tokens is None else sum(map(_number_of, map(count_tokens, texts)))
+    return size._replace(characters=sum(map(len, texts)), words=words, tokens=tokens)
+
+
+def _number_of(tokens: Any) -> int:
+    return tokens if isinstance(tokens, int) else len(tokens)
 
 
 def _fields(result: Any) -> Iterator[tuple[str, str]]:

@@ -8,11 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 from cranfield.errors import SystemFailure
-from cranfield.systems.answers import DocumentTexts, Ranking, Scores, checked, texts_of
+from cranfield.systems.answers import DocumentTexts, Ranking, Returned, Scores, Size, checked, size_of, texts_of
 from cranfield.systems.collapse import Collapse, RolledUp, rolled_up
 from cranfield.systems.opening import System
 
@@ -22,12 +21,15 @@ LONGEST_WAIT = 30.0
 class Answer(NamedTuple):
     """The result of one query. `ranking` is None where it failed, and `error` says why.
 
-    seconds: how long the system took, without failed attempts and the waits between them
+    seconds: how long one exchange took, the first: without failed attempts, waits, and questions for more chunks
     scores: what became of its scores: "kept", "parted" (equal ones) or "replaced" (they contradicted the order)
     final: it failed in a way in which every query would fail
     texts: of its documents, where they were asked for and the answer has them: title, text, url and image
     rolled: "rolled" where chunks count as their documents, "short" where there were too few of them
     id_place: where in the results the ids were found
+    reasked: how often it was asked again for more chunks
+    size: how many documents and chunks it returned, and how much text
+    cost: as far as the answer says it
     """
 
     query_id: str
@@ -40,6 +42,9 @@ class Answer(NamedTuple):
     texts: DocumentTexts = {}  # noqa: RUF012 (nobody changes it)
     rolled: RolledUp = ""
     id_place: str = ""
+    reasked: int = 0
+    size: Size = Size(0, 0)
+    cost: float | None = None
 
 
 class Silent:
@@ -57,44 +62,67 @@ class GaveUp(SystemFailure):
 def ask(
     system: System,
     queries: Iterable[tuple[str, str]],
-    k: int,
+    k: int | None = None,
     *,
     jobs: int = 1,
     retries: int = 3,
     wait: float = 0.25,
     give_up: int = 10,
     to_document: Collapse | None = None,
+    deepen: bool = False,
+    tokens: Callable[[str], Any] | None = None,
     check: Callable[[str, Ranking], None] | None = None,
     texts: bool = False,
 ) -> Iterator[Answer]:
-    """Ask every (query_id, text), and give the answers as they come.
+    """Ask every (query_id, text) once, and give the answers as they come.
 
+    k: how many results to ask for; None leaves that to the system, as far as it can be asked without a number
     jobs: how many queries run at the same time, each in a thread
     retries, wait: after a failure that may pass, how often to try again; the wait doubles each time, with some chance
         in it, and is longer if the system asks for it
     give_up: raise GaveUp after this many failed queries in a row, 0 never; at once if the system denies access
-    to_document: from the id of a chunk to that of its document; so many chunks are asked for that k documents are found
+    to_document: from the id of a chunk to that of its document, which counts once, at the place of its first chunk
+    deepen: ask again for more chunks until k documents are found
+    tokens: counts the tokens of a text, or returns them, for the size of answers
     check: raises an error for an answer that cannot be used, which then counts as failed
     texts: also keep the texts of documents that the answers hold; those of chunks are not texts of documents
 
     Memory does not grow with the number of queries.
     """
     stop = threading.Event()
+    k = system.asked_for(k)
 
     def one(query_id: str, text: str) -> Answer:
         attempt = 0
         while True:
             attempt += 1
             start = time.perf_counter()
+            exchanges: list[float] = []
+
+            def search(wanted: int | None, start: float = start, exchanges: list[float] = exchanges) -> Returned:
+                answer = system.answer(text, wanted)
+                exchanges.append(time.perf_counter() - start)
+                return answer
+
             try:
-                documents, returned, rolled = rolled_up(partial(system.answer, text), k, to_document)
-                seconds = time.perf_counter() - start
+                documents, returned, rolled = rolled_up(search, k, to_document, deepen=deepen)
                 ranking = checked(documents, k)
                 if check is not None:
                     check(query_id, ranking)
                 shown = texts_of(returned) if texts and to_document is None and not rolled else {}
-                answer = Answer(query_id, ranking, seconds, attempt, texts=shown, rolled=rolled)
-                return answer._replace(scores=returned.scores, id_place=returned.id_place)
+                return Answer(
+                    query_id,
+                    ranking,
+                    exchanges[0],
+                    attempt,
+                    scores=returned.scores,
+                    texts=shown,
+                    rolled=rolled,
+                    id_place=returned.id_place,
+                    reasked=len(exchanges) - 1,
+                    size=size_of(ranking, returned, tokens),
+                    cost=returned.cost,
+                )
             except Exception as error:  # any exception is a failure of this query
                 seconds = time.perf_counter() - start
                 failure = system.failure(error)

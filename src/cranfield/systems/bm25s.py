@@ -29,6 +29,8 @@ def open_type(
 class Bm25sSearch:
     """BM25 as bm25s does it, over title and text as one; see SETTINGS."""
 
+    needs_k = True
+
     def __init__(
         self,
         documents: Iterable[Document],
@@ -54,8 +56,9 @@ class Bm25sSearch:
             self._library.tokenize(texts, stopwords=self._stopwords, show_progress=False), show_progress=False
         )
 
-    def search(self, query: str, k: int) -> Returned:
+    def search(self, query: str, k: int | None) -> Returned:
         """The k best documents; one that shares no word with the query is not among them."""
+        assert k is not None
         words = self._library.tokenize(
             [query], stopwords=self._stopwords, return_ids=False, show_progress=False, allow_empty=False
         )

@@ -109,10 +109,12 @@ RolledUp = Literal["", "rolled", "short"]
 
 
 def rolled_up(
-    search: Callable[[int], Returned], k: int, to_document: Collapse | None
+    search: Callable[[int | None], Returned], k: int | None, to_document: Collapse | None, *, deepen: bool = False
 ) -> tuple[Ranking, Returned, RolledUp]:
-    """Ask for k documents, each once, at the rank of its best chunk: `search` gives a number of chunks.
+    """Ask for documents, each once, at the place of its first chunk: what stands below closes up.
 
+    search: gives a number of chunks, or as many as the system returns by itself (None)
+    deepen: ask for more chunks until there are k documents
     The last part is "" where every result is a document of its own; "short" where the system has too few chunks, or
     returns no more of them, for the number of documents that was wanted.
     """
@@ -123,8 +125,9 @@ def rolled_up(
         if to_document is None and not _has_chunks(returned):
             return returned.ranking, returned, ""
         ranking = collapse(returned.ranking, to_document or str)
-        if len(ranking) >= k:
-            return ranking, returned, "rolled" if len(ranking) < given else ""
+        rolled: RolledUp = "rolled" if len(ranking) < given else ""
+        if not deepen or k is None or wanted is None or len(ranking) >= k:
+            return ranking, returned, rolled
         if given < wanted or given <= before or wanted >= DEEPEST * k:
             return ranking, returned, "short"
         before, wanted = given, min(2 * wanted, DEEPEST * k)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -16,8 +18,9 @@ from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import MISSING, ORDER, Returned, chosen_order, look_up, ranking_of
 from cranfield.systems.presets import PRESETS
+from cranfield.systems.queries import filled_columns
 
-_PLACE = re.compile(r"\{(query|k)\}")
+_PLACE = re.compile(r"\{(\w+)\}")  # of the query, k, or a column of the query
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST = 1 << 26  # bytes of an answer
 SETTINGS = {
@@ -39,8 +42,15 @@ SETTINGS = {
     "empty": TomlSetting(
         str, "a path that an answer has even if it leaves out `results` because nothing was found", "none"
     ),
+    "cost": TomlSetting(
+        str,
+        "the path of what the answer cost, such as `usage.cost`, or `header:NAME`",
+        "`usage.cost` or `usage.total_tokens`",
+    ),
     "timeout": TomlSetting((int, float), "seconds to wait for the whole answer", "30"),
 }
+_COSTS = ("usage.cost", "usage.total_tokens")
+_HEADER_COST = "header:"
 
 
 def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> HttpSearch:
@@ -67,6 +77,10 @@ class HttpSearch:
         if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
             hint = "write {query} in url, params or body"
             raise InputError(name, "the request does not contain the query.", hint=hint)
+        self._names = set(_PLACE.findall(self._target)) | set(_PLACE.findall(json.dumps(self._body)))
+        self.needs_k = "k" in self._names
+        self._names -= {"query", "k"}
+        self._costs = (str(chosen["cost"]),) if chosen.get("cost") else _COSTS
         headers = {
             **({"Content-Type": "application/json"} if self._body is not None else {}),
             **{str(key): str(value) for key, value in (chosen.get("headers") or {}).items()},
@@ -118,10 +132,10 @@ class HttpSearch:
             hint = '"{query}" and "{k}" in quotes'
             raise InputError(self.name, f"the body is not JSON: {error}.", hint=hint) from None
 
-    def search(self, query: str, k: int) -> Returned:
-        words = {"query": query, "k": str(k)}
-        target = _PLACE.sub(lambda match: quote(words[match[1]], safe=""), self._target)
-        body = None if self._body is None else json.dumps(_filled(self._body, query, k)).encode()
+    def search(self, query: str, k: int | None) -> Returned:
+        words = {**filled_columns(query, self._names), "query": str(query), "k": k}
+        target = _PLACE.sub(lambda match: quote(str(words[match[1]]), safe=""), self._target)
+        body = None if self._body is None else json.dumps(_filled(self._body, words)).encode()
         try:
             return self._read(self._client.exchange(self._method, target, body))
         except ExchangeError as error:
@@ -142,6 +156,7 @@ class HttpSearch:
             fact = f"the answer has no '{self._results}': {self._secrets.excerpt(data)}"
             raise SystemFailure(fact, hint="set results to its path")
         returned = ranking_of(results, id_path=self._id, score_path=self._score, order=self._order)
+        returned = returned._replace(cost=self._cost(answer, given))
         if self._id_pattern is None:
             return returned
         matches = [(self._id_pattern.fullmatch(doc_id), doc_id, score) for doc_id, score in returned.ranking]
@@ -149,6 +164,15 @@ class HttpSearch:
             if match is None:
                 raise SystemFailure(f"id_pattern does not match the id '{doc_id}'.")
         return returned._replace(ranking=[(match[1], score) for match, _, score in matches if match])
+
+    def _cost(self, answer: Any, given: Answer) -> float | None:
+        for place in self._costs:
+            header = place.removeprefix(_HEADER_COST)
+            cost: Any = look_up(answer, place) if header == place else given.headers.get(header)
+            with suppress(TypeError, ValueError):
+                if not isinstance(cost, bool) and math.isfinite(number := float(cost)):
+                    return number
+        return None
 
     def _refused(self, given: Answer) -> SystemFailure:
         status, after, hint = given.status, given.headers.get("Retry-After"), ""
@@ -169,14 +193,13 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_HEADERS = re.compile(r"[\r\n\0]|[^\0-\xff]")  # others are sent as Latin-1
 
 
-def _filled(template: Any, query: str, k: int) -> Any:
-    """The body for one query; "{k}" alone is a number."""
+def _filled(template: Any, words: Mapping[str, Any]) -> Any:
+    """The body for one query; "{k}" alone is a number, and a column alone what it is."""
     if isinstance(template, str):
-        if template == "{k}":
-            return k
-        return _PLACE.sub(lambda match: query if match[1] == "query" else str(k), template)
+        alone = _PLACE.fullmatch(template)
+        return words[alone[1]] if alone else _PLACE.sub(lambda match: str(words[match[1]]), template)
     if isinstance(template, dict):
-        return {key: _filled(value, query, k) for key, value in template.items()}
+        return {key: _filled(value, words) for key, value in template.items()}
     if isinstance(template, list):
-        return [_filled(value, query, k) for value in template]
+        return [_filled(value, words) for value in template]
     return template

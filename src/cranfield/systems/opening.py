@@ -20,21 +20,26 @@ from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
 
+DEFAULT_K = 100  # documents to ask for, where a system must be told and nobody says
 _LONGEST = 1000  # characters of a failure
 
 
 class Search(Protocol):
-    """What a kind of system implements: it answers a query with its best documents, or raises any exception."""
+    """What a kind of system implements: it answers a query with its best documents, or raises any exception.
+
+    needs_k: it must be told how many documents to return; otherwise `search` takes None for as many as it likes
+    """
 
     name: str
+    needs_k: bool
 
-    def search(self, query: str, k: int) -> Returned: ...
+    def search(self, query: str, k: int | None) -> Returned: ...
 
     def close(self) -> None: ...
 
 
 class System:
-    """An opened system: `search(query, k)` gives its best documents, with scores that fall, or a SystemFailure.
+    """An opened system: `search(query)` gives what it returns, with scores that fall, or a SystemFailure.
 
     settings: a hash of how it was described, without secrets; empty for an object of Python's
 
@@ -52,14 +57,18 @@ class System:
     def __repr__(self) -> str:
         return f"<System {self.name}>"
 
-    def search(self, query: str, k: int) -> Ranking:
-        """The k best documents in the order returned, with scores that fall."""
+    def search(self, query: str, k: int | None = None) -> Ranking:
+        """The documents in the order returned, with scores that fall; k: how many to ask for, instead of its own."""
         try:
-            return self.answer(query, k).ranking
+            return self.answer(query, self.asked_for(k)).ranking
         except Exception as error:
             raise self.failure(error) from None
 
-    def answer(self, query: str, k: int) -> Returned:
+    def asked_for(self, k: int | None) -> int | None:
+        """How many documents it is asked for: k; without one, as many as it likes, or a default if it must be told."""
+        return DEFAULT_K if k is None and self._kind.needs_k else k
+
+    def answer(self, query: str, k: int | None) -> Returned:
         """The same, with what became of the scores. It may raise any exception: `failure` makes it fit to show."""
         return self._kind.search(query, k)
 
@@ -123,11 +132,11 @@ def open_system(
         "file.toml:name" (":name" may be left out where the file describes one system).
     collection: the documents to index, for a system that does that.
     name: the name of the system; by default derived from `what`.
-    timeout: seconds to wait for a server's answer, instead of its setting; systems in this process have no timeout.
+    timeout: seconds to wait for an answer, instead of its setting. A function may run on after that.
     id, score: where in each result the document's id and the score are, such as "metadata.source"; by default the
         usual names are tried, among them LangChain's metadata.source and LlamaIndex's node.ref_doc_id.
     order: "returned" keeps the order of the answer, "score" refuses scores that rise, "rank" ignores scores.
-    Returns a system, with `search(query, k)` and `close()`.
+    Returns a system, with `search(query)` and `close()`.
 
     >>> from cranfield import open_collection
     >>> system = open_system("sqlite", open_collection("builtin"))
@@ -147,7 +156,7 @@ def open_system(
     if not isinstance(what, str | Mapping):
         from cranfield.systems.python import PythonSearch
 
-        return System(PythonSearch(what, name or getattr(what, "name", ""), **read))
+        return System(PythonSearch(what, name or getattr(what, "name", ""), timeout=timeout, **read))
     settings, usual = (dict(what), "") if isinstance(what, Mapping) else _described(what)
     return _from_settings({**settings, **read}, collection, name or usual, timeout)
 
@@ -197,7 +206,7 @@ def _from_settings(
     home = import_module(f"cranfield.systems.{KINDS[kind].home}")
     check_settings(settings, home.SETTINGS, name)
     described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
-    if timeout is not None and "timeout" in home.SETTINGS:  # only network requests can time out
+    if timeout is not None and "timeout" in home.SETTINGS:  # our own engines have none
         settings["timeout"] = timeout
     secrets = Secrets(name)
     with secrets.hidden():

@@ -7,6 +7,7 @@ resuming cuts it off and asks for what is missing. A line that was changed is an
 from __future__ import annotations
 
 import json
+import math
 import os
 import zlib
 from array import array
@@ -16,9 +17,10 @@ from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.io.target import open_locked, unwritable
-from cranfield.systems.answers import Ranking
+from cranfield.systems.answers import Ranking, Size
 from cranfield.systems.asking import Answer
 
+COLUMNS = ("seconds", "cost", *Size._fields)  # numbers of each answer; NaN where it does not have one
 _DELETE = "delete this file to ask everything again"
 
 
@@ -29,18 +31,19 @@ class Partial:
     failed: query → why; empty: the queries answered with no document
     counts: how many answers were short, had their scores parted or replaced, and so on: see `Recorded`
     id_places: where in the results the ids were found
+    columns: of the answered queries, in the order of their answers: what `COLUMNS` lists
     done: set when all of it has been written elsewhere; then the file is removed when it is closed
     """
 
-    def __init__(self, path: Path, queries: Mapping[str, str], k: int, conditions: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, queries: Mapping[str, str], k: int | None, conditions: Mapping[str, Any]) -> None:
         self.path = path
         self._queries, self._k = queries, k
         self._conditions = dict(conditions)
         self.places: dict[str, int] = {}  # query → where its line begins
         self.failed: dict[str, str] = {}
         self.empty: set[str] = set()
-        self.latencies = array("d")
-        counted = ("short", "retried", "parted", "replaced", "rolled_up", "short_of_chunks")
+        self.columns: dict[str, array[float]] = {name: array("d") for name in COLUMNS}
+        counted = ("short", "retried", "reasked", "parted", "replaced", "rolled_up", "short_of_chunks")
         self.counts: dict[str, Any] = dict.fromkeys(counted, 0)
         self.id_places: dict[str, None] = {}
         self.done = False
@@ -83,22 +86,24 @@ class Partial:
     def add(self, answer: Answer) -> None:
         line = [
             *(answer.query_id, answer.ranking, round(answer.seconds, 6), answer.attempts, answer.error),
-            *(answer.scores, answer.rolled, answer.id_place),
+            *(answer.scores, answer.rolled, answer.id_place, answer.reasked, answer.cost, *answer.size),
         ]
         self._count(self._write(line), line)
 
     def _count(self, place: int, line: Sequence[Any]) -> None:
-        query, ranking, seconds, attempts, error, scores, rolled, id_place = line
+        query, ranking, seconds, attempts, error, scores, rolled, id_place, reasked, cost, *size = line
         self.counts["retried"] += attempts - 1
+        self.counts["reasked"] += reasked
         if ranking is None:
             self.failed[query] = error
             return
         self.failed.pop(query, None)
         self.places[query] = place
-        self.latencies.append(seconds)
+        for column, number in zip(self.columns.values(), (seconds, cost, *size), strict=True):
+            column.append(math.nan if number is None else number)
         if not ranking:
             self.empty.add(query)
-        self.counts["short"] += len(ranking) < self._k
+        self.counts["short"] += self._k is not None and len(ranking) < self._k
         if scores != "kept":
             self.counts[scores] += 1
         self.counts["rolled_up"] += rolled != ""

@@ -91,6 +91,7 @@ class PostgresSearch:
         self._order = chosen_order(settings.get("order"), None, name)
         self._statement = psycopg_statement(settings["sql"], name) if settings.get("sql") else self._ranked(settings)
         self._language = str(settings.get("language", "english"))
+        self.needs_k = not settings.get("sql") or "%(k)s" in self._statement
         self._connections = Connections(self._connect)
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
@@ -114,7 +115,7 @@ class PostgresSearch:
             text=sql.SQL(" || ' ' || ").join(columns),
         )
 
-    def search(self, query: str, k: int) -> Returned:
+    def search(self, query: str, k: int | None) -> Returned:
         try:
             connection, _ = self._connections.take()
         except self._psycopg.Error as error:

@@ -45,7 +45,10 @@ PROJECT = {
     "measures": TomlSetting(
         list, "what is measured; the worst queries are those of the first", ", ".join(DEFAULT_MEASURES)
     ),
-    "k": TomlSetting(int, "how many documents to ask for", "100"),
+    "k": TomlSetting(
+        int, "how many results to ask for", "as many as the system returns by itself; 100 if it needs a k"
+    ),
+    "deepen": TomlSetting(bool, "ask again for more chunks until there are k documents", "false"),
     "collapse": TomlSetting(
         str,
         "how a chunk's id becomes its document's: a separator, a regular expression with one group, or a file of pairs",
@@ -97,7 +100,8 @@ class Project:
     collection: str
     systems: Mapping[str, Mapping[str, Any]]
     measures: tuple[str, ...] = DEFAULT_MEASURES
-    k: int = 100
+    k: int | None = None
+    deepen: bool = False
     timeout: float | None = None
     split: str | None = None
     collapse: str | Mapping[str, str] | Collapse | None = None
@@ -151,7 +155,7 @@ class Project:
         check_settings(gate, GATE, gate_place)
         check_settings(chosen, JUDGMENTS, judgments_place)
         policy = {name: settings[name] for name in POLICY if name in settings}
-        plain = ("k", "timeout", "collapse", "split", "baseline")
+        plain = ("k", "deepen", "timeout", "collapse", "split", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
         if {*chosen} - {"store", "scale"}:
             assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))

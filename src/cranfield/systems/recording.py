@@ -1,4 +1,4 @@
-"""Asking a system and writing its run to OUT, with latencies and failures in OUT.json.
+"""Asking a system, and keeping its run in memory or writing it to OUT, with latencies and failures in OUT.json.
 
 Answers are kept in OUT.partial until every query is answered. A finished run is never overwritten unasked.
 """
@@ -10,10 +10,9 @@ import json
 import os
 import tempfile
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,123 +25,110 @@ from cranfield.io.records import Records
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, write_text
 from cranfield.io.writing import name_from, write_run
-from cranfield.systems.answers import Ranking
+from cranfield.ranks.columns import Numbers
+from cranfield.ranks.made import Made
+from cranfield.systems.answers import Ranking, Size
 from cranfield.systems.asking import Answer, GaveUp, ask
-from cranfield.systems.opening import open_system
+from cranfield.systems.collapse import Collapse, collapse_by
+from cranfield.systems.opening import System, open_system
 from cranfield.systems.partial import Partial
-from cranfield.version import __version__
-from cranfield.words import count
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The result of recording a run.
-
-    failed: query → why; these are not in the run, and they are not zeros
-    not_asked: queries that were not asked, because too many before them failed
-    empty: queries answered with no document; short: how many were answered with fewer than k
-    parted: in how many answers equal scores were lowered, each to the next 32-bit number, to keep the order returned
-    replaced: in how many answers the scores contradicted the order returned, and were replaced by falling ones
-    rolled_up: in how many answers several chunks of a document were counted once, at the best rank
-    short_of_chunks: in how many of them the system had no more chunks, though k documents were not found
-    id_places: where in the results ids were found, where these are more than ids and scores, such as "metadata.source"
-    unknown: how many of the documents are not in the corpus, if that was checked; unknown_ids: a few of them
-    latency: seconds of the answered queries: mean, p50, p90, p95, p99, max
-    seconds: how long it all took, in this call
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     recorded = record(lambda query, k: ["a"], {"1": "cats", "2": "dogs"}, f"{folder}/mine.run", k=5)
-    >>> recorded.complete, recorded.queries, recorded.short, sorted(recorded.latency)[:2]
-    (True, 2, 2, ['max', 'mean'])
-    """
-
-    path: str
-    system: str
-    k: int
-    queries: int
-    answered: int
-    failed: dict[str, str]
-    not_asked: tuple[str, ...]
-    empty: tuple[str, ...]
-    short: int
-    retried: int
-    latency: dict[str, float]
-    seconds: float
-    parted: int = 0
-    replaced: int = 0
-    rolled_up: int = 0
-    short_of_chunks: int = 0
-    id_places: tuple[str, ...] = ()
-    unknown: int = 0
-    unknown_ids: tuple[str, ...] = ()
-    gave_up: str = ""
-    version: str = __version__
-    # Of the run that was just written, and may be measured without reading it again.
-    _sha256: str = field(default="", repr=False, compare=False)
-    _rankings: Mapping[str, Mapping[str, float]] | None = field(default=None, repr=False, compare=False)
-
-    def __repr__(self) -> str:
-        queries = count(self.queries, "query", "queries")
-        return f"<Recorded {self.system}: {self.answered:,} of {queries} answered, in {self.path}>"
-
-    @property
-    def complete(self) -> bool:
-        """Whether every query was answered."""
-        return self.answered == self.queries
+from cranfield.systems.queries import as_queries, told
+from cranfield.systems.recorded import Recorded
 
 
 def record(
     system: Any,
-    queries: Mapping[str, str],
-    path: str | os.PathLike[str],
-    k: int = 100,
+    queries: Mapping[str, Any],
+    path: str | os.PathLike[str] | None = None,
+    k: int | None = None,
     *,
+    deepen: bool = False,
+    collapse: str | Mapping[str, str] | Collapse | None = None,
+    name: str = "",
     resume: bool = False,
     force: bool = False,
     on_answer: Callable[[Answer], None] | None = None,
     on_start: Callable[[int, int], None] | None = None,
     known: Callable[[], Iterable[str]] | None = None,
-    conditions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Recorded:
-    """Ask a system all queries and write its run to a file, in the format that its name ends in, otherwise TREC's.
+    """Ask a system all queries, each once and as it is, and keep what it returns, in its order.
 
     system: what `open_system` returns, or takes where it needs no collection: a function (query, k), a retriever.
-    queries: the text of each query.
-    path: the file to write.
-    k: how many documents to ask for.
+    queries: the text of each query, or a row {"text": …, "language": …} whose columns the system takes by name.
+    path: the file to write, in the format that its name ends in, otherwise TREC's; by default the run is in memory.
+    k: how many results to ask for; by default as many as the system returns by itself, and 100 if it must be told.
+    deepen: ask again for more chunks until there are k documents.
+    collapse: how a chunk's id becomes its document's, as `collapse_run` takes it; a document counts once, at the place
+        of its first chunk.
+    name: the name of the system, if it has none or another.
     resume: continue where an earlier call ended.
     force: overwrite what an earlier call left.
     on_answer: called with each answer.
     on_start: called with the number of queries already answered, and of all queries.
     known: gives the ids of the corpus, to warn of documents that are not in it.
-    conditions: what else must be the same to resume, such as the rule of `to_document`.
-    options: those of `ask`: jobs, retries, wait, give_up, to_document.
-    Returns a `Recorded`: how many were answered, which failed, how long it took.
+    options: those of `open_system` (timeout, id, score, order), and jobs, retries, wait, give_up and tokens, which
+        counts the tokens of a text.
+    Returns a `Recorded`, which is a run wherever one is taken: what came back, which queries failed, how long it took.
 
     The run has the documents in the order that was returned: scores that do not fall are adjusted; see `Recorded`.
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> def search(query, k):
-    ...     return ["d7", "d2"]
+    >>> def search(query, k=2):
+    ...     return ["d7", "d2", "d5"][:k]
+    >>> record(search, {"q1": "cats"})
+    <Recorded search: 1 of 1 query answered, with 2 documents each; in memory>
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     recorded = record(search, {"q1": "cats"}, f"{folder}/mine.run")
-    ...     print(recorded.answered, Path(recorded.path).read_text(), end="")
-    1 q1 Q0 d7 1 2.0 search
-    q1 Q0 d2 2 1.0 search
+    ...     recorded = record(search, {"q1": "cats"}, f"{folder}/mine.run", k=1)
+    ...     print(recorded.name, Path(recorded.path).read_text(), sep=": ", end="")
+    search (k=1): q1 Q0 d7 1 1.0 search_(k=1)
     """
-    system = open_system(system)
-    if k < 1:
-        raise InputError(system.name, f"k = {k} is not a number of documents.")
-    output = _Output.at(os.fspath(path), system.name)
+    opening = {option: options.pop(option) for option in ("timeout", "id", "score", "order") if option in options}
+    opened = open_system(system, name=name, **opening)
+    queries = as_queries(queries)
+    if k is not None and k < 1:
+        raise InputError(opened.name, f"k = {k} is not a number of documents.")
+    if deepen and k is None:
+        raise InputError(opened.name, "to how many documents is not said.", hint=f"{given('k')} says how many")
+    made = Made(opened.asked_for(k), k is not None, deepen, _rule_name(collapse))
+    output = _Output.at(path, f"{opened.name} ({made.choices})" if made.choices else opened.name)
     for query in queries:
         output.check(query, [("document", 1.0)])
-    told = "".join(f"{query}\t{text}\n" for query, text in queries.items()).encode(errors="surrogatepass")
-    asked = {"system": system.name, "settings": system.settings, "k": k, "queries": hashlib.sha256(told).hexdigest()}
-    asked |= conditions or {}
-    with output.kept_beside() as place, closing(Partial(place, queries, k, asked)) as partial:
+    asked = {"system": opened.name, "settings": opened.settings, "k": made.k}
+    asked |= {"queries": hashlib.sha256(told(queries)).hexdigest(), "collapse": made.collapse, "deepen": deepen}
+    if collapse is not None:
+        options["to_document"] = collapse_by(collapse)
+    try:
+        return _recorded(opened, queries, output, made, asked, resume, force, on_answer, on_start, known, options)
+    finally:
+        if opened is not system:
+            opened.close()
+
+
+def _rule_name(rule: str | Mapping[str, str] | Collapse | None) -> str:
+    if rule is None or isinstance(rule, str):
+        return rule or ""
+    if isinstance(rule, Mapping):
+        return f"mapping-{hashlib.sha256(json.dumps(sorted(rule.items())).encode()).hexdigest()[:8]}"
+    return getattr(rule, "__name__", "function")
+
+
+def _recorded(
+    system: System,
+    queries: Mapping[str, str],
+    output: _Output,
+    made: Made,
+    asked: Mapping[str, Any],
+    resume: bool,
+    force: bool,
+    on_answer: Callable[[Answer], None] | None,
+    on_start: Callable[[int, int], None] | None,
+    known: Callable[[], Iterable[str]] | None,
+    options: Mapping[str, Any],
+) -> Recorded:
+    k = made.k
+    with output.kept_beside() as place, closing(Partial(place, queries, k if made.chosen else None, asked)) as partial:
         earlier = output.earlier(asked) if resume and not partial.begun else None
         if earlier is not None and earlier.complete:
             return earlier
@@ -153,7 +139,7 @@ def record(
         start = time.perf_counter()
         gave_up = ""
         try:
-            for answer in ask(system, left, k, check=output.check, **options):
+            for answer in ask(system, left, k, deepen=made.deepened, check=output.check, **options):
                 partial.add(answer)
                 if on_answer:
                     on_answer(answer)
@@ -164,6 +150,11 @@ def record(
         if known:
             unknown = {doc_id for _, ranking in partial.rankings() for doc_id, _ in ranking}
             unknown.difference_update(known())
+        order = {query: at for at, query in enumerate(partial.places)}
+        rows = [order[query] for query in queries if query in order]
+        columns = {name: np.frombuffer(column)[rows] for name, column in partial.columns.items() if len(column)}
+        columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
+        costs = columns.get("cost", np.array([]))
         recorded = Recorded(
             path=output.path,
             system=system.name,
@@ -173,26 +164,43 @@ def record(
             failed=dict(partial.failed),
             not_asked=tuple(query for query in queries if query not in partial.places and query not in partial.failed),
             empty=tuple(query for query in queries if query in partial.empty),
-            latency=_percentiles(partial.latencies),
+            latency=_percentiles(columns.get("seconds", np.array([]))),
             seconds=round(seconds, 6),
+            made=replace(
+                made,
+                failed=len(partial.failed),
+                size={name: round(float(np.nanmean(columns[name])), 3) for name in Size._fields if name in columns},
+            ),
             id_places=tuple(partial.id_places),
             unknown=len(unknown),
             unknown_ids=tuple(sorted(unknown)[:5]),
+            cost={"mean": float(np.nanmean(costs)), "total": float(np.nansum(costs))} if len(costs) else {},
             gave_up=gave_up,
+            by_query={
+                "query_id": [query for query in queries if query in order],
+                **{
+                    name: [None if number != number else number for number in column.tolist()]
+                    for name, column in columns.items()
+                },
+            },
             **partial.counts,
         )
         sha256 = output.write(partial.rankings(), recorded, asked)
+        rankings = None if output.path else {query: dict(ranking) for query, ranking in partial.rankings()}
         partial.done = recorded.complete
-        return replace(recorded, _sha256=sha256)
+        return replace(recorded, _sha256=sha256, _rankings=rankings)
 
 
 class _Output(NamedTuple):
-    path: str
-    plan: Plan
+    path: str  # empty: the run stays in memory, where ids may be any
+    plan: Plan | None
     is_file: bool  # not a device, a pipe or standard output: what was answered and what is known are kept beside it
 
     @classmethod
-    def at(cls, path: str, system: str) -> _Output:
+    def at(cls, place: str | os.PathLike[str] | None, system: str) -> _Output:
+        if place is None:
+            return cls("", None, False)
+        path = os.fspath(place)
         other = path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path))
         format = by_extension(path) or FORMATS["trec"]
         return cls(path, Plan(path, "run", format, name=name_from(system), ranked=True), not other)
@@ -207,7 +215,7 @@ class _Output(NamedTuple):
             yield Path(folder) / "answers"
 
     def check(self, query: str, ranking: Ranking) -> None:
-        if ranking:
+        if ranking and self.plan:
             documents, scores = map(list, zip(*ranking))
             queries = [query] * len(ranking)
             self.plan.check(Records((), queries, documents, np.array(scores, np.float64), list(map(repr, scores))))
@@ -235,27 +243,33 @@ class _Output(NamedTuple):
             summary = json.loads(Path(f"{self.path}.json").read_text(encoding="utf-8"))
             same = summary.pop("asked") == asked and summary.pop("run_sha256") == Stream(self.path).hash_again()
             tuples = {name: tuple(summary[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
-            recorded = Recorded(**{**summary, **tuples, "path": self.path})
+            summary.pop("run_bytes")
+            recorded = Recorded(**{**summary, **tuples, "path": self.path, "made": Made(**summary["made"])})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return recorded if same else None
 
     def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> str:
         """Write the run, and its facts beside it; returns the hash of the run."""
+        if self.plan is None:
+            return ""
         digest, format = hashlib.sha256(), self.plan.format.name
         write_run(self.path, rankings, name=self.plan.name or "", force=True, format=format, digest=digest)
         if self.is_file:
-            known = {name: value for name, value in asdict(recorded).items() if name[0] != "_"}
-            summary = {**known, "asked": asked, "run_sha256": digest.hexdigest()}
-            text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-            write_text(f"{self.path}.json", f"{text}\n", force=True)
+            size = os.path.getsize(self.path)
+            summary = {**recorded.to_dict(), "asked": asked, "run_bytes": size, "run_sha256": digest.hexdigest()}
+            lines = (f"{json.dumps(name)}: {_line(value)}" for name, value in summary.items())
+            write_text(f"{self.path}.json", "{\n" + ",\n".join(lines) + "\n}\n", force=True)
         return digest.hexdigest()
 
 
-def _percentiles(latencies: array[float]) -> dict[str, float]:
-    if not latencies:
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _percentiles(seconds: Numbers) -> dict[str, float]:
+    if not len(seconds):
         return {}
-    seconds = np.frombuffer(latencies)
     points = np.percentile(seconds, (50, 90, 95, 99, 100))
     named = zip(("mean", "p50", "p90", "p95", "p99", "max"), (seconds.mean(), *points), strict=True)
     return {name: round(float(value), 6) for name, value in named}

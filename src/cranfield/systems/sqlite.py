@@ -39,6 +39,8 @@ def open_type(
 class SqliteSearch:
     """BM25 over titles and texts; see SETTINGS. A document matches if it holds any word of the query."""
 
+    needs_k = True
+
     def __init__(
         self,
         documents: Iterable[Document],
@@ -69,7 +71,8 @@ class SqliteSearch:
         if not size:
             raise InputError(name, "there is no document to search.", hint=f"the collection needs a {CORPUS}")
 
-    def search(self, query: str, k: int) -> Returned:
+    def search(self, query: str, k: int | None) -> Returned:
+        assert k is not None
         words = [word for word in _WORD.findall(query) if word.lower() not in self._ignored]
         if not words:
             return Returned([])

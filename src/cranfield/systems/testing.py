@@ -15,7 +15,6 @@ from cranfield.comparison.gating import GateResult, gate
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
-from cranfield.io.shapes import Rankings
 from cranfield.io.streams import LOOK
 from cranfield.io.target import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
@@ -25,12 +24,12 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
 from cranfield.systems.accepting import VALUES, accepted_run, accepted_values, check_accepted
 from cranfield.systems.asking import Answer, first_answers
-from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
 from cranfield.systems.project import Project
-from cranfield.systems.recording import Recorded, record
+from cranfield.systems.recorded import Recorded
+from cranfield.systems.recording import record
 
 SHOWN = 10  # documents of a ranking, of the worst queries and on a page
 HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
@@ -49,12 +48,7 @@ def measured(
     unknown = {*recorded.failed, *recorded.not_asked}
     if unknown:
         judgments = _of_queries(judgments, set(judgments.query_ids) - unknown)
-    if recorded._rankings is None:
-        run = open_run(Path(recorded.path))
-    else:
-        rankings = {query: ranking for query, ranking in recorded._rankings.items() if ranking}
-        nothing: dict[str, dict[str, float]] = {query: {} for query in judgments.query_ids}
-        run = Run(Rankings(recorded.path, rankings or nothing), sha256=recorded._sha256)
+    run = open_run(recorded)
     evaluation = _evaluated(run, judgments, measures, policy, name or recorded.system)
     several = recorded.answered - len(recorded.empty) >= FEW
     if several and evaluation.ranks is not None and not len(evaluation.ranks.rank):  # ids that are not the judged ones
@@ -96,6 +90,7 @@ def beside_accepted(
     accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
     assert run.stream is not None
     check_accepted(before, run.stream, accepted)
+    accepted._evidence.made = before._evidence.made
     compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
     assert compared is not None
     decided = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
@@ -215,11 +210,12 @@ def asked(
                 queries,
                 path,
                 project.k,
+                deepen=project.deepen,
+                collapse=project.collapse,
                 force=True,
                 on_start=shown.start,
                 on_answer=hold,
                 known=collection.ids if collection.corpus else None,
-                to_document=collapse_by(project.collapse) if project.collapse else None,
                 **project.asking,
             )
     finally:
