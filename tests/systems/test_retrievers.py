@@ -449,7 +449,8 @@ def test_runs_made_differently_are_compared_with_that_said_first(tmp_path):
         assert "returns 2.0 × the text of plain (12 and 6 characters for a query)" in doubts["text"]
     saved = evaluate(qrels, more, "RR")
     saved.save(tmp_path / "more.json")
-    assert compare(None, [evaluate(qrels, plain, "RR"), tmp_path / "more.json"], "RR").doubts[0].kind == "asked"
+    again = compare(None, [evaluate(qrels, plain, "RR"), tmp_path / "more.json"], "RR")
+    assert "asked" in [doubt.kind for doubt in again.doubts]
     (tmp_path / "more.run").write_text((tmp_path / "plain.run").read_text())  # no longer what was recorded
     assert not [
         doubt

@@ -54,7 +54,8 @@ class Waiting:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="cranfield-answers", daemon=True).start()
+                self._thread = threading.Thread(target=_run, args=(self._loop,), name="cranfield-answers", daemon=True)
+                self._thread.start()
             return self._loop
 
     def close(self) -> None:
@@ -62,6 +63,20 @@ class Waiting:
             loop, self._loop = self._loop, None
         if loop is not None:
             loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(1)  # unless a call blocks the loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop until it is stopped, and end what still waits in it."""
+    try:
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
 
 
 async def _whole(answer: Any) -> Any:
