@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as Overdue
 from typing import Any
@@ -70,13 +70,16 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     """Run a loop until it is stopped, and end what still waits in it."""
     try:
         loop.run_forever()
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(_ended(asyncio.all_tasks(loop)))
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
+
+
+async def _ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _whole(answer: Any) -> Any:
