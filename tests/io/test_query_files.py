@@ -9,8 +9,10 @@ import random
 import pytest
 
 from cranfield.errors import InputError
+from cranfield.io.pairs import read_numbers, read_words
 from cranfield.io.queries import Queries, made_id, read_queries
 from cranfield.io.query_tables import read_query_table
+from tests.program import run
 
 SHOES, COAT = "running shoes", "raincoat"
 TWO = [SHOES, COAT]
@@ -210,3 +212,59 @@ def test_parquet_and_compressed_files(tmp_path):
     assert (queries, queries.columns) == ({"1": SHOES, "2": COAT}, {"n": {"1": 3}})
     table = read_query_table(written(tmp_path, "q.csv.gz", gzip.compress(b"1,running shoes\n2,raincoat\n")))
     assert (table.format, table.separator, table.header) == ("CSV", ",", False)
+
+
+FULL = "query,count,segment\nraincoat,80,head\nboots,2,tail\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "weights", "segments"),
+    [
+        ("q.csv", FULL, [80.0, 2.0], ["head", "tail"]),
+        ("q.csv", FULL.replace(",", ";"), [80.0, 2.0], ["head", "tail"]),
+        ("q.csv", "clicks,weight,search term,language\n8,3,raincoat,en\n9,4,boots,de\n", [3.0, 4.0], ["en", "de"]),
+        ("q.jsonl", '{"query": "raincoat", "n": 1, "weight": 3, "lang": "en"}\n{"query": "boots", "weight": 4, "lang": "de"}\n', [3.0, 4.0], ["en", "de"]),
+    ],
+)  # fmt: skip
+def test_weights_and_segments_come_from_a_file_of_queries(name, content, weights, segments, tmp_path):
+    path = written(tmp_path, name, content)
+    ids = [made_id("raincoat"), made_id("boots")]
+    assert read_numbers(path, "weight") == dict(zip(ids, weights, strict=True))
+    assert read_words(path, "segment") == dict(zip(ids, segments, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("query,clicks,count\nraincoat,8,9\nboots,7,6\n", "'count' and 'clicks' could all be the weight"),
+        ("query,a,b\nraincoat,8,9\nboots,7,6\n", "no column is the weight of a query"),
+        ("query;count\nraincoat;1.234\nboots;80\n", "whether the point in weight '1.234' separates thousands"),
+    ],
+)
+def test_unclear_weights_are_refused(content, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        read_numbers(written(tmp_path, "q.csv", content), "weight")
+
+
+def test_check_shows_how_queries_are_read(tmp_path):
+    written(tmp_path, "q.csv", "\ufeffSuchbegriff;Anzahl\r\nregenmantel;80\r\nschuhe;2\r\n")
+    done = run("check", "q.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "q.csv",
+        "  CSV, separated by semicolon, with a header",
+        "  text: the column 'Suchbegriff'",
+        "  ids: made from the texts",
+        "  further columns: Anzahl",
+        "  2 queries; the first:",
+        f"    {made_id('regenmantel')}: regenmantel; Anzahl: 80",
+        f"    {made_id('schuhe')}: schuhe; Anzahl: 2",
+    ]
+    facts = json.loads(run("check", "q.csv", "--format", "json", cwd=tmp_path).stdout)
+    assert (facts["id"], facts["text"], facts["separator"], facts["queries"]) == (None, "Suchbegriff", ";", 2)
+    assert facts["first"][0] == {"query_id": made_id("regenmantel"), "text": "regenmantel", "Anzahl": "80"}
+    written(tmp_path, "r.csv", "raincoat,80\nboots,20\n")
+    refused = run("check", "r.csv", cwd=tmp_path)
+    assert (refused.returncode, "line 2 [boots | 20]" in refused.stderr) == (2, True)
+    written(tmp_path, "qrels.txt", "1 0 a 1\n")
+    assert "Missing argument 'RUN" in run("check", "qrels.txt", cwd=tmp_path).stderr.replace("missing", "Missing")

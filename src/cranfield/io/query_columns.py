@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -48,6 +49,7 @@ _OTHERS = {*NARRATIVES, *KINDS["weight"], *KINDS["segment"], *_OTHER.split()}
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+ ?(Z|UTC|[+-][\d:]+)?")
 _CODE = re.compile(r"(?=.*\d)\S+")
+_NEARLY = 0.9
 MOST_READ = 2_000  # rows by which columns are told apart
 
 
@@ -138,8 +140,8 @@ class Column:
         self.whole = len(self.filled) == len(cells)
         self.unique = self.whole and len(set(cells)) == len(cells)
         self.numbers = all(map(is_number, self.filled))
-        self.codes = bool(self.filled) and all(map(_CODE.fullmatch, self.filled)) and _are_alike(self.filled)
         self.blanks = sum(" " in cell for cell in self.filled) / max(len(self.filled), 1)
+        self.codes = not self.blanks and _are_codes(self.filled)
         self.texts = bool(self.filled) and not self.numbers
 
     def falls(self) -> bool:
@@ -150,9 +152,13 @@ class Column:
         return numbers == sorted(numbers, reverse=True)
 
 
-def _are_alike(codes: Sequence[str]) -> bool:
-    """Whether codes are long or of one shape, such as q1 and q27; ps5 and 4k are words that people look for."""
-    return all(len(code) >= 8 for code in codes) or len({re.sub(r"\d+", "0", code) for code in codes}) == 1
+def _are_codes(cells: Sequence[str]) -> bool:
+    """Whether nearly all have digits and are of one shape, as q1 and q27, or long; ps5 and 4k are words to look for."""
+    shapes = Counter(re.sub(r"\d+", "0", cell) for cell in cells if _CODE.fullmatch(cell))
+    most = max(shapes.values(), default=0)
+    return most >= _NEARLY * len(cells) > 0 or (
+        shapes.total() == len(cells) > 0 and all(len(cell) > 7 for cell in cells)
+    )
 
 
 def is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
@@ -214,7 +220,7 @@ def roles_by_cells(columns: Sequence[Column], *, id_first: bool) -> Roles:
     if not texts:
         raise Unclear("no column is the text of a query: all are numbers.")
     first, *rest = columns
-    words = [at for at in texts if at and not columns[at].codes] or [at for at in texts if at]
+    words = [at for at in texts if at and (not columns[at].codes or len(columns) == 2)]
     if first.numbers or first.codes:
         if len(words) == 1 and first.whole and not first.falls():
             return Roles(0, words[0])

@@ -62,6 +62,10 @@ class QueryTable:
     rows: tuple[QueryRow, ...]
 
     @property
+    def separated_by(self) -> str:
+        return SEPARATORS.get(self.separator, self.separator)
+
+    @property
     def further(self) -> list[int]:
         """The places of the columns that are neither id nor text."""
         return [at for at in range(len(self.names)) if at not in self.roles]
@@ -355,6 +359,8 @@ def _is_even(rows: Sequence[QueryRow]) -> bool:
 
 def _unheaded(name: str, mark: str, rows: Sequence[QueryRow]) -> QueryTable:
     columns = _columns(rows, len(rows[0].cells))
+    if all(_JUDGED.match("\t".join(row.cells)) for row in rows):
+        raise InputError(name, "these are judgments or a run, not queries.", line=rows[0].line)
     try:
         roles = roles_by_cells(columns, id_first=mark == "\t")
     except Unclear as reason:
