@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from cranfield import open_collection, open_store
-from cranfield.systems.query_files import read_queries
+from cranfield.io.queries import read_queries
 from tests.cli.test_judge import Served
 from tests.program import run, shims
 
@@ -19,7 +19,7 @@ CORPUS = "".join(
     for name, text in {"d1": "red shoes for children", "d2": "a blue hat", "d3": "red hats"}.items()
 )
 QUERIES = {
-    "queries.txt": "red shoes\nblue hat\n",
+    "queries.txt": "id|query\n1|red shoes\n2|blue hat\n",
     "queries.csv": 'query_id,text\n1,red shoes\n2,"blue hat"\n',
     "queries.tsv": "1\tred shoes\n2\tblue hat\n",
     "topics.jsonl": '{"_id": "1", "text": "red shoes"}\n{"_id": "2", "text": "blue hat"}\n',
@@ -160,13 +160,13 @@ def test_the_jobs_of_a_gate_work(tmp_path, jobs):
 
 
 def test_judgments_of_other_ids_are_refused_before_anything_is_written(tmp_path):
-    """The ids of queries in a text file are line numbers, so judgments of q1 and q2 match none."""
-    (tmp_path / "queries.txt").write_text(QUERIES["queries.txt"])
+    """The ids of queries in a file without ids are made from the texts, so judgments of q1 and q2 match none."""
+    (tmp_path / "queries.txt").write_text("red shoes\nblue hat\n")
     (tmp_path / "qrels.csv").write_text("query,document,grade\nq1,d1,1\nq2,d2,1\n")
     done = run("init", cwd=tmp_path)
     assert done.returncode == 2
     assert "2 judged queries have no text: q1, q2." in done.stderr
-    assert "Hint: the ids of the queries are 1, 2; " in done.stderr
+    assert "Hint: the ids of the queries are red-shoes-61959b3a, blue-hat-c1fb4ade; " in done.stderr
     assert not (tmp_path / "cranfield.toml").exists()
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from cranfield import Judgments
 from cranfield.errors import InputError
+from cranfield.io.queries import read_queries
 from cranfield.systems.collection import Collection, Document, kept_in_memory, open_collection
 from cranfield.systems.collection_files import folder_of_queries
-from cranfield.systems.query_files import read_queries
 
 
 @pytest.fixture
@@ -50,18 +50,17 @@ def test_the_layout_of_trec(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("q.tsv", "1 no tab\n", "q.tsv:1: a query and its text are needed"),
+        ("q.tsv", "1 no tab\n", "q.tsv:1: every line begins with a number"),
         ("q.tsv", "1\tx\n1\ty\n", "q.tsv:2: query '1' appears twice"),
-        ("q.tsv", "1\t \n", "query '1' has no text"),
+        ("q.tsv", "1\tx\n2\t \n", "q.tsv:2: query '2' has no text"),
         ("q.tsv", "\n", "no queries"),
         ("q.jsonl", "{}\n", "an empty object"),
         ("q.jsonl", '{"_id": "1"\n', "q.jsonl:1: this is not JSON"),
-        ("q.jsonl", '["1"]\n', "a JSON object is needed"),
+        ("q.jsonl", '["1"]\n', "is not a JSON object"),
         ("q.jsonl", '{"_id": null, "text": "x"}\n', "'_id' is missing or is not an id"),
         ("q.txt", "301 polio\n302 crime\n", "every line begins with a number: are these ids?"),
-        ("q.txt", "<top>\n<num> Number: 301\n", "these are TREC topics between <top> tags"),
-        ("q.txt", "1\tred\nblue\n", "q.txt:2: a query and its text are needed"),
-        ("q.csv", "red shoes\n", "q.csv:1: a query and its text are needed"),
+        ("q.txt", "<top>\n<num> Number: 301\n", "no column is the text of a query"),
+        ("q.txt", "1\tred\nblue\n", "q.txt:2: 1 cell, but line 1 has 2"),
         ("q.csv", "id,text\n1,red\n1,blue\n", "q.csv:3: query '1' appears twice"),
         ("q.csv", "id,text\n1,\n", "q.csv:2: query '1' has no text"),
     ],

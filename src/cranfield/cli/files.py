@@ -15,6 +15,7 @@ from cranfield.errors import InputError
 from cranfield.io.compression import EXTENSIONS as COMPRESSED
 from cranfield.io.formats import readable, writable
 from cranfield.io.formats.store import names_store
+from cranfield.io.streams import BUILT_IN_FILES, DATA, Stream
 from cranfield.words import joined
 
 
@@ -23,17 +24,26 @@ class CheckOptions(options.JsonOptions):
 
 
 # The two settings say which documents count as judged.
-@options.command("check", runs=options.RUNS, reading=reading_options(settings=("negative", "complete"), id_check=False))
+@options.command(
+    "check", runs=options.ANY_RUNS, reading=reading_options(settings=("negative", "complete"), id_check=False)
+)
 def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions, reading: ReadingOptions) -> int:
-    """Find all errors in the judgments in QRELS and in RUNs.
+    """Find all errors in the judgments in QRELS and in RUNs; or show how a file of queries is read.
 
     Lists the problems with file and line, then what the files contain, and which measures suit them. The exit code is
     0 if nothing is wrong, 1 if there are errors (or, with --strict, warnings), and 2 if a file cannot be read.
 
+    Without a RUN, QRELS is a file of queries, or a folder that has one: it shows the format, which column is the id and
+    which the text, the columns that are kept, and the first queries.
+
     \b
-    Example:
+    Examples:
       cranfield check builtin builtin:plain builtin:tuned
+      cranfield check builtin
     """
+    if not runs:
+        _check_queries(judgments, shown)
+        return 0
     from cranfield.evaluation.checking import check_files
     from cranfield.show.check_text import check_json, check_text
 
@@ -41,6 +51,30 @@ def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions
         report = check_files(judgments.source, expanded(runs), **reading.arguments())
     shown.write(lambda: check_json(report), lambda width, paint: check_text(report, width, paint))
     return 2 if report.unreadable else 0 if report.passes(strict=shown.strict) else 1
+
+
+def _check_queries(judgments: JudgmentOptions, shown: CheckOptions) -> None:
+    """Show how a file of queries is read."""
+    from cranfield.io.formats import fitting_roles
+    from cranfield.io.queries import queries_of
+    from cranfield.io.query_tables import read_query_table
+    from cranfield.show.check_text import queries_json, queries_text
+    from cranfield.systems.collection_files import QUERY_FILES, first_file
+
+    given = judgments.qrels or ""
+    folder = os.path.join(DATA, "collection") if given == "builtin" and not os.path.exists(given) else given
+    file = first_file(folder, QUERY_FILES) if os.path.isdir(folder) else given
+    missing = click.UsageError("Missing argument 'RUN...'; without it, only a file of queries can be checked.")
+    if not file or (file in BUILT_IN_FILES and not os.path.exists(file)) or judgments.view is not None:
+        raise missing
+    try:
+        table = read_query_table(file)
+        queries = queries_of(table)
+    except InputError:
+        if os.path.isfile(file) and fitting_roles(Stream(file))["qrels"] is None:
+            raise missing from None
+        raise
+    shown.write(lambda: queries_json(table, queries), lambda width, paint: queries_text(table, queries, width, paint))
 
 
 class ConversionOptions(options.OptionGroup, section="Output"):

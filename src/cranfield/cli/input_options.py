@@ -207,8 +207,8 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
 
     The files beside the judgments are optional, so errors in them are ignored.
     """
+    from cranfield.io.queries import read_queries
     from cranfield.systems.collection import collection_beside, open_collection
-    from cranfield.systems.query_files import read_queries
 
     if collection is not None:
         return read_queries(collection) if os.path.isfile(collection) else open_collection(collection).queries

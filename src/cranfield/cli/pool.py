@@ -178,18 +178,18 @@ options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    "
 
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
     """The texts and narratives of the queries, and the collection that has the documents."""
+    from cranfield.io.queries import read_queries
     from cranfield.systems.collection import open_collection
-    from cranfield.systems.query_files import read_query_texts
 
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):
-        return {query: text._asdict() for query, text in read_query_texts(queries).items()}, collection
+        read = read_queries(queries)
+        return _described(read, read.narratives), collection
     asked = open_collection(queries)
-    return _described(asked), collection or asked
+    return _described(asked.queries, asked.narratives), collection or asked
 
 
-def _described(collection: Collection) -> dict[str, dict[str, str]]:
-    queries, narratives = collection.queries, collection.narratives
+def _described(queries: Mapping[str, str], narratives: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in queries.items()}
 
 
@@ -284,7 +284,9 @@ def pool_project(project: Project) -> str:
             }
             answers.append(_asked(dict(settings), collection, missing, DEPTH, name=name, **how, **project.asking))
             runs[name] |= answers[-1].rankings
-    _pooled(store, _described(collection), runs, answers, collection, output.say, depth=DEPTH)
+    _pooled(
+        store, _described(collection.queries, collection.narratives), runs, answers, collection, output.say, depth=DEPTH
+    )
     if project.scale is not None:
         with open_store(store) as opened:
             opened.set_scale(project.scale)

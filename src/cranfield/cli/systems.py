@@ -173,16 +173,16 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     Example:
       cranfield run sqlite builtin -k 100 -o sqlite.run
     """
+    from cranfield.io.queries import read_queries
     from cranfield.systems.collection import open_collection
     from cranfield.systems.opening import open_system
-    from cranfield.systems.query_files import read_queries
     from cranfield.systems.recording import record
 
     file = written.file
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
     collection = open_collection(asking.corpus) if asking.corpus else None
     if os.path.isfile(queries):
-        texts = read_queries(queries)
+        texts: dict[str, str] = read_queries(queries)
     else:
         asked = open_collection(queries)
         collection, texts = collection or asked, asked.judged_queries()

@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import DOCUMENT, QUERY
+from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
 from cranfield.io.mappings import id_text
+from cranfield.io.queries import queries_of
+from cranfield.io.query_columns import KINDS, text_tier
+from cranfield.io.query_tables import read_query_table
 from cranfield.io.streams import BYTE_ORDER_MARK, Stream
 
 _END = re.compile(r"\r\n|\r|\n")  # of a line
@@ -28,12 +31,36 @@ def read_words(source: Any, what: str) -> dict[str, str]:
         raise InputError(f"the {what}s", f"{source!r:.60} is neither a mapping nor a path.")
     stream = Stream(source)
     data = stream.content()
+    if what in KINDS and _are_queries(data):
+        return _from_queries(stream, what)
     if data.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
         return _from_json(stream.name, data, what)
     try:
         return _from_lines(stream.name, data.decode("utf-8-sig"), what)
     except UnicodeDecodeError as error:
         raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
+
+
+def _are_queries(data: bytearray) -> bool:
+    """Whether this is a file of queries that has this fact in a column of its own, and not two columns."""
+    if data.startswith(b"PAR1"):
+        return True
+    first = data.removeprefix(BYTE_ORDER_MARK).lstrip().partition(b"\n")[0].decode(errors="replace")
+    if first.startswith(("{", "[{")):
+        return first.startswith("[") or re.match(r'\{\s*"_?(id|query|qid|text|user_query)[^}]+\}', first) is not None
+    names = re.split(r"[\t;,]", first)
+    text_alone = text_tier(names[0]) >= 2 and plain_name(names[0]).replace("_", "") not in _HEADS
+    return len(names) > 1 and (len(names) > 2 or ";" in first or text_alone)
+
+
+def _from_queries(stream: Stream, what: str) -> dict[str, str]:
+    table = read_query_table(stream)
+    facts = {query: str(fact) for query, fact in queries_of(table).facts(what, table.name).items()}
+    grouped = [fact for fact in facts.values() if re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", fact)]
+    if what == "weight" and table.separator == ";" and grouped:
+        fact = f"it is not clear whether the point in {what} '{grouped[0]}' separates thousands."
+        raise InputError(table.name, fact, hint=f"write {grouped[0].replace('.', '')}, or {grouped[0]}0")
+    return facts
 
 
 def read_numbers(source: Any, what: str) -> dict[str, float]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, groupby
+from typing import TYPE_CHECKING
 
 from cranfield.evaluation.advice import DEPTHS, Advice, Facts, depth_text
 from cranfield.evaluation.checking import CheckReport, JudgmentFacts, More, Problem, RunFacts, Spread
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, wrapped
 from cranfield.words import count, visible
+
+if TYPE_CHECKING:
+    from cranfield.io.queries import Queries
+    from cranfield.io.query_tables import QueryTable
 
 GRADES = 8  # as many are listed
 READABLE = 30  # columns that a paragraph beside a name needs
@@ -47,6 +52,48 @@ def check_json(report: CheckReport) -> str:
         "warnings": report.count("warning"),
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def queries_text(table: QueryTable, queries: Queries, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    """How a file of queries was read."""
+    separated = f", separated by {table.separated_by}" if table.separator else ""
+    header = f", {'with' if table.header else 'without'} a header" if table.separator or table.format == "lines" else ""
+    given, text = ("" if at is None else f"the column {_column(table, at)}" for at in table.roles)
+    facts = [
+        f"{table.format}{separated}{header}",
+        f"text: {text if len(table.names) > 1 else 'the whole line' if table.format == 'lines' else text}",
+        f"ids: {given or 'made from the texts'}",
+        f"further columns: {', '.join(table.names[at] or '(no name)' for at in table.further) or 'none'}",
+        f"{count(len(queries), 'query', 'queries')}; the first:",
+    ]
+    lines = [line for fact in facts for line in _wrapped(fact, width)]
+    for query, text in list(queries.items())[:2]:
+        further = {name: value for name, value in queries.row(query).items() if name != "text"}
+        beside = "".join(f"; {name or '(no name)'}: {value}" for name, value in further.items())
+        lines += _wrapped(visible(f"{query}: {text}{beside}"), width, "    ")
+    return "\n".join([paint.strong(visible(table.name)), *lines])
+
+
+def _column(table: QueryTable, at: int) -> str:
+    return f"'{visible(table.names[at])}'" if table.header else f"{at + 1}"
+
+
+def queries_json(table: QueryTable, queries: Queries) -> str:
+    import json
+
+    given, text = (None if at is None else table.names[at] for at in table.roles)
+    content = {
+        "file": table.name,
+        "format": table.format,
+        "separator": table.separator,
+        "header": table.header,
+        "id": given,  # null: the ids are made from the texts
+        "text": text,
+        "columns": [table.names[at] for at in table.further],
+        "queries": len(queries),
+        "first": [{"query_id": query, **queries.row(query)} for query in list(queries)[:2]],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2, default=str)
 
 
 def _problems(problems: tuple[Problem, ...], more: tuple[More, ...], width: int, paint: Paint) -> list[str]:

@@ -14,6 +14,7 @@ from cranfield.errors import SystemFailure
 from cranfield.systems.answers import DocumentTexts, Ranking, Returned, Scores, Size, checked, size_of, texts_of
 from cranfield.systems.collapse import Collapse, RolledUp, rolled_up
 from cranfield.systems.opening import System
+from cranfield.systems.queries import as_queries
 
 LONGEST_WAIT = 30.0
 
@@ -219,7 +220,7 @@ def first_answers(
     rankings: dict[str, list[str]] = {}
     texts: dict[str, Mapping[str, str]] = {}
     failed: dict[str, str] = {}
-    for answer in ask(system, queries.items(), k, texts=True, **options):
+    for answer in ask(system, as_queries(queries).items(), k, texts=True, **options):
         progress.answer(answer)
         if answer.ranking is None:
             failed[answer.query_id] = answer.error

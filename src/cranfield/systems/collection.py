@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, near_file, need
+from cranfield.io.mappings import id_text
 from cranfield.io.placed_rows import CORPUS
+from cranfield.io.queries import Queries, read_queries
+from cranfield.io.streams import BYTE_ORDER_MARK, Stream
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.collection_files import (
     QRELS_FILES,
@@ -19,7 +23,6 @@ from cranfield.systems.collection_files import (
     first_file,
     folder_of_queries,
 )
-from cranfield.systems.query_files import id_of, read_query_texts, record_of, text_lines
 from cranfield.words import count, shortened
 
 BUILTIN = "builtin"
@@ -85,15 +88,17 @@ class Collection:
         lacking = [query for query in judgments.query_ids if query not in self.queries]
         if lacking:
             fact = f"{count(len(lacking), 'judged query has', 'judged queries have')} no text: {_first(lacking)}."
-            same = "queries and judgments need the same ids, and lines of plain text are numbered from 1"
+            same = "queries and judgments need the same ids, which are made from the texts where a file has none"
             raise InputError(self.name, fact, hint=f"the ids of the queries are {_first(list(self.queries))}; {same}")
         return judgments
 
     def judged_queries(self) -> dict[str, str]:
         """The queries that have judgments, in their order; all of them if there are no judgments at all."""
         if self.qrels is None:
-            return dict(self.queries)
+            return self.queries if isinstance(self.queries, Queries) else dict(self.queries)
         judged = Judgments.read(self.qrels).number
+        if isinstance(self.queries, Queries):
+            return self.queries.chosen(judged)
         return {query: text for query, text in self.queries.items() if query in judged}
 
 
@@ -157,13 +162,13 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     if queries is None:
         raise InputError(name, "there are no queries in it.", hint=f"put them into {USUAL_QUERIES}")
     corpus = first_file(folder, (CORPUS,))
-    texts = read_query_texts(queries)
+    texts = read_queries(queries)
     return Collection(
         name=name,
-        queries={query: described.text for query, described in texts.items()},
+        queries=texts,
         qrels=_qrels(folder, split),
         corpus=(lambda: _read_corpus(corpus)) if corpus else None,
-        narratives={query: described.narrative for query, described in texts.items() if described.narrative},
+        narratives=texts.narratives,
     )
 
 
@@ -178,13 +183,52 @@ def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Doc
     return collection.documents()
 
 
+def _text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers; decompressed."""
+    rest, number = b"", 0
+    stream = Stream(path)
+    for chunk in stream.chunks():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            number += 1
+            if line.strip():
+                yield number, _text(line, stream.name, number)
+    if rest.strip():
+        yield number + 1, _text(rest, stream.name, number + 1)
+
+
+def _text(line: bytes, name: str, number: int) -> str:
+    try:
+        return (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode().rstrip("\r")
+    except UnicodeDecodeError:
+        raise InputError(name, "this is not UTF-8 text.", line=number) from None
+
+
+def _record_of(line: str, name: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InputError(name, f"this is not JSON: {error}.", line=number) from None
+    if not isinstance(record, dict):
+        raise InputError(name, "a JSON object is needed.", line=number)
+    return record
+
+
+def _id_of(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
+    try:
+        return id_text(record[key], key, name)
+    except (KeyError, InputError):
+        fact = f"'{key}' is missing or is not an id." if record else "an empty object."
+        raise InputError(name, fact, line=number, hint="each line needs _id and text") from None
+
+
 def _read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
     """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
     name = os.fspath(path)
-    for number, line in text_lines(path):
-        record = record_of(line, name, number)
+    for number, line in _text_lines(path):
+        record = _record_of(line, name, number)
         title, text = (str(record.get(key) or "") for key in ("title", "text"))
-        yield Document(id_of(record, "_id", name, number), title, text)
+        yield Document(_id_of(record, "_id", name, number), title, text)
 
 
 def _qrels(folder: Path, split: str | None) -> str | None:

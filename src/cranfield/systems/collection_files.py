@@ -9,8 +9,9 @@ from cranfield.io.formats.store import STORE
 from cranfield.words import joined
 
 _QUERIES = ("queries.jsonl", "queries.tsv", "queries.csv", "queries.txt")
+_OTHERS = ("queries.json", "queries.parquet", "queries.xml", "topics.json", "topics.parquet", "topics.xml")
 _QRELS = ("qrels.tsv", "qrels.txt", "qrels.csv")
-QUERY_FILES = (*_QUERIES, *(f"topics{os.path.splitext(name)[1]}" for name in _QUERIES))
+QUERY_FILES = (*_QUERIES, *(f"topics{os.path.splitext(name)[1]}" for name in _QUERIES), *_OTHERS)
 QRELS_FILES = (*_QRELS, "qrels", "qrels.test.tsv", "qrels.trec", "qrels.jsonl", STORE)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
+from cranfield.io.queries import Queries
 
 TEXT = "text"
 
@@ -50,7 +52,9 @@ def filled_columns(query: str, names: Collection[str]) -> dict[str, Any]:
 
 
 def as_queries(queries: Mapping[str, Any]) -> dict[str, str]:
-    """Queries by id: texts, or rows {"text": …, "language": …}."""
+    """Queries by id: those of a file with its columns, texts, or rows {"text": …, "language": …}."""
+    if isinstance(queries, Queries) and queries.columns:
+        queries = {query_id: queries.row(query_id) for query_id in queries}
     return {str(query_id): _as_query(str(query_id), query) for query_id, query in queries.items()}
 
 
@@ -58,9 +62,14 @@ def _as_query(query_id: str, query: Any) -> str:
     if isinstance(query, str):
         return query
     if isinstance(query, Mapping) and isinstance(query.get(TEXT), str):
-        return Query(query[TEXT], **{str(name): value for name, value in query.items() if name != TEXT})
+        return Query(query[TEXT], **{_parameter(str(name)): value for name, value in query.items() if name != TEXT})
     fact = f"query '{query_id}' is {type(query).__name__}, not a text."
     raise InputError("the queries", fact, hint="give {id: text}, or {id: {'text': …, 'language': …}}")
+
+
+def _parameter(name: str) -> str:
+    """The name of a column as a parameter: "Customer group" is customer_group."""
+    return name if name.isidentifier() else re.sub(r"\W+", "_", name).strip("_").lower()
 
 
 def told(queries: Mapping[str, str]) -> bytes:

@@ -60,6 +60,18 @@ def _names(stream: Stream) -> list[str]:
     return list(_file(stream).schema_arrow.names)
 
 
+def all_rows(stream: Stream) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of all columns, and the rows."""
+    try:
+        table = _file(stream).read()
+        columns = [column.to_pylist() for column in table.columns]
+    except CranfieldError:
+        raise
+    except Exception as error:
+        raise _unreadable(stream, error) from error
+    return list(table.column_names), list(zip(*columns, strict=True))
+
+
 def _columns(stream: Stream, role: Role) -> FrameColumns:
     from cranfield.io.frames import columns_of
 
