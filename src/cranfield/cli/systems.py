@@ -12,8 +12,8 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
 from cranfield.cli.options import argument, flag, number
+from cranfield.io.corpus import USUAL_CORPUS
 from cranfield.io.formats import FORMATS, writable
-from cranfield.io.placed_rows import CORPUS
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 from cranfield.systems.opening import short_names
@@ -95,7 +95,7 @@ def _nearest_collection() -> str:
     return BUILTIN
 
 
-options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=CORPUS, QRELS_FILES=USUAL_QRELS)
+options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=USUAL_CORPUS, QRELS_FILES=USUAL_QRELS)
 
 
 @options.command("test", systems=SYSTEMS)

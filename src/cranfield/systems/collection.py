@@ -6,36 +6,25 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.errors import InputError, near_file, need
-from cranfield.io.placed_rows import CORPUS
+from cranfield.io.compression import first_file
+from cranfield.io.corpus import USUAL_CORPUS, Document, corpus_in, open_corpus
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.collection_files import (
     QRELS_FILES,
     QUERY_FILES,
     USUAL_QRELS,
     USUAL_QUERIES,
-    first_file,
     folder_of_queries,
 )
-from cranfield.systems.query_files import id_of, read_query_texts, record_of, text_lines
-from cranfield.words import count, shortened
+from cranfield.systems.query_files import read_query_texts
+from cranfield.words import count
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
 KEPT = 128_000_000  # letters of a corpus that may be kept in memory
-
-
-class Document(NamedTuple):
-    """A document of a corpus; the title may be empty."""
-
-    doc_id: str
-    title: str
-    text: str
-
-    def __repr__(self) -> str:
-        return f"<Document {self.doc_id}: {shortened(self.title or self.text, 60)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +145,26 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     queries = first_file(folder, QUERY_FILES)
     if queries is None:
         raise InputError(name, "there are no queries in it.", hint=f"put them into {USUAL_QUERIES}")
-    corpus = first_file(folder, (CORPUS,))
+    corpus = corpus_in(folder)
     texts = read_query_texts(queries)
     return Collection(
         name=name,
         queries={query: described.text for query, described in texts.items()},
         qrels=_qrels(folder, split),
-        corpus=(lambda: _read_corpus(corpus)) if corpus else None,
+        corpus=open_corpus(corpus) if corpus else None,
         narratives={query: described.narrative for query, described in texts.items() if described.narrative},
     )
+
+
+def open_documents(where: str | os.PathLike[str]) -> Collection:
+    """The collection that has documents: a file of them, a folder with one, or what else `open_collection` takes."""
+    name = os.fspath(where)
+    file = name if os.path.isfile(name) else corpus_in(name)
+    if file is not None:
+        return Collection(name, {}, corpus=open_corpus(file))
+    if os.path.isdir(name):
+        raise InputError(name, "there are no documents in it.", hint=f"put them into {USUAL_CORPUS}")
+    return open_collection(name)
 
 
 def collection_beside(qrels: str) -> str | None:
@@ -174,17 +174,8 @@ def collection_beside(qrels: str) -> str | None:
 
 def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:
     if collection is None or collection.corpus is None:
-        raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has a {CORPUS}")
+        raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has {USUAL_CORPUS}")
     return collection.documents()
-
-
-def _read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
-    """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
-    name = os.fspath(path)
-    for number, line in text_lines(path):
-        record = record_of(line, name, number)
-        title, text = (str(record.get(key) or "") for key in ("title", "text"))
-        yield Document(id_of(record, "_id", name, number), title, text)
 
 
 def _qrels(folder: Path, split: str | None) -> str | None:

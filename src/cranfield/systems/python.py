@@ -15,7 +15,7 @@ from typing import Any
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
-from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
+from cranfield.systems.answers import ORDER, TEXTS, Returned, chosen_order, declared_texts, ranking_of
 
 SETTINGS = {
     "object": TomlSetting(
@@ -23,6 +23,7 @@ SETTINGS = {
     ),
     "id": TomlSetting(str, "the path of the document's id in each result, such as `metadata.page`", "the usual names"),
     "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "texts": TEXTS,
     "order": ORDER,
 }
 Ask = Callable[[str, int], Any]
@@ -42,12 +43,20 @@ class PythonSearch:
     """Anything in this process that answers a query."""
 
     def __init__(
-        self, target: Any, name: str = "", *, id: str = "", score: str | None = None, order: str | None = None
+        self,
+        target: Any,
+        name: str = "",
+        *,
+        id: str = "",
+        score: str | None = None,
+        order: str | None = None,
+        texts: Any = None,
     ) -> None:
         self.name = name or getattr(target, "__name__", type(target).__name__)
         self._search = search_of(target, self.name)
         self._awaited = _awaited(target)
         self._id, self._score, self._order = id, score or "", chosen_order(order, score, self.name)
+        self._texts = declared_texts(texts, self.name)
 
     def search(self, query: str, k: int) -> Returned:
         try:
@@ -58,7 +67,8 @@ class PythonSearch:
             if not self._awaited:
                 raise
             raise SystemFailure(f"NotImplementedError: {error}", hint=_wait_for(self._awaited)) from error
-        return ranking_of(answer, id_path=self._id, score_path=self._score, order=self._order)
+        returned = ranking_of(answer, id_path=self._id, score_path=self._score, order=self._order)
+        return returned._replace(places=self._texts)
 
     def close(self) -> None:
         """Nothing to close: the object belongs to the caller."""
