@@ -49,6 +49,7 @@ class ConversionOptions(options.OptionGroup, section="Output"):
     )
     name: str | None = option("--tag", metavar="NAME", help="The name of the run, for trec.")
     force: bool = options.FORCE
+    scale: tuple[tuple[float, str, str], ...] = options.SCALE
 
 
 class SourceOptions(options.OptionGroup, section="Input"):
@@ -85,8 +86,14 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
         several = len(chosen.assessors) > 1 or len(chosen.kinds) > 1
         if given.role == "run" or wanted.name or chosen.merge or chosen.pooled or several:
             raise click.UsageError("only one --assessor and one --kind can be imported at a time.")
+        if wanted.scale:
+            from cranfield.cli.pool import set_scale
+
+            set_scale(target, wanted.scale)
         _into_store(source, target, next(iter(chosen.assessors), None), next(iter(chosen.kinds), None), given.format)
         return
+    if wanted.scale:
+        raise click.UsageError("--grade is for a store of judgments, which OUT is not.")
     from cranfield.io.converting import convert_file
 
     view = chosen.view

@@ -60,6 +60,7 @@ def init(collection: str | None) -> None:
     output.refuse_existing(path)
     name = _nearest_collection() if collection is None else collection
     opened = open_collection(name)
+    next(opened.documents(), None)  # a corpus that is not understood is an error now, not in the first test
     judged = len(opened.judgments().query_ids) if opened.qrels is not None else 0
     write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
     output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
@@ -171,14 +172,14 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
       cranfield run sqlite builtin -k 100 -o sqlite.run
     """
     from cranfield.systems.collapse import collapse_by
-    from cranfield.systems.collection import open_collection
+    from cranfield.systems.collection import open_collection, open_documents
     from cranfield.systems.opening import open_system
     from cranfield.systems.query_files import read_queries
     from cranfield.systems.recording import record
 
     file = written.file
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
-    collection = open_collection(asking.corpus) if asking.corpus else None
+    collection = open_documents(asking.corpus) if asking.corpus else None
     if os.path.isfile(queries):
         texts = read_queries(queries)
     else:
