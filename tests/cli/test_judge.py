@@ -171,6 +171,37 @@ def test_rankings_recorded_by_the_last_test_are_reused(project):
     assert "1 document has no text: c" in output
 
 
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("texts.csv", ["--corpus", "texts.csv"]),
+        ("shop/corpus.csv", ["--corpus", "shop"]),
+        ("corpus.csv", []),  # beside the store
+    ],
+)
+def test_the_page_has_texts_from_a_corpus(tmp_path, file, words):
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("sku;name;description\n000444;Raincoat;Yellow\n000445;Hat;Blue\n")
+    with open_store(tmp_path / "mine.db", create=True) as store:
+        store.add_queries({"q1": "coat"})
+        store.wait([("q1", "000444"), ("q1", "gone")])
+    output = Served(tmp_path, "mine.db", *words).end()
+    assert ("1 document is not in it" in output) == bool(words)
+    with open_store(tmp_path / "mine.db") as store:
+        assert {task.doc_id: task.title for task in store.next_several("ann", 9)} == {"000444": "Raincoat", "gone": ""}
+
+
+def test_a_corpus_that_is_not_understood_is_said(tmp_path):
+    (tmp_path / "corpus.xlsx").write_text("?")
+    with open_store(tmp_path / "mine.db", create=True) as store:
+        store.wait([("q1", "000444")])
+    served = Served(tmp_path, "mine.db")
+    assert served.address
+    assert "corpus.xlsx: this is not a format of documents." in served.end()
+    refused = run("judge", "mine.db", "--corpus", "corpus.xlsx", cwd=tmp_path)
+    assert (refused.returncode, "this is not a format of documents" in refused.stderr) == (2, True)
+
+
 def test_grades_are_set_by_the_project_or_by_options(project):
     (project / "cranfield.toml").write_text(
         PROJECT.replace("[systems", 'scale = [[0, "Off"], [1, "On", "It answers."]]\n[systems')

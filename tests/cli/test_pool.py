@@ -6,6 +6,8 @@ import io
 import pytest
 
 from cranfield import open_store
+from cranfield.errors import InputError
+from tests.cli.test_judge import Served
 from tests.program import run
 
 pytest.importorskip("sqlalchemy")
@@ -46,7 +48,7 @@ def test_pool_prints_a_summary(folder):
         "judgments.db: 3 new judgments by qrels",
         "judgments.db: 2 documents of 1 query wait to be judged",
         "  5 documents in the pool of 2 runs, 3 of them judged already",
-        "  2 documents have no text: d, e; give a collection that has it with --corpus",
+        "  2 documents have no text: d, e; give their texts with --corpus",
         "  1 query got no document from any run: 3",
         "  bm25: 1 query is not among the queries and left out",
         "Next: cranfield judge judgments.db",
@@ -339,3 +341,78 @@ def test_cranfield_test_reports_unjudged_documents(project):
         "1 document in the first 10 of 1 query is unjudged. To judge it:",
         "  cranfield judge",
     ]
+
+
+def test_a_store_never_takes_its_own_view_back(folder):
+    (folder / "qrels.txt").unlink()
+    with open_store(folder / "judgments.db", create=True) as store:
+        for who, grade in (("ann", 1), ("bob", 3)):
+            store.judge("2", "c", grade, assessor=who)
+    again = pool(folder, ".", "dense.run")
+    assert again.returncode == 0
+    assert "--qrels" not in again.stdout  # the judgments of the folder are those of the store
+    for words in (
+        ["pool", "judgments.db", ".", "dense.run", "--qrels", "."],
+        ["convert", "./judgments.db", "judgments.db"],
+    ):
+        done = run(*words, cwd=folder)
+        assert (done.returncode, "these judgments are a view of this very store." in done.stderr) == (2, True)
+    (folder / "cranfield.toml").write_text(
+        'collection = "."\n[systems.s]\ntype = "python"\nobject = "pool_engine:search"\n'
+    )
+    assert "new judgments by collection" not in Served(folder).end()
+    with open_store(folder / "judgments.db") as store:
+        assert {event.assessor for event in store.events()} == {"ann", "bob"}
+        with pytest.raises(InputError, match="a view of this very store"):
+            store.import_qrels(store.view(), "everybody")
+
+
+def test_grades_off_the_scale_are_refused_by_every_way_in(folder):
+    (folder / "five.txt").write_text("1 0 a 1\n1 0 b 5\n1 0 z -1\n")
+    told = "document 'b' of query '1' has the grade 5, which is not on the scale."
+    for words in (
+        ["pool", "judgments.db", "queries.tsv", "bm25.run", "--qrels", "five.txt"],
+        ["convert", "five.txt", "judgments.db"],
+    ):
+        done = run(*words, cwd=folder)
+        assert (done.returncode, told in done.stderr) == (2, True)
+        assert "Hint: grades are 0, 1, 2, 3; --grade sets others" in done.stderr
+    with open_store(folder / "judgments.db") as store:
+        assert list(store.events()) == []
+        with pytest.raises(InputError, match=r"store\.set_scale sets others"):
+            store.judge("1", "b", 5, assessor="ann")
+    grades = [word for grade in (0, 1, 5) for word in ("--grade", f"{grade}=G{grade}")]
+    assert run("convert", "five.txt", "judgments.db", *grades, cwd=folder).stdout.startswith("judgments.db: 2 new")
+    other = pool(folder, "queries.tsv", "bm25.run", "--grade", "0=No", "--grade", "7=Yes")
+    assert other.returncode == 0
+    with open_store(folder / "judgments.db") as store:
+        assert store.scale.names == {0.0: "No", 7.0: "Yes"}
+    assert run("convert", "five.txt", "five.csv", *grades, cwd=folder).returncode == 2
+
+
+@pytest.mark.parametrize("lost", ["query_id", "doc_id", "grade"])
+def test_a_sheet_with_a_damaged_header_is_refused(folder, lost):
+    pool(folder, "queries.tsv", "bm25.run", "--sheet", "sheet.csv")
+    sheet = folder / "sheet.csv"
+    sheet.write_text(sheet.read_text(encoding="utf-8-sig").replace(f'"{lost}"', '"nr"', 1))
+    done = run("convert", "sheet.csv", "judgments.db", "--assessor", "ann", cwd=folder)
+    assert done.returncode == 2
+    assert f"sheet.csv:1: the column '{lost}' is missing." in done.stderr
+
+
+def test_a_sheet_has_only_the_queries_asked_for(folder):
+    pool(folder, "queries.tsv", "bm25.run", "--query", "2", "--sheet", "two.csv")
+    pool(folder, "queries.tsv", "bm25.run", "--query", "1", "--sheet", "one.csv")
+    run("pool", "judgments.db", "--sheet", "alone.csv", "--query", "1", cwd=folder)
+    rows = {
+        name: list(csv.DictReader(io.StringIO((folder / name).read_text(encoding="utf-8-sig"))))
+        for name in ("one.csv", "two.csv", "alone.csv")
+    }
+    assert {name: {row["query_id"] for row in its} for name, its in rows.items()} == {
+        "one.csv": {"1"},
+        "two.csv": {"2"},
+        "alone.csv": {"1"},
+    }
+    done = run("pool", "judgments.db", "--sheet", "none.csv", "--query", "9", cwd=folder)
+    assert (done.returncode, "there is no query '9'." in done.stderr) == (2, True)
+    assert not (folder / "none.csv").exists()

@@ -31,7 +31,7 @@ def beir(tmp_path):
 def test_the_layout_of_beir(beir):
     collection = open_collection(beir)
     assert collection.queries == {"q1": "first", "q2": "second"}
-    assert list(collection.documents()) == [("d1", "T", "one"), ("2", "", "two words")]
+    assert list(collection.documents()) == [Document("d1", "T", "one"), Document("2", "", "two words")]
     assert collection.judged_queries() == {"q1": "first"}
     assert open_collection(beir, split="dev").judged_queries() == {"q2": "second"}
     assert list(collection.ids()) == ["d1", "2"]
@@ -113,7 +113,7 @@ def test_ir_datasets(monkeypatch):
     collection = open_collection("ir_datasets:tiny/test")
     assert collection.queries == {"q": "words"}
     assert collection.qrels == {"q": {"d": 2.0}}
-    assert list(collection.documents()) == [("d", "T", "body")]
+    assert list(collection.documents()) == [Document("d", "T", "body")]
     with pytest.raises(InputError, match="has no collection"):
         open_collection("ir_datasets:other")
 

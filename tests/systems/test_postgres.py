@@ -4,7 +4,7 @@ import pytest
 
 from cranfield import evaluate, record
 from cranfield.errors import InputError, SystemFailure
-from cranfield.systems.asking import GaveUp, ask
+from cranfield.systems.asking import GaveUp, ask, first_answers
 from cranfield.systems.collection import open_collection
 from cranfield.systems.opening import open_system
 
@@ -17,7 +17,7 @@ def filled(dsn):
     with psycopg.connect(dsn) as connection:
         connection.execute('create table pages (doc_id text primary key, title text, "body text" text)')
         with connection.cursor() as cursor:
-            cursor.executemany("insert into pages values (%s, %s, %s)", [tuple(d) for d in collection.documents()])
+            cursor.executemany("insert into pages values (%s, %s, %s)", [d[:3] for d in collection.documents()])
     return dsn
 
 
@@ -80,6 +80,57 @@ def test_rows_are_measured_in_the_order_of_the_statement(filled, opened, tmp_pat
     assert evaluate({"1": {"a-good": 1}}, tmp_path / "o.run", "RR")["RR"] == 1.0
 
 
+SHOP = """
+create table products (sku text, uid uuid, product_name text, title text, body text, image text, sales int);
+insert into products values
+    ('000444', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'P1', 'Raincoat', 'Yellow', '444.png', 2),
+    ('000445', 'b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'P2', 'Hat', null, '', 1);
+"""
+RAINCOAT = {"title": "Raincoat", "text": "Yellow", "image": "444.png"}
+
+
+@pytest.fixture(scope="module")
+def shop(dsn):
+    with psycopg.connect(dsn) as connection:
+        connection.execute(SHOP)
+    return dsn
+
+
+@pytest.mark.parametrize(
+    ("selected", "settings", "ids", "texts"),
+    [
+        ("sku, sales * 0.5 as score, title, body, image", {}, ["000444", "000445"], RAINCOAT),
+        ("sku, sales, title, body, image", {}, ["000444", "000445"], RAINCOAT),  # the second column is a number
+        ("title, body, image, sales as similarity, sku", {}, ["000444", "000445"], RAINCOAT),
+        ("sku, title", {}, ["000444", "000445"], {"title": "Raincoat"}),
+        ("sku, sales", {}, ["000444", "000445"], None),
+        ("uid, product_name, body", {"texts": {"title": "product_name"}}, None, {"title": "P1", "text": "Yellow"}),
+        ("product_name, sku", {"id": "product_name"}, ["P1", "P2"], None),
+    ],
+)
+def test_texts_come_with_the_rows_by_the_names_of_columns(shop, opened, selected, settings, ids, texts):
+    sql = f"select {selected} from products, (select {{query}}::text) as asked order by sales desc limit {{k}}"
+    found = first_answers(opened({"dsn": shop, "sql": sql, **settings}), {"q": "raincoat"}, 10)
+    ids = ids or ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]
+    assert found.rankings == {"q": ids}
+    assert found.texts.get(ids[0]) == texts
+
+
+def test_scores_of_rows_with_texts_are_kept(shop, opened):
+    sql = "select title, sales as score, sku from products, (select {query}::text) q order by sales desc limit {k}"
+    assert opened({"dsn": shop, "sql": sql}).search("x", 5) == [("000444", 2.0), ("000445", 1.0)]
+    assert opened({"dsn": shop, "sql": sql, "order": "rank"}).search("x", 1) == [("000444", 1.0)]
+    with pytest.raises(SystemFailure, match=r"no column .salse. in the answer.\nHint: it has title, score, sku"):
+        opened({"dsn": shop, "sql": sql, "score": "salse"}).search("x", 5)
+
+
+def test_a_searched_table_gives_the_texts_that_are_declared(shop, opened):
+    settings = {"dsn": shop, "table": "products", "id": "sku", "columns": ["title"]}
+    declared = {"texts": {"title": "product_name", "text": "body"}}
+    found = [first_answers(opened({**settings, **more}), {"q": "raincoat"}, 10).texts for more in ({}, declared)]
+    assert found == [{}, {"000444": {"title": "P1", "text": "Yellow"}}]
+
+
 def test_a_wrong_password_is_not_tried_again(filled, opened, monkeypatch):
     with psycopg.connect(filled) as connection:
         connection.execute("create role locked login password 'right'")
@@ -109,13 +160,16 @@ def test_a_wrong_password_is_not_tried_again(filled, opened, monkeypatch):
         ({"dsn": "", "sql": "select id where b = $1"}, r"sql has '\$1' in it"),
         ({"dsn": "", "sql": "select id where b = {text}"}, "sql has '{text}' in it"),
         ({"dsn": "", "sql": "select id from t"}, "does not say where the query goes"),
+        ({"dsn": "", "sql": "select id from t limit {k}"}, "does not say where the query goes"),
+        ({"dsn": "", "sql": "select id from t where v @@to_tsquery('x') limit %(k)s"}, "does not say where the query"),
+        ({"dsn": "", "sql": "select {query}", "texts": {"tilte": "a"}}, "texts has no 'tilte'"),
         ({"dsn": "", "table": "t", "columns": "title"}, "columns must be a list"),
     ],
 )
 def test_settings_that_cannot_work(opened, settings, message):
     with pytest.raises(InputError, match=message) as caught:
         opened(settings)
-    if "sql" in settings:
+    if "sql" in settings and "texts" not in settings:
         assert caught.value.hint.startswith("write {query} and {k}, without quotes")
 
 

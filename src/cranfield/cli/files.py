@@ -55,11 +55,12 @@ def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions
 
 def _check_queries(judgments: JudgmentOptions, shown: CheckOptions) -> None:
     """Show how a file of queries is read."""
+    from cranfield.io.compression import first_file
     from cranfield.io.formats import fitting_roles
     from cranfield.io.queries import queries_of
     from cranfield.io.query_tables import read_query_table
     from cranfield.show.check_text import queries_json, queries_text
-    from cranfield.systems.collection_files import QUERY_FILES, first_file
+    from cranfield.systems.collection_files import QUERY_FILES
 
     given = judgments.qrels or ""
     folder = os.path.join(DATA, "collection") if given == "builtin" and not os.path.exists(given) else given
@@ -83,6 +84,7 @@ class ConversionOptions(options.OptionGroup, section="Output"):
     )
     name: str | None = option("--tag", metavar="NAME", help="The name of the run, for trec.")
     force: bool = options.FORCE
+    scale: tuple[tuple[float, str, str], ...] = options.SCALE
 
 
 class SourceOptions(options.OptionGroup, section="Input"):
@@ -119,8 +121,14 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
         several = len(chosen.assessors) > 1 or len(chosen.kinds) > 1
         if given.role == "run" or wanted.name or chosen.merge or chosen.pooled or several:
             raise click.UsageError("only one --assessor and one --kind can be imported at a time.")
+        if wanted.scale:
+            from cranfield.cli.pool import set_scale
+
+            set_scale(target, wanted.scale)
         _into_store(source, target, next(iter(chosen.assessors), None), next(iter(chosen.kinds), None), given.format)
         return
+    if wanted.scale:
+        raise click.UsageError("--grade is for a store of judgments, which OUT is not.")
     from cranfield.io.converting import convert_file
 
     view = chosen.view

@@ -158,7 +158,7 @@ class DocumentOptions(OptionGroup, section="Documents"):
             return qrels, list(runs)
         if qrels is None:
             raise click.UsageError("--chunks needs judgments and runs.")
-        from cranfield.io.placed_rows import read_texts
+        from cranfield.io.corpus import read_texts
         from cranfield.ranks.chunk_runs import ChunkRun
         from cranfield.ranks.chunks import Chunks
         from cranfield.ranks.passages import PassageJudgments

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +16,8 @@ from cranfield.cli.judge_model import ModelOptions, decide_with_model, judge_wit
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, number, option
 from cranfield.cli.run_files import expanded
-from cranfield.judging.pool import DECIDE, ORDERS, FollowPlan, Order
+from cranfield.judging.pool import DECIDE, ORDERS, FollowPlan, Order, add_missing_texts
 from cranfield.words import count
-
-
-class GradeOption(click.ParamType[tuple[float, str, str]]):
-    """A grade with its name and what it means: 2=Relevant: part of the answer."""
-
-    name = "grade"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
-        grade, _, description = str(value).partition("=")
-        name, _, meaning = description.partition(":")
-        try:
-            return float(grade), name.strip(), meaning.strip()
-        except ValueError:
-            self.fail(f"'{value}' is not a grade and its name, such as '1=Relevant'.", param, ctx)
 
 
 class JudgedRunOptions(RunFormatOptions):
@@ -60,13 +48,7 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
     assessor: str | None = option(
         "--me", metavar="NAME", help="Your name, under which grades are saved [your user name]."
     )
-    scale: tuple[tuple[float, str, str], ...] = option(
-        "--grade",
-        type=GradeOption(),
-        multiple=True,
-        metavar="N=NAME",
-        help="A grade of your own; repeat it for each grade.",
-    )
+    scale: tuple[tuple[float, str, str], ...] = options.SCALE
     host: str = option(
         "--host",
         default="127.0.0.1",
@@ -79,6 +61,11 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
     )
     pictures: str | None = option(
         "--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE]."
+    )
+    corpus: str | None = option(
+        "--corpus",
+        metavar="FILE",
+        help="Texts of documents that have none: a file, a folder with one, or a collection [beside STORE].",
     )
     no_browser: bool = flag("--no-browser", help="Only print the address.")
 
@@ -156,6 +143,12 @@ def command(
             files = expanded(runs)
             followed = chosen.follow(opened, named_runs(files), _plan(chosen, measures, plan))
             followed.wait(f"order {chosen.name}: {', '.join(files[:3])}{', …' if len(files) > 3 else ''}")
+        documents = _documents(page.corpus, where, decision.config)
+        if documents is not None:
+            others = () if followed is None else (document for _, document in followed.unjudged())
+            lacking = add_missing_texts(opened, documents, others)
+            if lacking and page.corpus:
+                output.say(f"{page.corpus}: {count(lacking, 'document is', 'documents are')} not in it.")
 
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")
@@ -176,10 +169,11 @@ def command(
             names=page.names,
             pictures=Path(page.pictures) if page.pictures else None,
             followed=followed,
+            documents=documents,
             on_start=started,
         )
-    documents = count(done.documents, "document")
-    output.say(f"\n{opened.name}: {done.documents - done.left:,} of {documents} judged, {done.left:,} left")
+    pooled = count(done.documents, "document")
+    output.say(f"\n{opened.name}: {done.documents - done.left:,} of {pooled} judged, {done.left:,} left")
 
 
 def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPlan:
@@ -190,6 +184,31 @@ def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPla
     if len(chosen) > 1:
         raise click.UsageError("give only one measure: it decides.")
     return plan._replace(measure=next(iter(chosen), None))
+
+
+def _documents(corpus: str | None, store: str, config: Path) -> Callable[[], Iterator[Any]] | None:
+    """What reads the corpus: the one given, or that of the project that the store belongs to, or one beside it."""
+    from cranfield.errors import CranfieldError
+    from cranfield.io.corpus import corpus_in
+    from cranfield.io.formats.store import same_store
+    from cranfield.systems.collection import open_documents
+    from cranfield.systems.project import read_project
+
+    if corpus is not None:
+        return open_documents(corpus).documents
+    try:
+        project = read_project(config) if config.is_file() else None
+        if project is not None and same_store(project.judged_in, store):
+            found = project.open_collection().corpus
+        else:
+            beside = None if "://" in store else corpus_in(os.path.dirname(store) or os.curdir)
+            found = open_documents(beside).corpus if beside else None
+        if found is not None:
+            next(iter(found()), None)  # whether it can be read at all
+        return found
+    except CranfieldError as error:  # judging goes on without it
+        output.say_error("cranfield judge", str(error))
+        return None
 
 
 def _pooled(config: Path) -> str:

@@ -303,9 +303,32 @@ class AskingOptions(OptionGroup, section="System"):
         from cranfield.systems.opening import KINDS
 
         names = joined((name for name, kind in KINDS.items() if kind.short), "and")
-        help_text = f"The collection with the documents that {names} search."
-        cls.corpus = option("--corpus", metavar="COLLECTION", help=help_text)
+        help_text = f"The documents that {names} search: a file of them, or a collection."
+        cls.corpus = option("--corpus", metavar="FILE", help=help_text)
         super().__init_subclass__(**others)
+
+
+class GradeOption(click.ParamType[tuple[float, str, str]]):
+    """A grade with its name and what it means: 2=Relevant: part of the answer."""
+
+    name = "grade"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
+        grade, _, description = str(value).partition("=")
+        name, _, meaning = description.partition(":")
+        try:
+            return float(grade), name.strip(), meaning.strip()
+        except ValueError:
+            self.fail(f"'{value}' is not a grade and its name, such as '1=Relevant'.", param, ctx)
+
+
+SCALE = option(
+    "--grade",
+    type=GradeOption(),
+    multiple=True,
+    metavar="N=NAME",
+    help="A grade of your own; repeat it for each grade.",
+)
 
 
 def order() -> Any:

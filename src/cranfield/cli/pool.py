@@ -15,6 +15,7 @@ from cranfield.cli.input_options import FormatOptions
 from cranfield.cli.options import argument, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
+from cranfield.io.formats.store import same_store
 from cranfield.io.source import run_name
 from cranfield.io.streams import stream_name
 from cranfield.judging.pool import ORDERS
@@ -88,6 +89,7 @@ class PoolInputOptions(FormatOptions):
 class SheetOptions(options.OptionGroup, section="Output"):
     sheet: str | None = options.file("--sheet", help="Also write the waiting documents as a CSV sheet to fill in.")
     force: bool = options.FORCE
+    scale: tuple[tuple[float, str, str], ...] = options.SCALE
 
 
 @options.command("pool", store=argument(), queries=argument(required=False), runs=options.ANY_RUNS)
@@ -138,6 +140,8 @@ def command(
     PoolPlan(pooling.depth, **pooling.arguments()).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
+    if written.scale:
+        set_scale(store, written.scale)
     if queries is not None:
         from cranfield.evaluation.naming import named_runs, numbered
         from cranfield.judging.pool.order import chosen_queries
@@ -155,7 +159,8 @@ def command(
             named[numbered(answer.system, named)] = answer.rankings
         chosen: dict[str, Any] = {"query_ids": wanted, "format": reading.format, **pooling.arguments()}
         pooled = _pooled(store, described, named, answers, collection, say, depth=pooling.depth, **chosen)
-        if not os.path.isfile(queries) and collection and collection.qrels is not None and not pooled.judged:
+        earlier = None if collection is None or os.path.isfile(queries) else collection.qrels
+        if earlier is not None and not pooled.judged and not same_store(earlier, store):
             say(f"  the judgments of {queries} are not in it; --qrels {queries} imports them")
         failed = any(answer.failed for answer in answers)
     if sheet is not None:
@@ -163,7 +168,7 @@ def command(
         from cranfield.show.judging_text import sheet_lines
 
         with open_store(store, read_only=True) as opened:
-            saved = save_sheet(opened, sheet, force=written.force)
+            saved = save_sheet(opened, sheet, query_ids=pooling.query_ids or None, force=written.force)
         for line in sheet_lines(saved, opened.name, output.width()):
             say(line)
     judge = shlex.join(["cranfield", "judge", stream_name(store)])
@@ -179,9 +184,9 @@ options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    "
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
     """The texts and narratives of the queries, and the collection that has the documents."""
     from cranfield.io.queries import read_queries
-    from cranfield.systems.collection import open_collection
+    from cranfield.systems.collection import open_collection, open_documents
 
-    collection = open_collection(corpus) if corpus else None
+    collection = open_documents(corpus) if corpus else None
     if os.path.isfile(queries):
         read = read_queries(queries)
         return _described(read, read.narratives), collection
@@ -191,6 +196,13 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
 
 def _described(queries: Mapping[str, str], narratives: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {query: {"text": text, "narrative": narratives.get(query, "")} for query, text in queries.items()}
+
+
+def set_scale(store: str, scale: Sequence[Any]) -> None:
+    from cranfield.judging.store import open_store
+
+    with open_store(store, create=True) as opened:
+        opened.set_scale(scale)
 
 
 def _import_judgments(qrels: str, store: str, format: str | None) -> str:
@@ -255,7 +267,9 @@ def _pooled(
         if answer.failed:
             query, error = next(iter(answer.failed.items()))
             failed = count(len(answer.failed), "query failed", "queries failed")
-            lines += wrapped(f"{answer.system}: {failed}; {query}: {error}", "  ", width=output.width())
+            fact, _, hint = error.partition("\nHint: ")
+            lines += wrapped(f"{answer.system}: {failed}; {query}: {fact}", "  ", width=output.width())
+            lines += wrapped(hint, "  Hint: ", width=output.width()) * bool(hint)
     for line in lines:
         say(line)
     return pooled
@@ -266,11 +280,13 @@ def pool_project(project: Project) -> str:
 
     Runs recorded by the last test are used if the collection has the texts; other queries are asked now.
     """
-    from cranfield.judging.store import import_file, open_store
+    from cranfield.judging.store import import_file
 
     collection = project.open_collection()
     store = project.judged_in
-    if project.store is None and collection.qrels is not None:
+    if project.scale is not None:
+        set_scale(store, project.scale)
+    if project.store is None and collection.qrels is not None and not same_store(collection.qrels, store):
         output.say(str(import_file(collection.qrels, store, EARLIER)))
     runs: dict[str, Any] = {}
     answers: list[FirstAnswers] = []
@@ -287,9 +303,6 @@ def pool_project(project: Project) -> str:
     _pooled(
         store, _described(collection.queries, collection.narratives), runs, answers, collection, output.say, depth=DEPTH
     )
-    if project.scale is not None:
-        with open_store(store) as opened:
-            opened.set_scale(project.scale)
     return store
 
 

@@ -12,8 +12,8 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
 from cranfield.cli.options import argument, flag, number
+from cranfield.io.corpus import USUAL_CORPUS
 from cranfield.io.formats import FORMATS, writable
-from cranfield.io.placed_rows import CORPUS
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 from cranfield.systems.opening import short_names
@@ -60,6 +60,7 @@ def init(collection: str | None) -> None:
     output.refuse_existing(path)
     name = _nearest_collection() if collection is None else collection
     opened = open_collection(name)
+    next(opened.documents(), None)  # a corpus that is not understood is an error now, not in the first test
     judged = len(opened.judgments().query_ids) if opened.qrels is not None else 0
     write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
     output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
@@ -95,7 +96,7 @@ def _nearest_collection() -> str:
     return BUILTIN
 
 
-options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=CORPUS, QRELS_FILES=USUAL_QRELS)
+options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=USUAL_CORPUS, QRELS_FILES=USUAL_QRELS)
 
 
 @options.command("test", systems=SYSTEMS)
@@ -174,13 +175,13 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
       cranfield run sqlite builtin -k 100 -o sqlite.run
     """
     from cranfield.io.queries import read_queries
-    from cranfield.systems.collection import open_collection
+    from cranfield.systems.collection import open_collection, open_documents
     from cranfield.systems.opening import open_system
     from cranfield.systems.recording import record
 
     file = written.file
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
-    collection = open_collection(asking.corpus) if asking.corpus else None
+    collection = open_documents(asking.corpus) if asking.corpus else None
     if os.path.isfile(queries):
         texts: dict[str, str] = read_queries(queries)
     else:

@@ -26,6 +26,14 @@ START = ("start", "start_index", "start_char_idx", "start_char", "start_offset",
 END = ("end", "end_index", "end_char_idx", "end_char", "end_offset", "stop")
 QUOTE = ("quote", "passage", "evidence", "span")
 TEXT = ("text", "page_content", "content", "chunk_text")
+# Of a document: its id, and what can be shown of it.
+DOCUMENT_ID = ("_id", *DOCUMENT[:-2], "id", "sku", *DOCUMENT[-2:])
+FIELDS = {
+    "title": ("title", "name"),
+    "text": ("text", "content", "contents", "body", "page_content", "description"),
+    "url": ("url", "link"),
+    "image": ("image", "image_url", "thumbnail"),
+}
 CHUNK_ID = ("chunk_id", "chunk", "node_id", "id_", "id", "_id")
 CHUNK_OF = (*DOCUMENT, "ref_doc_id", "source")
 TOKENS = ("tokens", "token_count", "n_tokens", "num_tokens")

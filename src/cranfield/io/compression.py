@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from cranfield.errors import InputError, need
@@ -14,6 +15,12 @@ CONTENT_CHUNK = 1 << 20  # the most content of one step: a few hundred bytes can
 XZ_MEMORY = 1 << 28  # the presets of xz need at most a quarter of it
 # Four bytes of zstd are at most 128 KB of content. Its library takes no limit: it gets this much, for 16 MB.
 ZSTD_SLICE = 1 << 9
+
+
+def first_file(folder: str | os.PathLike[str], names: Iterable[str]) -> str | None:
+    """The first of these files in a folder, compressed or not."""
+    paths = (os.path.join(folder, f"{name}{ending}") for name in names for ending in ("", *EXTENSIONS))
+    return next(filter(os.path.isfile, paths), None)
 
 
 class _Gzip:

@@ -1,18 +1,21 @@
-"""Rows of any columns with their places: passages and chunks, from JSON lines, CSV, TSV, frames or Python objects."""
+"""Rows of any columns with their places: passages, chunks and documents.
+
+They come from JSON lines, CSV, TSV, Parquet, frames or Python objects.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import DOCUMENT, QUERY, TEXT, plain_name
+from cranfield.io.column_names import QUERY, plain_name
 from cranfield.io.mappings import id_text
-from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream, as_stream
+from cranfield.io.streams import BYTE_ORDER_MARK, CHUNK, LOOK, Stream, as_stream, end_of_lines
 
 Spellings = Sequence[str]
-CORPUS = "corpus.jsonl"
+LONGEST_CELL = 1 << 27  # letters; the usual limit of Python's csv is 131,072, and texts may be longer
 
 
 class PlacedRow(NamedTuple):
@@ -22,6 +25,11 @@ class PlacedRow(NamedTuple):
     number: int
     in_file: bool
     cells: Mapping[str, Any]
+    header: Sequence[str] = ()  # of a table, where some cells may be empty
+
+    @property
+    def columns(self) -> set[str]:
+        return {*(self.header or self.cells)}
 
     def find(self, spellings: Spellings) -> Any:
         """The first cell of these names that is not empty; None if there is none."""
@@ -84,7 +92,11 @@ def placed_rows(thing: Any, what: str, widths: Mapping[int, Spellings]) -> Itera
     """The rows of a file, a frame, or a list of tuples, whose columns `widths` names by length, mappings or objects."""
     stream = as_stream(thing)
     if stream is not None:
-        yield from _of_json_lines(stream) if _head(stream).startswith(b"{") else _of_delimited(stream)
+        head = _head(stream)
+        if head.startswith(b"PAR1"):
+            yield from _of_parquet(stream)
+        else:
+            yield from _of_json_lines(stream) if head.startswith(b"{") else _of_delimited(stream)
         return
     from cranfield.io.frames import frame_rows, is_frame
 
@@ -143,20 +155,32 @@ def _of_json_lines(stream: Stream) -> Iterator[PlacedRow]:
         yield PlacedRow(stream.name, number, True, _named(row))
 
 
+def _of_parquet(stream: Stream) -> Iterator[PlacedRow]:
+    from cranfield.io.formats.parquet import parquet_rows
+
+    for number, row in enumerate(parquet_rows(stream), 1):
+        yield PlacedRow(stream.name, number, False, _named(row))
+
+
 def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
     import csv
-    import io
 
-    try:
-        text = stream.content().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
-    first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in first else ",", strict=True)
+    lines = _decoded_lines(stream)
+    first = next(lines, "")
+    marks = "\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ","
+    reader = csv.reader(chain((first,), lines), delimiter=marks, strict=True)
     names: list[str] = []
     line = 1
+
+    def next_row() -> list[str] | None:
+        limit = csv.field_size_limit(LONGEST_CELL)  # which all readers of the process share
+        try:
+            return next(reader, None)
+        finally:
+            csv.field_size_limit(limit)
+
     try:
-        for fields in reader:
+        while (fields := next_row()) is not None:
             number, line = line, reader.line_num + 1
             if not any(fields):
                 continue
@@ -167,9 +191,20 @@ def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
                 raise InputError(stream.name, fact, line=number, hint=f"the first line names {', '.join(names)}")
             else:
                 cells = {name: cell for name, cell in zip(names, fields, strict=True) if cell}
-                yield PlacedRow(stream.name, number, True, cells)
+                yield PlacedRow(stream.name, number, True, cells, names)
     except csv.Error as error:
         raise InputError(stream.name, f"invalid quoting ({error}).", line=line) from None
+
+
+def _decoded_lines(stream: Stream) -> Iterator[str]:
+    """The lines with their ends, a piece of the file at a time."""
+    import io
+
+    for offset, piece in stream.pieces(CHUNK, end_of_lines):
+        try:
+            yield from io.StringIO(bytes(piece).decode("utf-8" if offset else "utf-8-sig"), newline="")
+        except UnicodeDecodeError as error:
+            raise InputError(stream.name, f"byte {offset + error.start + 1} is not UTF-8.") from None
 
 
 def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
@@ -203,28 +238,3 @@ def _head(stream: Stream) -> bytes:
 def _header(head: bytes) -> set[str]:
     first = head.partition(b"\n")[0].decode(errors="replace")
     return {plain_name(name.strip().strip('"')) for name in first.replace("\t", ",").split(",")}
-
-
-def read_texts(documents: Any) -> dict[str, str]:
-    """{document: text} from any source; the text alone, without its title, as stored: places are counted in it."""
-    if documents is None:
-        return {}
-    if isinstance(documents, Mapping):
-        return {id_text(key, "the documents", "a document"): _text(key, text) for key, text in documents.items()}
-    if callable(getattr(documents, "documents", None)):  # a collection
-        return {document.doc_id: document.text for document in documents.documents()}
-    if isinstance(documents, str | os.PathLike) and os.path.isdir(documents):
-        documents = os.path.join(documents, CORPUS)
-    texts: dict[str, str] = {}
-    for row in placed_rows(documents, "the documents", {2: ("doc_id", "text")}):
-        document = row.id((*DOCUMENT, "_id", "id"), "document")
-        if document in texts:
-            raise row.error(f"document '{document}' appears twice.")
-        texts[document] = row.text(TEXT, "text") or ""
-    return texts
-
-
-def _text(document: object, text: Any) -> str:
-    if not isinstance(text, str):
-        raise InputError("the documents", f"the text of document {document!r:.60} is {text!r:.60}.")
-    return text

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.io.column_names import CHUNK_ID, CHUNK_OF, END, START, TEXT, TOKENS
-from cranfield.io.placed_rows import PlacedRow, placed_rows, read_texts
+from cranfield.io.corpus import read_texts
+from cranfield.io.placed_rows import PlacedRow, placed_rows
 from cranfield.io.streams import stream_name
 from cranfield.ranks.passages import checked_place
 from cranfield.ranks.quotes import Quoted, QuotedText, Span

@@ -13,8 +13,9 @@ import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.io.column_names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
+from cranfield.io.corpus import read_texts
 from cranfield.io.formats.store import is_store
-from cranfield.io.placed_rows import PlacedRow, is_table, placed_rows, read_texts
+from cranfield.io.placed_rows import PlacedRow, is_table, placed_rows
 from cranfield.io.streams import Stream
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order

@@ -139,7 +139,7 @@ def _facts(pooled: Pooled) -> Iterator[str]:
         yield f"{BIASED}; judge, then pool again for the next ones"
     if pooled.without_text:
         lacking = count(len(pooled.without_text), "document has no text", "documents have no text")
-        yield f"{lacking}: {_some(pooled.without_text)}; give a collection that has it with --corpus"
+        yield f"{lacking}: {_some(pooled.without_text)}; give their texts with --corpus"
     if pooled.empty:
         empty = count(len(pooled.empty), "query got no document", "queries got no document")
         yield f"{empty} from any run: {_some(pooled.empty)}"

@@ -9,16 +9,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Number
 from typing import Any, Final, Literal, NamedTuple, get_args
+from uuid import UUID
 
 import numpy as np
 
 from cranfield.errors import InputError, SystemFailure, choice_hint, given
+from cranfield.io.column_names import FIELDS, plain_name
 from cranfield.io.mappings import id_text
 from cranfield.io.settings import TomlSetting
 
 MISSING: Final = object()
-ID_NAMES = ("doc_id", "_id", "id", "docno", "document_id", "docid")
+ID_NAMES = ("doc_id", "_id", "id", "docno", "document_id", "docid", "sku")
 CHUNK_IDS = ("node.node_id", "id", "_id", "chunk_id")
 
 # Metadata come first: what LangChain and LlamaIndex call id is often made up by the vector store, for a chunk.
@@ -70,6 +73,12 @@ ORDER = TomlSetting(
     'that rise, "rank" ignores the scores',
     '"returned"',
 )
+TEXTS = TomlSetting(
+    dict,
+    "where in each result the texts are, by field: title, text, url and image, such as "
+    '`{ title = "name", text = "beschreibung" }`',
+    "the usual names",
+)
 _SCORE_NAMES = ("score", "_score", "similarity", "relevance")
 
 
@@ -79,6 +88,7 @@ class Returned(NamedTuple):
     results: what was returned for each document, where that is more than ids and scores
     id_place: where in the results the ids were found, where they are more than ids and scores
     cost: of the answer, where it says so
+    places: where in the results the title, text, url and image are, if that was declared
     """
 
     ranking: Ranking
@@ -86,6 +96,7 @@ class Returned(NamedTuple):
     results: Sequence[Any] = ()
     id_place: str = ""
     cost: float | None = None
+    places: Mapping[str, str] = {}
 
 
 def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
@@ -94,6 +105,63 @@ def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
         hint = choice_hint("order may be", get_args(AnswerOrder), order)
         raise InputError(name, f"there is no order {order!r}.", hint=hint)
     return order or ("rank" if score == "" else "returned")
+
+
+def declared_texts(texts: Any, name: str) -> Mapping[str, str]:
+    """The setting `texts`, checked."""
+    for field, place in (texts or {}).items():
+        if field not in FIELDS:
+            raise InputError(name, f"texts has no {field!r}.", hint=choice_hint("it may have", FIELDS, field))
+        if not isinstance(place, str) or not place:
+            raise InputError(name, f"texts.{field} must be the name of a column or a path in each result.")
+    return texts or {}
+
+
+def rows_as_results(
+    names: Sequence[str], rows: Sequence[Sequence[Any]], declared: Mapping[str, str | None] | None = None
+) -> list[Any]:
+    """Rows of a database as results: ids, (id, score) pairs, or mappings where there are texts.
+
+    The id is the first column that has the name of one, or the first of all. The score is a column that has the name
+    of one, or the second column where that is a number.
+
+    declared: the columns of id, score and texts that have other names; "" for no score
+
+    >>> rows_as_results(["sku", "ts_rank", "name"], [("000444", 0.5, "Raincoat")])
+    [{'doc_id': '000444', 'score': 0.5, 'title': 'Raincoat'}]
+    >>> rows_as_results(["score", "id"], [(0.5, "000444")])
+    [('000444', 0.5)]
+    """
+    declared = declared or {}
+    plain = [plain_name(name) for name in names]
+
+    def place(field: str, usual: Iterable[str]) -> int | None:
+        column = declared.get(field)
+        if column and column not in names:
+            raise SystemFailure(f"there is no column '{column}' in the answer.", hint=f"it has {', '.join(names)}")
+        if column is not None:
+            return names.index(column) if column else None
+        return next((at for at, name in enumerate(plain) if name in usual), None)
+
+    id_at = place("id", ID_NAMES) or 0
+    score_at = place("score", _SCORE_NAMES)
+    usual_score = score_at is None and declared.get("score") is None and id_at == 0 and len(names) > 1
+    if usual_score and all(_is_number(row[1]) for row in rows):
+        score_at = 1
+    texts = {field: at for field, spellings in FIELDS.items() if (at := place(field, spellings)) not in (None, id_at)}
+
+    def result(row: Sequence[Any]) -> Any:
+        doc_id = str(row[id_at]) if isinstance(row[id_at], UUID) else row[id_at]
+        if not texts:
+            return doc_id if score_at is None else (doc_id, row[score_at])
+        score = {} if score_at is None else {"score": row[score_at]}
+        return {"doc_id": doc_id, **score, **{field: row[at] for field, at in texts.items() if at is not None}}
+
+    return [result(row) for row in rows]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, bool)
 
 
 def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: AnswerOrder = "returned") -> Returned:
@@ -119,7 +187,7 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         fact = f"the answer is {type(answer).__name__}, not a list of results."
         raise SystemFailure(fact, hint="return ids, (id, score) pairs or {id: score}")
-    results = list(answer)
+    results = list(map(_as_mapping, answer))
     id_place = id_path
     if results and not id_path and not _is_id(first := without_score(results[0])):
         # All are looked up where the first has its id, so that an answer has ids of one kind.
@@ -201,6 +269,15 @@ def _is_id(result: Any) -> bool:
     return isinstance(result, str | int) and not isinstance(result, bool)
 
 
+def _as_mapping(result: Any) -> Any:
+    """A row of a database that knows the names of its columns, as a mapping; anything else as it is."""
+    if isinstance(result, tuple) and len(result) > 2 and hasattr(result, "_asdict"):  # named tuples, SQLAlchemy
+        return result._asdict()
+    if not isinstance(result, tuple | list | Mapping) and hasattr(result, "keys"):  # sqlite3, asyncpg
+        return dict(result)
+    return result
+
+
 def without_score(result: Any) -> Any:
     return result[0] if isinstance(result, tuple | list) and result else result
 
@@ -209,7 +286,8 @@ def _result(result: Any, id_path: str, id_place: str, score_path: str) -> tuple[
     score: Any = None
     if isinstance(result, tuple | list):
         if len(result) != 2:
-            raise SystemFailure(f"a result has {len(result)} parts.", hint="return ids or (id, score) pairs")
+            hint = "return ids, (id, score) pairs, or mappings with id, score, title, text, url and image"
+            raise SystemFailure(f"a result has {len(result)} parts without names.", hint=hint)
         result, score = result
     doc_id = result if _is_id(result) else look_up(result, id_place) if id_place else None
     if score_path:
@@ -243,12 +321,6 @@ def _number(score: Any, doc_id: Any, *, finite: bool = False) -> float:
 
 DocumentTexts = Mapping[str, Mapping[str, str]]  # by document: title, text, url and image, as far as they are there
 
-_NAMES = {
-    "title": ("title",),
-    "text": ("text", "content", "contents", "body", "page_content"),
-    "url": ("url", "link"),
-    "image": ("image", "image_url", "thumbnail"),
-}
 # Where they are in a result: Elasticsearch, Typesense, Vespa, Qdrant, LangChain, LlamaIndex.
 _INSIDE = ("_source", "document", "fields", "payload", "metadata", "node", "node.metadata")
 
@@ -256,7 +328,7 @@ _INSIDE = ("_source", "document", "fields", "payload", "metadata", "node", "node
 def texts_of(returned: Returned) -> DocumentTexts:
     """The texts of the documents of an answer, those that have any."""
     pairs = zip(returned.ranking, returned.results)
-    texts = {doc_id: dict(_fields(without_score(result))) for (doc_id, _), result in pairs}
+    texts = {doc_id: dict(_fields(without_score(result), returned.places)) for (doc_id, _), result in pairs}
     return {doc_id: fields for doc_id, fields in texts.items() if fields}
 
 
@@ -275,7 +347,8 @@ def size_of(documents: Ranking, returned: Returned, count_tokens: Callable[[str]
     size = Size(len(documents), len(returned.ranking))
     # All are looked up where the first text is, so that results without any cost nothing.
     first = next((without_score(result) for result in returned.results), None)
-    paths = [f"{inside}.{name}" if inside else name for inside in ("", *_INSIDE) for name in _NAMES["text"]]
+    usual = (f"{inside}.{name}" if inside else name for inside in ("", *_INSIDE) for name in FIELDS["text"])
+    paths = [returned.places["text"]] if "text" in returned.places else usual
     place = next((path for path in paths if isinstance(look_up(first, path), str)), "") if not _is_id(first) else ""
     if not place:
         return size
@@ -290,13 +363,14 @@ def _number_of(tokens: Any) -> int:
     return tokens if isinstance(tokens, int) else len(tokens)
 
 
-def _fields(result: Any) -> Iterator[tuple[str, str]]:
+def _fields(result: Any, declared: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if isinstance(result, str | int):  # an id and nothing else
         return
     inside = (look_up(result, path) for path in _INSIDE)
     places = [result, *(place for place in inside if place is not None)]
-    for field, names in _NAMES.items():
-        for value in (look_up(place, name) for place in places for name in names):
+    for field, names in FIELDS.items():
+        usual = ((place, name) for name in names for place in places)
+        for value in (look_up(*path) for path in ([(result, declared[field])] if field in declared else usual)):
             if isinstance(value, list) and len(value) == 1:  # as Solr has a text
                 [value] = value
             if isinstance(value, str) and value.strip():

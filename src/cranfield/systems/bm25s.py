@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError, need
-from cranfield.io.placed_rows import CORPUS
+from cranfield.io.corpus import USUAL_CORPUS, Document
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
-from cranfield.systems.collection import Collection, Document, indexed
+from cranfield.systems.collection import Collection, indexed
 
 SETTINGS = {
     "method": TomlSetting(str, "the variant of BM25, as bm25s names it", '"lucene"'),
@@ -50,7 +50,7 @@ class Bm25sSearch:
             self._ids.append(document.doc_id)
             texts.append(f"{document.title} {document.text}")
         if not texts:
-            raise InputError(name, "there is no document to search.", hint=f"the collection needs a {CORPUS}")
+            raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
         self._index = self._library.BM25(method=method, k1=k1, b=b)
         self._index.index(
             self._library.tokenize(texts, stopwords=self._stopwords, show_progress=False), show_progress=False

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.errors import InputError, near_file, need
-from cranfield.io.mappings import id_text
-from cranfield.io.placed_rows import CORPUS
+from cranfield.io.compression import first_file
+from cranfield.io.corpus import USUAL_CORPUS, Document, corpus_in, open_corpus
 from cranfield.io.queries import Queries, read_queries
-from cranfield.io.streams import BYTE_ORDER_MARK, Stream
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.collection_files import (
     QRELS_FILES,
     QUERY_FILES,
     USUAL_QRELS,
     USUAL_QUERIES,
-    first_file,
     folder_of_queries,
 )
-from cranfield.words import count, shortened
+from cranfield.words import count
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
 KEPT = 128_000_000  # letters of a corpus that may be kept in memory
-
-
-class Document(NamedTuple):
-    """A document of a corpus; the title may be empty."""
-
-    doc_id: str
-    title: str
-    text: str
-
-    def __repr__(self) -> str:
-        return f"<Document {self.doc_id}: {shortened(self.title or self.text, 60)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +147,26 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     queries = first_file(folder, QUERY_FILES)
     if queries is None:
         raise InputError(name, "there are no queries in it.", hint=f"put them into {USUAL_QUERIES}")
-    corpus = first_file(folder, (CORPUS,))
+    corpus = corpus_in(folder)
     texts = read_queries(queries)
     return Collection(
         name=name,
         queries=texts,
         qrels=_qrels(folder, split),
-        corpus=(lambda: _read_corpus(corpus)) if corpus else None,
+        corpus=open_corpus(corpus) if corpus else None,
         narratives=texts.narratives,
     )
+
+
+def open_documents(where: str | os.PathLike[str]) -> Collection:
+    """The collection that has documents: a file of them, a folder with one, or what else `open_collection` takes."""
+    name = os.fspath(where)
+    file = name if os.path.isfile(name) else corpus_in(name)
+    if file is not None:
+        return Collection(name, {}, corpus=open_corpus(file))
+    if os.path.isdir(name):
+        raise InputError(name, "there are no documents in it.", hint=f"put them into {USUAL_CORPUS}")
+    return open_collection(name)
 
 
 def collection_beside(qrels: str) -> str | None:
@@ -179,56 +176,8 @@ def collection_beside(qrels: str) -> str | None:
 
 def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:
     if collection is None or collection.corpus is None:
-        raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has a {CORPUS}")
+        raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has {USUAL_CORPUS}")
     return collection.documents()
-
-
-def _text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers; decompressed."""
-    rest, number = b"", 0
-    stream = Stream(path)
-    for chunk in stream.chunks():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            number += 1
-            if line.strip():
-                yield number, _text(line, stream.name, number)
-    if rest.strip():
-        yield number + 1, _text(rest, stream.name, number + 1)
-
-
-def _text(line: bytes, name: str, number: int) -> str:
-    try:
-        return (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode().rstrip("\r")
-    except UnicodeDecodeError:
-        raise InputError(name, "this is not UTF-8 text.", line=number) from None
-
-
-def _record_of(line: str, name: str, number: int) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise InputError(name, f"this is not JSON: {error}.", line=number) from None
-    if not isinstance(record, dict):
-        raise InputError(name, "a JSON object is needed.", line=number)
-    return record
-
-
-def _id_of(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
-    try:
-        return id_text(record[key], key, name)
-    except (KeyError, InputError):
-        fact = f"'{key}' is missing or is not an id." if record else "an empty object."
-        raise InputError(name, fact, line=number, hint="each line needs _id and text") from None
-
-
-def _read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
-    """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
-    name = os.fspath(path)
-    for number, line in _text_lines(path):
-        record = _record_of(line, name, number)
-        title, text = (str(record.get(key) or "") for key in ("title", "text"))
-        yield Document(_id_of(record, "_id", name, number), title, text)
 
 
 def _qrels(folder: Path, split: str | None) -> str | None:

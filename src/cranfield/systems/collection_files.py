@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cranfield.io.compression import EXTENSIONS as COMPRESSED
+from cranfield.io.compression import first_file
 from cranfield.io.formats.store import STORE
 from cranfield.words import joined
 
@@ -21,11 +21,6 @@ def _in_words(names: tuple[str, ...]) -> str:
 
 USUAL_QUERIES = _in_words(_QUERIES)
 USUAL_QRELS = _in_words(_QRELS)
-
-
-def first_file(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:
-    paths = (os.path.join(folder, f"{name}{ending}") for name in names for ending in ("", *COMPRESSED))
-    return next(filter(os.path.isfile, paths), None)
 
 
 def folder_of_queries(qrels: str) -> str | None:

@@ -16,7 +16,7 @@ from cranfield.errors import InputError, SystemFailure
 from cranfield.io.http_client import Answer, ExchangeError, HttpClient, request_target
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
-from cranfield.systems.answers import MISSING, ORDER, Returned, chosen_order, look_up, ranking_of
+from cranfield.systems.answers import MISSING, ORDER, TEXTS, Returned, chosen_order, declared_texts, look_up, ranking_of
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.queries import filled_columns
 
@@ -38,6 +38,7 @@ SETTINGS = {
         str, "a regular expression that the whole id matches; its one group becomes the id", "none"
     ),
     "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "texts": TEXTS,
     "order": ORDER,
     "empty": TomlSetting(
         str, "a path that an answer has even if it leaves out `results` because nothing was found", "none"
@@ -72,6 +73,7 @@ class HttpSearch:
         self._empty = str(chosen.get("empty", ""))
         self._id_pattern = self._pattern(chosen.get("id_pattern", ""))
         self._order = chosen_order(chosen.get("order"), chosen.get("score"), name)
+        self._texts = declared_texts(chosen.get("texts"), name)
         self._address(str(chosen["url"]), chosen["params"])
         self._body = self._template(chosen.get("body")) if self._method not in ("GET", "HEAD") else None
         if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
@@ -156,7 +158,7 @@ class HttpSearch:
             fact = f"the answer has no '{self._results}': {self._secrets.excerpt(data)}"
             raise SystemFailure(fact, hint="set results to its path")
         returned = ranking_of(results, id_path=self._id, score_path=self._score, order=self._order)
-        returned = returned._replace(cost=self._cost(answer, given))
+        returned = returned._replace(cost=self._cost(answer, given), places=self._texts)
         if self._id_pattern is None:
             return returned
         matches = [(self._id_pattern.fullmatch(doc_id), doc_id, score) for doc_id, score in returned.ranking]

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.corpus import Document
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.judgments import Judgments
-from cranfield.systems.collection import Collection, Document
+from cranfield.systems.collection import Collection
 from cranfield.systems.sqlite import STOPWORDS
 
 _WORD = re.compile(r"\w+")

@@ -10,16 +10,18 @@ from cranfield.errors import InputError, SystemFailure, need
 from cranfield.io.connections import Connections
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
-from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
+from cranfield.systems.answers import ORDER, TEXTS, Returned, chosen_order, declared_texts, ranking_of, rows_as_results
+from cranfield.systems.queries import filled_columns
 
-_OURS = {"{query}": "%(query)s", "{k}": "%(k)s"}
-_THEIRS = tuple(_OURS.values())
+_OURS, _THEIRS = ("{query}", "{k}"), ("%(query)s", "%(k)s")
 _HINT = "write {query} and {k}, without quotes"
 _PERCENT = re.compile(r"%(?:\([^)]*\)\w?|.|$)", re.DOTALL)
+_NAMED = re.compile(r"%\((\w+)\)s")
 # What other libraries write. It may also be SQL, such as an array '{news}', so it is refused only where the query has
 # no place.
-_OTHERS = re.compile(r"(?<![:\w])[:@][a-z]\w*|\$\d|\{\w+\}|%(?:\(\w+\))?s|\?", re.IGNORECASE)
+_OTHERS = re.compile(r"(?<![:@\w])[:@][a-z]\w*|\$\d|\{\w+\}|%(?:\(\w+\))?s|\?", re.IGNORECASE)
 _COMMENT = re.compile(r"--.*")
+_PLACE = re.compile(r"'[^']*'|--.*|\{(\w+)\}")  # of the query, k or a column; not in quotes or comments
 
 
 def psycopg_statement(statement: str, name: str) -> str:
@@ -32,8 +34,9 @@ def psycopg_statement(statement: str, name: str) -> str:
     if ours and theirs:
         raise InputError(name, f"sql has both {ours[0]} and {theirs[0]} in it.", hint=_HINT)
     if "{query}" not in ours and "%(query)s" not in theirs:
-        other = _OTHERS.search(statement)
-        fact = f"sql has '{other[0]}' in it." if other else "sql does not say where the query goes."
+        # Without what the limit is written with.
+        other = _OTHERS.search(statement.replace("{k}", "").replace("%(k)s", ""))
+        fact = f"sql has '{other[0]}' in it, and no {{query}}." if other else "sql does not say where the query goes."
         raise InputError(name, fact, hint=_HINT)
     for quoted in _COMMENT.sub("", statement).split("'")[1::2]:
         for mark in (*ours, *theirs):
@@ -41,12 +44,9 @@ def psycopg_statement(statement: str, name: str) -> str:
                 hint = f"{_HINT}: '%' || {{query}} || '%' looks for a part of a text"
                 raise InputError(name, f"sql has {mark} in quotes.", hint=hint)
     if ours:
-        statement = statement.replace("%", "%%")
-        for mark, meant in _OURS.items():
-            statement = statement.replace(mark, meant)
-        return statement
+        return _PLACE.sub(lambda place: f"%({place[1]})s" if place[1] else place[0], statement.replace("%", "%%"))
     for mark in _PERCENT.findall(statement):
-        if mark not in (*_THEIRS, "%%"):
+        if not _NAMED.fullmatch(mark) and mark != "%%":
             raise InputError(name, f"sql has '{mark}' in it.", hint=f"{_HINT}; beside {theirs[0]}, % is written %%")
     return statement
 
@@ -57,13 +57,16 @@ SETTINGS = {
     ),
     "table": TomlSetting(str, "the table or view to search, with its schema if needed: `public.products`"),
     "columns": TomlSetting(list, "the columns of text to search in"),
-    "id": TomlSetting(str, "the column with the id of the document", '"id"'),
+    "id": TomlSetting(str, "the column with the id of the document", '"id"; with sql the usual names, or the first'),
     "language": TomlSetting(str, "the text-search configuration: how words are stemmed", '"english"'),
     "match": TomlSetting(str, 'whether a document must contain "any" word of the query or "all" of them', '"any"'),
     "sql": TomlSetting(
         str,
-        "your own statement, instead of table, columns, id, language and match: ids or (id, score) rows, best first",
+        "your own statement, instead of table, columns, language and match: rows with an id and maybe a score, title, "
+        "text, url and image, best first",
     ),
+    "score": TomlSetting(str, 'the column with the score; "" reads no scores', "the usual names, or the second"),
+    "texts": TEXTS,
     "order": ORDER,
     "timeout": TomlSetting((int, float), "seconds to wait for a connection, and for an answer", "30"),
 }
@@ -88,10 +91,14 @@ class PostgresSearch:
         if known.get("password"):
             secrets.keep(str(known["password"]), "(password)")
         self._timeout = float(settings.get("timeout", 30))
-        self._order = chosen_order(settings.get("order"), None, name)
+        self._order = chosen_order(settings.get("order"), settings.get("score"), name)
+        texts = declared_texts(settings.get("texts"), name)
+        self._declared = {"id": settings.get("id"), "score": settings.get("score"), **texts}
         self._statement = psycopg_statement(settings["sql"], name) if settings.get("sql") else self._ranked(settings)
         self._language = str(settings.get("language", "english"))
-        self.needs_k = not settings.get("sql") or "%(k)s" in self._statement
+        named = set(_NAMED.findall(self._statement)) if settings.get("sql") else {"k"}
+        self.needs_k = "k" in named
+        self._names = named - {"query", "k"}
         self._connections = Connections(self._connect)
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
@@ -105,17 +112,22 @@ class PostgresSearch:
         words = "plainto_tsquery(%(language)s::regconfig, %(query)s)"
         if settings.get("match", "any") == "any":
             words = f"replace({words}::text, '&', '|')::tsquery"
+        shown = declared_texts(settings.get("texts"), self.name).values()
         return sql.SQL(
-            f"select {{id}}, ts_rank_cd(vector, words) as score from {{table}}, (select {words} as words) as asked, "
+            f"select {{id}}, ts_rank_cd(vector, words) as score{{shown}} from {{table}}, "
+            f"(select {words} as words) as asked, "
             "lateral (select to_tsvector(%(language)s::regconfig, {text}) as vector) as made "
             "where vector @@ words order by score desc, {id} limit %(k)s"
         ).format(
             id=sql.Identifier(settings.get("id", "id")),
+            shown=sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(name)) for name in dict.fromkeys(shown)),
             table=sql.Identifier(*str(settings["table"]).split(".")),
             text=sql.SQL(" || ' ' || ").join(columns),
         )
 
     def search(self, query: str, k: int | None) -> Returned:
+        # One that asks for a language of the query gets that of the query.
+        words = {"language": self._language, **filled_columns(query, self._names), "query": str(query), "k": k}
         try:
             connection, _ = self._connections.take()
         except self._psycopg.Error as error:
@@ -123,15 +135,15 @@ class PostgresSearch:
             raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=not refused, final=refused) from None
         try:
             with connection.cursor() as cursor:
-                cursor.execute(self._statement, {"query": query, "k": k, "language": self._language})
-                rows = cursor.fetchall()
+                cursor.execute(self._statement, words)
+                rows, names = cursor.fetchall(), [column.name for column in cursor.description or ()]
         except self._psycopg.Error as error:
             broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
             raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=broken) from None
         finally:
             if not connection.closed:
                 self._connections.give(connection)
-        return ranking_of([row if len(row) > 1 else row[0] for row in rows], order=self._order)
+        return ranking_of(rows_as_results(names, rows, self._declared), order=self._order)
 
     def _connect(self) -> Any:
         connection = self._psycopg.connect(self._dsn, autocommit=True, connect_timeout=max(2, int(self._timeout)))

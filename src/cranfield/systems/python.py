@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
-from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
+from cranfield.systems.answers import ORDER, TEXTS, Returned, chosen_order, declared_texts, ranking_of
 from cranfield.systems.queries import columns_of
 from cranfield.systems.waiting import Waiting
 
@@ -25,6 +25,7 @@ SETTINGS = {
     ),
     "id": TomlSetting(str, "the path of the document's id in each result, such as `metadata.page`", "the usual names"),
     "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "texts": TEXTS,
     "order": ORDER,
     "timeout": TomlSetting((int, float), "seconds to wait for an answer; the call itself may run on", "none"),
 }
@@ -55,12 +56,14 @@ class PythonSearch:
         score: str | None = None,
         order: str | None = None,
         timeout: float | None = None,
+        texts: Any = None,
     ) -> None:
         self.name = name or getattr(target, "__name__", type(target).__name__)
         self._call = call_of(target, self.name)
         self.needs_k = self._call.needs_k
         self._waiting = Waiting(timeout)
         self._id, self._score, self._order = id, score or "", chosen_order(order, score, self.name)
+        self._texts = declared_texts(texts, self.name)
 
     def search(self, query: str, k: int | None) -> Returned:
         try:
@@ -76,7 +79,7 @@ class PythonSearch:
         if type(answer) is tuple and len(answer) == 3 and not isinstance(answer[0], str):
             answer, cost = _with_cost(*answer)
         returned = ranking_of(answer, id_path=self._id, score_path=self._score, order=self._order)
-        return returned if cost is None else returned._replace(cost=cost)
+        return returned._replace(cost=cost, places=self._texts)
 
     def close(self) -> None:
         """Stop waiting; the object belongs to the caller."""

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.io.placed_rows import CORPUS
+from cranfield.io.corpus import USUAL_CORPUS, Document
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
-from cranfield.systems.collection import Collection, Document, indexed
+from cranfield.systems.collection import Collection, indexed
 
 SETTINGS = {
     "stem": TomlSetting(
@@ -66,10 +66,10 @@ class SqliteSearch:
             )
         except sqlite3.OperationalError as error:
             raise InputError(name, f"this Python's SQLite cannot search text: {error}.") from None
-        self._database.executemany("insert into documents values (?, ?, ?)", documents)
+        self._database.executemany("insert into documents values (?, ?, ?)", (document[:3] for document in documents))
         [size] = self._database.execute("select count(*) from documents").fetchone()
         if not size:
-            raise InputError(name, "there is no document to search.", hint=f"the collection needs a {CORPUS}")
+            raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
 
     def search(self, query: str, k: int | None) -> Returned:
         assert k is not None

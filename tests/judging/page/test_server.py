@@ -35,8 +35,8 @@ def filled(store):
 class Browser:
     """A page of an assessor; it sends requests as the scripts do."""
 
-    def __init__(self, store, assessor="ann", pictures=Path("/nowhere"), token=None, host=HOST):
-        app = application(Desk(store), {HOST, "localhost"}, token, pictures)
+    def __init__(self, store, assessor="ann", pictures=Path("/nowhere"), token=None, host=HOST, documents=None):
+        app = application(Desk(store, documents=documents), {HOST, "localhost"}, token, pictures)
         self.client = TestClient(app, base_url=f"http://{host}:8765", follow_redirects=False)
         self.assessor = assessor
 
@@ -204,6 +204,28 @@ def test_queries_are_found_by_their_words_and_by_those_of_their_documents(filled
         "q2": (2, 2),
         "q0": (0, 0),
     }
+
+
+def corpus():
+    yield from (("000444", "Raincoat", "Yellow", "https://x", ""), ("000445", "Hat", "Blue", "", ""), ("d3", "", "New"))
+
+
+def test_an_added_document_is_one_of_the_corpus_and_shows_its_text(filled):
+    ann = Browser(filled, documents=corpus)
+    task = ann.ask("add", query_id="q1", doc_id="000444")["task"]
+    assert (task["title"], task["text"], task["url"]) == ("Raincoat", "Yellow", "https://x")
+    assert ann.ask("add", query_id="q1", doc_id="d3")["task"]["text"] == "Text 3"  # which the store has already
+    for typed, hint in [
+        ("444", "did you mean 000444?"),
+        ("0044", "did you mean 000444 or 000445?"),
+        ("000454", "did you mean 000444?"),
+        ("umbrella", "ids are written as in the corpus"),
+    ]:
+        refused = ann.post("add", assessor="ann", query_id="q1", doc_id=typed)
+        assert refused.status_code == 400
+        assert refused.json()["error"].endswith(f"there is no document '{typed}'.")
+        assert refused.json()["hint"] == hint
+    assert filled.progress().documents == 6
 
 
 def test_a_document_that_no_system_returned_is_added(filled):

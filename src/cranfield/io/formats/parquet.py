@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +90,16 @@ def _table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
         return file.read(columns=[names[place] for place in places])
     except CranfieldError:
         raise
+    except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
+        raise _unreadable(stream, error) from error
+
+
+def parquet_rows(stream: Stream) -> Iterator[dict[str, Any]]:
+    """All columns, row by row: for documents, whose columns have names of their own."""
+    file = _file(stream)
+    try:
+        for batch in file.iter_batches(1000):
+            yield from batch.to_pylist()
     except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
         raise _unreadable(stream, error) from error
 

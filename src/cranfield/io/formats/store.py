@@ -45,6 +45,12 @@ def names_store(source: str | Stream) -> bool:
     return ((source.begins if isinstance(source, Stream) else b"") or beginning(path)) == HEAD
 
 
+def same_store(one: Any, other: Any) -> bool:
+    """Whether two sources of judgments are one store, however each is written."""
+    names = [str(getattr(source, "name", source)) for source in (one, other)]
+    return names[0] == names[1] or (all(map(os.path.isfile, names)) and os.path.samefile(*names))
+
+
 def not_a_store(name: str, view: JudgmentView) -> InputError:
     problems = {
         "assessors cannot be chosen": view.assessors or view.kinds,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import quote
 
-from cranfield.errors import InputError
+from cranfield.errors import MOST_NAMES, InputError, nearest
 from cranfield.judging.store import listing, waiting
 from cranfield.judging.store.checked_input import checked_grade, checked_id, checked_item, checked_text
+from cranfield.judging.store.contents import without_text
 from cranfield.judging.store.events import Event, Task, WaitingItem, item_of
 from cranfield.judging.store.merging import PERSON
 from cranfield.judging.store.store import Store
 from cranfield.judging.store.views import known_assessors
+from cranfield.words import joined
 
 # What the page may ask, each answered by a method of the desk.
 CALLS = (
@@ -25,6 +27,7 @@ MOST_TASKS = 10  # that a page may keep for one assessor
 LISTED = 500  # queries
 JUDGED = 50  # judgments at a time
 CONFLICTS = 100
+SIMILAR = 5  # ids that are suggested where one is not known
 LARGEST_IMAGE = 20_000_000  # bytes
 # Recognised by their first bytes, not by their names; SVG is left out, because it can contain scripts.
 _SIGNS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
@@ -44,8 +47,14 @@ class TakenError(Exception):
 class Desk:
     """A store as the page sees it. It never says which system returned a document, or at which rank."""
 
-    def __init__(self, store: Store, assessor: str = "", followed: Followed | None = None) -> None:
-        self._store, self._assessor, self._followed = store, assessor, followed
+    def __init__(
+        self,
+        store: Store,
+        assessor: str = "",
+        followed: Followed | None = None,
+        documents: Callable[[], Iterable[Any]] | None = None,
+    ) -> None:
+        self._store, self._assessor, self._followed, self._documents = store, assessor, followed, documents
         self.calls: dict[str, Callable[[Asked], Told]] = {name: getattr(self, name) for name in CALLS}
 
     def start(self, asked: Asked) -> Told:
@@ -125,6 +134,9 @@ class Desk:
         with self._store._reading() as connection:
             if not listing.has_query(connection, item[0]):
                 raise InputError(self._store.name, f"there is no query '{item[0]}'.")
+            unseen = without_text(connection, [item[1]])
+        if unseen and self._documents is not None:
+            self._store.add_documents([_found(self._documents(), item[1])])
         self._store.wait([item[:2]], why=f"added by {who}")
         return {**self.open(asked), "progress": self._progress(who)}
 
@@ -213,6 +225,29 @@ class Desk:
         if not name:
             raise InputError(self._store.name, "who is judging?", hint="give a name")
         return checked_id(name, self._store.name, "the assessor")
+
+
+def _found(documents: Iterable[Any], doc_id: str) -> Any:
+    """The document of a corpus; an error names those with similar ids."""
+    bare = _bare(doc_id)
+    similar: list[str] = []
+    first: list[str] = []
+    for document in documents:
+        name = document[0]
+        if name == doc_id:
+            return document
+        if len(similar) < SIMILAR and (_bare(name) == bare or bare in _bare(name)):
+            similar.insert(0, name) if _bare(name) == bare else similar.append(name)
+        if len(first) < MOST_NAMES:
+            first.append(name)
+    near = similar or list(filter(None, [nearest(doc_id, first)]))
+    hint = f"did you mean {joined(near, 'or')}?" if near else "ids are written as in the corpus"
+    raise InputError("the corpus", f"there is no document '{doc_id}'.", hint=hint)
+
+
+def _bare(doc_id: str) -> str:
+    """An id as people type it: spreadsheets drop zeros at the beginning."""
+    return doc_id.lower().lstrip("0")
 
 
 def _named(item: WaitingItem) -> Told:

@@ -7,11 +7,11 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from cranfield.errors import CranfieldError, given, need
@@ -41,6 +41,7 @@ def serve(
     names: Collection[str] = (),
     pictures: Path | None = None,
     followed: Followed | None = None,
+    documents: Callable[[], Iterable[Any]] | None = None,
     on_start: Callable[[Listening], None],
 ) -> StoreProgress:
     """Serve the page until Ctrl-C; returns the progress of judging at the end.
@@ -48,6 +49,7 @@ def serve(
     port: by default 8765, or a free one if that is taken
     names: further names by which the server may be called
     pictures: the folder of the images of documents; by default that of the store
+    documents: reads the corpus, in which documents that an assessor adds must be; None if there is none
     on_start: called once the page can be opened
     """
     need("starlette", purpose="the judging page", extra="judge")
@@ -59,7 +61,8 @@ def serve(
     listener = _listen(host, port)
     folder = Path.cwd() if "://" in store.name else Path(store.name).resolve().parent
     own = {socket.gethostname(), socket.getfqdn(), *_own_addresses()} if host in EVERYWHERE else ()
-    app = application(Desk(store, assessor, followed), {*LOCAL, host, *names, *own}, token, pictures or folder)
+    desk = Desk(store, assessor, followed, documents)
+    app = application(desk, {*LOCAL, host, *names, *own}, token, pictures or folder)
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
     )

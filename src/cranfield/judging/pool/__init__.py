@@ -7,6 +7,6 @@ judge (`FollowPlan`, `Followed`).
 
 from cranfield.judging.pool.order import Followed, FollowPlan, Order
 from cranfield.judging.pool.orders import DECIDE, ORDERS, find_order
-from cranfield.judging.pool.pooling import Pooled, pool
+from cranfield.judging.pool.pooling import Pooled, add_missing_texts, pool
 
-__all__ = ["DECIDE", "ORDERS", "FollowPlan", "Followed", "Order", "Pooled", "find_order", "pool"]
+__all__ = ["DECIDE", "ORDERS", "FollowPlan", "Followed", "Order", "Pooled", "add_missing_texts", "find_order", "pool"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -202,6 +202,27 @@ def _sampled(store: Store, connection: Any, queries: Sequence[str], plan: PoolPl
 
 def _chosen_by(plan: PoolPlan) -> str:
     return find_order(plan.order).chosen_by if plan.order is not None else ""
+
+
+def add_missing_texts(store: Store, documents: Callable[[], Iterable[Any]], others: Iterable[str] = ()) -> int:
+    """Give texts to the documents that wait, and to `others`, where they have none; returns how many still have none.
+
+    documents: reads what `Store.add_documents` takes; not called where nothing is missing
+    """
+    import sqlalchemy as sa
+
+    from cranfield.judging.store.contents import without_text
+    from cranfield.judging.store.schema import WAITING, is_open
+
+    with store._reading() as connection:
+        waiting = connection.execute(sa.select(WAITING.c.doc_id).where(is_open(WAITING.c.remaining)).distinct())
+        wanted = {*waiting.scalars(), *others}
+        lacking = without_text(connection, wanted)
+    if not lacking:
+        return 0
+    store.add_documents(list(_only(documents(), {*lacking})))
+    with store._reading() as connection:
+        return len(without_text(connection, lacking))
 
 
 def _only(documents: Any, wanted: set[str]) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, either
 from cranfield.judging.store import event_log, waiting
 from cranfield.judging.store.event_log import NAMES, append_many, batches, not_undone, now, standing
 from cranfield.judging.store.events import Event, StoredDocument, StoredQuery, item_of, seen_sha256, text_names
@@ -49,7 +49,19 @@ def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
     connection.execute(SCALE.insert(), [step._asdict() for step in scale])
 
 
+def refuse_off_scale(connection: sa.Connection, graded: Iterable[tuple[str, str, float]], source: str) -> None:
+    scale = read_scale(connection)
+    grades = {step.grade for step in scale}
+    for query, document, grade in graded:
+        if grade not in grades:
+            fact = f"document '{document}' of query '{query}' has the grade {grade:g}, which is not on the scale."
+            hint = f"grades are {scale.listed()}; {either('store.set_scale', '--grade')} sets others"
+            raise InputError(source, fact, hint=hint)
+
+
 def import_judgments(connection: sa.Connection, judgments: Judgments, author: Mapping[str, str]) -> int:
+    graded = ((q, d, grade) for q, its in judgments.by_query.items() for d, grade in its.items() if grade >= 0)
+    refuse_off_scale(connection, graded, judgments.name)
     moment = now()
     known = {
         (query, document): event.grade
@@ -109,6 +121,8 @@ def say(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event
     if known is not None:
         return known
     query, document, start, end = item = tuple(row[name] for name in ITEM)
+    if row["grade"] is not None:
+        refuse_off_scale(connection, [(query, document, row["grade"])], source)
     if row["text_sha256"] is None:
         seen = connection.execute(_TEXT, {"document": document}).one_or_none()
         sha256 = "" if seen is None else seen_sha256(seen.title, seen.text, (start, end) if end else None)

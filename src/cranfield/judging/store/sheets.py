@@ -11,7 +11,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ _OF_QUERY, _OF_DOCUMENT = (
 )
 COLUMNS = ("query_id", *_OF_QUERY, "doc_id", *_OF_DOCUMENT, "grade", "comment")
 NEEDED = ("query_id", "doc_id", "grade")
+OWN_COLUMNS = 3  # by which a sheet is known whose ids or grades have lost their names; judgments have no such columns
 LONGEST_CELL = 32_000  # characters: spreadsheets hold 32,767, and put the rest into the next row
 CUT = " […]"
 SEPARATORS = ",;\t"
@@ -78,11 +79,14 @@ class ReadSheet:
     comments: int
 
 
-def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = False) -> WrittenSheet:
+def save_sheet(
+    store: Store, path: str | os.PathLike[str], *, query_ids: Collection[str] | None = None, force: bool = False
+) -> WrittenSheet:
     """Write the waiting documents as CSV: a row for each, in a random order, with room for a grade.
 
     store: a `Store`.
     path: of the file to write.
+    query_ids: only documents of these queries.
     force: replace a file that exists.
     Returns a `WrittenSheet`. The file does not say which run returned a document, nor at which rank.
 
@@ -93,6 +97,7 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
     ...     save_sheet(store, f"{folder}/sheet.csv").documents
     2
     """
+    from cranfield.judging.store.listing import has_query
     from cranfield.judging.store.schema import WAITING, is_open
     from cranfield.judging.store.waiting import waiting_tasks
 
@@ -101,7 +106,12 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
     writer.writeheader()
     documents = cut = parts = 0
     with store._reading() as connection:
+        for query in query_ids or ():
+            if not has_query(connection, query):
+                raise InputError(store.name, f"there is no query '{query}'.")
         for task in waiting_tasks(connection, is_open(WAITING.c.remaining)):
+            if query_ids is not None and task.query_id not in query_ids:
+                continue
             if task.part:
                 parts += 1
                 continue
@@ -130,11 +140,13 @@ def plain(cell: str) -> str:
 
 
 def is_sheet(path: str) -> bool:
+    """Whether a file is a sheet, or was one before somebody changed its header: reading it says what is missing."""
     if not os.path.isfile(path):
         return False
     lines = Stream(path).head(1 << 16).removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
     names = {name.strip().strip('"').lower() for name in lines[0].split(_separator(lines[0]))} if lines else set()
-    return names >= set(NEEDED) and bool(names & (set(COLUMNS) - set(NEEDED)))
+    own = names & (set(COLUMNS) - set(NEEDED))
+    return len(own) >= OWN_COLUMNS or (names >= set(NEEDED) and bool(own))
 
 
 def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> ReadSheet:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from cranfield.errors import InputError, need
-from cranfield.io.formats.store import JudgmentView
+from cranfield.io.formats.store import JudgmentView, same_store
 from cranfield.judging.store.checked_input import (
     checked_grade,
     checked_id,
@@ -206,7 +206,7 @@ class Store(StoredJudgments):
         """Append an assessor's grade of a document; it is on disk when this returns.
 
         query_id, doc_id: which document, and for which query.
-        grade: a number; None if the assessor cannot judge it.
+        grade: a number on the scale; None if the assessor cannot judge it.
         assessor: the name of who judges.
         kind: what the assessor is, such as "person" or "model".
         part: (start, end) in the characters of the text, where only a part was judged.
@@ -294,7 +294,8 @@ class Store(StoredJudgments):
         format: the format of the file, if it cannot be detected.
         comment: saved with each of them.
         Returns how many were new: grades that the assessor has given already are not added again, so a file can be
-        imported twice.
+        imported twice. A grade that is not on the scale is an error, and then nothing is imported; so are the store's
+        own judgments.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -305,6 +306,9 @@ class Store(StoredJudgments):
         from cranfield.ranks.judgments import Judgments
 
         judgments = Judgments.read(qrels, format)
+        if judgments.provenance and same_store(judgments, self):
+            hint = "their assessors are in it already; import the file that they came from"
+            raise InputError(self.name, "these judgments are a view of this very store.", hint=hint)
         said = {"assessor": checked_id(assessor, self.name, "the assessor"), "kind": checked_kind(kind, self.name)}
         said["comment"] = checked_text(comment, self.name, "the comment")
         for name in (*judgments.query_ids, *judgments.document_ids):
