@@ -30,12 +30,14 @@ def test_a_notebook_prints_its_stored_output(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     expected = printed(notebook)
     # The output of a cell may come in any number of pieces.
-    client = nbclient.NotebookClient(
-        notebook, timeout=60, kernel_name="python3", record_timing=False, coalesce_streams=True
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # from the event loop that carries the kernel's messages
-        asyncio.run(client.async_execute(cwd=str(tmp_path)))
+    # A second time, the files of the first are there.
+    for _ in range(2 if "parquet" in path.stem or "rag" in path.stem else 1):
+        client = nbclient.NotebookClient(
+            notebook, timeout=60, kernel_name="python3", record_timing=False, coalesce_streams=True
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # from the event loop that carries the kernel's messages
+            asyncio.run(client.async_execute(cwd=str(tmp_path)))
     if os.environ.get("UPDATE"):
         notebook.metadata.language_info = {"name": "python"}  # without the version, which is this machine's
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")

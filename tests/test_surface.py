@@ -144,11 +144,11 @@ def test_all_is_sorted_and_complete(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_writers_take_the_content_then_the_path(module):
-    """The path is the last argument that must be given: save_chart(spec, path), record(system, …, path)."""
+    """The path is the last argument that must be given: save_chart(spec, path)."""
     __import__(module)
     last = {}
     for name, thing in public(module):
-        writer = thing if name.startswith(("write_", "save_", "convert_", "record")) else getattr(thing, "save", None)
+        writer = thing if name.startswith(("write_", "save_", "convert_")) else getattr(thing, "save", None)
         if inspect.isfunction(writer):
             parameters = inspect.signature(writer).parameters.values()
             needed = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cranfield import evaluate, record
+from cranfield import Query, evaluate, record
 from cranfield.errors import InputError, SystemFailure
 from cranfield.systems.asking import GaveUp, ask, first_answers
 from cranfield.systems.collection import open_collection
@@ -66,6 +66,19 @@ def test_a_custom_sql_statement(filled, opened):
 )
 def test_placeholders_are_written_as_in_urls_or_as_in_psycopg(filled, opened, sql):
     assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
+
+
+def test_columns_of_a_query_are_parameters_and_without_k_it_is_asked_as_it_is(filled, opened):
+    sql = (
+        "select doc_id from pages where title ~* {query} and title <> '{k1}' and length(title) < {longest}::int limit 3"
+    )
+    recorded = record(
+        opened({"dsn": filled, "sql": sql}), {"1": Query("recall", longest="12"), "2": Query("a", longest="90")}
+    )
+    assert recorded.made.k is None
+    assert (list(recorded._rankings["1"]), len(recorded._rankings["2"])) == (["recall"], 3)
+    refused = record(opened({"dsn": filled, "sql": sql}), {"1": "recall"})
+    assert "the query has no column 'longest'" in refused.failed["1"]
 
 
 def test_rows_are_measured_in_the_order_of_the_statement(filled, opened, tmp_path):

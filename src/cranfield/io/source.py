@@ -16,13 +16,13 @@ from cranfield.io.streams import as_stream
 
 def is_recorded(thing: Any) -> bool:
     """Whether a thing is the recording of a run, which knows where its rankings are."""
-    return hasattr(type(thing), "rankings_source")
+    return hasattr(type(thing), "_rankings_source")
 
 
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     what = "the judgments" if role == "qrels" else "the run"
     if is_recorded(thing) and role == "run":
-        thing = thing.rankings_source()
+        thing = thing._rankings_source()
         if isinstance(thing, Rankings):
             return thing
     stream = as_stream(thing)

@@ -103,7 +103,7 @@ def recorded_html(recorded: Recorded) -> str:
     failed: Rows = [[query, reason.partition("\n")[0]] for query, reason in islice(recorded.failed.items(), 5)]
     return frame(
         paragraph(answered, "headline"),
-        *(paragraph(text, "worse" if text in recorded.problems else "") for text in recorded.warnings),
+        *(paragraph(text, "worse" if text in list(recorded._problems()) else "") for text in recorded.warnings),
         table(["failed query", "reason"], failed, words=(0, 1)) if failed else "",
         notes([*returned, f"in {recorded.path}" if recorded.path else "in memory"]),
     )

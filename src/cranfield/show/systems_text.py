@@ -27,7 +27,7 @@ def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAIN
         points = "  ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95", "p99", "max"))
         yield from map(paint.dim, wrapped(points, "  latency  ", width=width))
     if recorded.unknown:
-        first, *rest = _wrapped(recorded.not_in_corpus, width, "  warning: ")
+        first, *rest = _wrapped(recorded._not_in_corpus, width, "  warning: ")
         yield from (first.replace("warning:", paint.close("warning:"), 1), *rest)
     yield from order_lines(recorded, width)
     yield from failure_lines(recorded, width, paint)
@@ -50,7 +50,7 @@ def returned_text(recorded: Recorded) -> str:
 
 def order_lines(recorded: Recorded, width: int = WIDTH) -> Iterator[str]:
     """The queries without a document, and what became of the answers."""
-    for note in recorded.notes:
+    for note in recorded._notes():
         yield from _wrapped(note, width)
 
 
@@ -143,7 +143,7 @@ def _verdict(tested: Tested) -> str:
 def _warnings(tested: Tested, width: int) -> Iterator[str]:
     recorded, evaluation = tested.recorded, tested.evaluation
     if recorded.unknown:
-        yield from wrapped(recorded.not_in_corpus, "  warning ", width=width)
+        yield from wrapped(recorded._not_in_corpus, "  warning ", width=width)
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)

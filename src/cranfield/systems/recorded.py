@@ -45,6 +45,8 @@ class Recorded:
     <Recorded mine: 2 of 2 queries answered, with 2 documents each; in memory>
     >>> recorded.complete, recorded.queries, recorded.made.size["documents"], sorted(recorded.latency)[:2]
     (True, 2, 2.0, ['max', 'mean'])
+    >>> recorded.name, recorded.returned, recorded.to_dict()["by_query"]["documents"]
+    ('mine', '2 documents', [2.0, 2.0])
     >>> evaluate({"1": {"b": 1}, "2": {"a": 1}}, recorded, "RR")
     <Evaluation of mine: RR=0.7500; 2 queries>
     """
@@ -81,7 +83,7 @@ class Recorded:
     def __repr__(self) -> str:
         parts = [f"{self.answered:,} of {count(self.queries, 'query', 'queries')} answered"]
         parts[0] += f", with {self.returned} each" if self.answered else ""
-        parts += [*self.problems, *self.notes, f"in {self.path or 'memory'}"]
+        parts += [*self.warnings, f"in {self.path or 'memory'}"]
         return f"<Recorded {self.name}: {'; '.join(parts)}>"
 
     def _repr_html_(self) -> str:
@@ -105,33 +107,35 @@ class Recorded:
         return count(most, "document") if least == most else f"{least:,} to {count(most, 'document')}"
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """What went wrong, in sentences: queries that failed, with a reason, and ids that the corpus lacks."""
-        return tuple(self._problems())
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong, and what became of the answers, in sentences.
+
+        >>> from cranfield import record
+        >>> record(lambda query: [("a", 1.0), ("b", 1.0)], {"1": "cats"}).warnings
+        ('1 query had tied scores; returned order kept',)
+        """
+        return (*self._problems(), *self._notes())
 
     def _problems(self) -> Iterator[str]:
+        """Queries that failed, with a reason, and ids that the corpus lacks."""
         if self.failed:
             query, reason = next(iter(self.failed.items()))
             yield f"{count(len(self.failed), 'query', 'queries')} failed ({query}: {reason.partition(chr(10))[0]})"
         if self.gave_up:
             yield f"gave up: {count(len(self.not_asked), 'query was', 'queries were')} not asked"
         if self.unknown:
-            yield self.not_in_corpus
+            yield self._not_in_corpus
 
     @property
-    def not_in_corpus(self) -> str:
+    def _not_in_corpus(self) -> str:
         """The documents that the corpus lacks, in a sentence; empty if there is none."""
         listed = ", ".join(self.unknown_ids) + (", …" if self.unknown > len(self.unknown_ids) else "")
         return (
             f"{count(self.unknown, 'document is', 'documents are')} not in the corpus: {listed}" if self.unknown else ""
         )
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What became of the answers, in sentences: empty ones, where ids are, chunks, scores that do not fall."""
-        return tuple(self._notes())
-
     def _notes(self) -> Iterator[str]:
+        """Empty answers, where ids are, chunks, scores that do not fall."""
         if self.empty:
             listed = ", ".join(self.empty[:_SHOWN]) + (", …" if len(self.empty) > _SHOWN else "")
             queries = count(len(self.empty), "query", "queries")
@@ -149,16 +153,11 @@ class Recorded:
             if number:
                 yield f"{count(number, 'query', 'queries')}{text}"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """All of `problems` and `notes`."""
-        return self.problems + self.notes
-
-    def rankings_source(self) -> Any:
+    def _rankings_source(self) -> Any:
         """The rankings in memory, or the path of their file; an error with its reasons if no query was answered."""
         if not self.answered:
             _, _, hint = next(iter(self.failed.values()), "").partition("\nHint: ")
-            raise InputError(self.system, f"no query was answered: {'; '.join(self.problems)}.", hint=hint)
+            raise InputError(self.system, f"no query was answered: {'; '.join(self._problems())}.", hint=hint)
         if self._rankings is None:
             return self.path
         rankings = {query: ranking for query, ranking in self._rankings.items() if ranking}

@@ -97,10 +97,9 @@ def record(
         output.check(query, [("document", 1.0)])
     asked = {"system": opened.name, "settings": opened.settings, "k": made.k}
     asked |= {"queries": hashlib.sha256(told(queries)).hexdigest(), "collapse": made.collapse, "deepen": deepen}
-    if collapse is not None:
-        options["to_document"] = collapse_by(collapse)
+    how = {"deepen": deepen, "to_document": None if collapse is None else collapse_by(collapse)}
     try:
-        return _recorded(opened, queries, output, made, asked, resume, force, on_answer, on_start, known, options)
+        return _recorded(opened, queries, output, made, asked, resume, force, on_answer, on_start, known, how, options)
     finally:
         if opened is not system:
             opened.close()
@@ -125,6 +124,7 @@ def _recorded(
     on_answer: Callable[[Answer], None] | None,
     on_start: Callable[[int, int], None] | None,
     known: Callable[[], Iterable[str]] | None,
+    how: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> Recorded:
     k = made.k
@@ -139,7 +139,7 @@ def _recorded(
         start = time.perf_counter()
         gave_up = ""
         try:
-            for answer in ask(system, left, k, deepen=made.deepened, check=output.check, **options):
+            for answer in ask(system, left, k, check=output.check, **how, **options):
                 partial.add(answer)
                 if on_answer:
                     on_answer(answer)
