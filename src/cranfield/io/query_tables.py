@@ -23,7 +23,6 @@ from cranfield.io.query_columns import (
     roles_by_cells,
     roles_by_name,
     text_tier,
-    words_of,
 )
 from cranfield.io.streams import Stream
 from cranfield.words import count, cut
@@ -187,6 +186,9 @@ def _of_items(name: str, format: str, items: Sequence[tuple[int, Any]]) -> Query
             raise InputError(name, f"{item!r:.60} is not a JSON object.", line=line or None, hint=FIELDS)
         if not item:
             raise InputError(name, "an empty object.", line=line or None, hint=FIELDS)
+        nested = next((key for key in item if text_tier(key) == 3 and isinstance(item[key], list | dict)), None)
+        if nested is not None:
+            raise InputError(name, f"the field '{nested}' is not a text.", line=line or None, hint=FIELDS)
     names = list(dict.fromkeys(key for _, item in items for key in item))
     return _by_names(name, format, names, [QueryRow(line, [item.get(key) for key in names]) for line, item in items])
 
@@ -281,9 +283,10 @@ def _from_lines(name: str, text: str, extension: str) -> QueryTable:
         if mark == "|" and not directive:
             raise _unclear(name, "it is not clear whether bars separate columns.", (), read)
         return _unheaded(name, mark, read)
-    if "\t" in text or (candidates and extension in TABLES and not alone):
-        mark = max(candidates, key=text.count) if "\t" not in text else "\t"
-        raise _uneven(name, mark, _split(text, mark, name, skipped) or [])
+    uneven = {mark: read for mark, read in tables if len({len(row.cells) for row in read}) > 1}
+    if "\t" in uneven or (uneven and extension in TABLES):
+        mark = "\t" if "\t" in uneven else max(uneven, key=text.count)
+        raise _uneven(name, mark, uneven[mark])
     return _plain(name, text, extension, skipped)
 
 
@@ -347,7 +350,7 @@ def _headed(name: str, mark: str, rows: Sequence[QueryRow]) -> QueryTable:
         hint = f"put a cell that contains a {SEPARATORS.get(mark, mark)} in quotes"
         raise InputError(name, fact, line=wrong.line, hint=hint)
     cells = [QueryRow(row.line, [*row.cells[: len(names)], *[""] * (len(names) - len(row.cells))]) for row in below]
-    if len(set(map(words_of, names))) < len(names):
+    if len({name.lower() for name in names}) < len(names):
         raise InputError(name, "two columns have the same name.", line=first.line, hint=HINT)
     return _by_names(name, "CSV" if mark != "\t" else "TSV", names, cells, mark)
 
@@ -375,6 +378,8 @@ def _uneven(name: str, mark: str, rows: Sequence[QueryRow]) -> InputError:
     fact = f"{count(len(other.cells), 'cell')}, but line {rows[0].line} has {len(rows[0].cells)}."
     word = SEPARATORS.get(mark, mark)
     hint = f"a line is: id <{word}> text, a text with a {word} in quotes; or in a .txt file without tabs the text alone"
+    if len(rows[0].cells) == 1:
+        hint += ". What is above a header must be removed"
     return InputError(name, fact, line=other.line, hint=hint)
 
 
