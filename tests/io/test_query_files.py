@@ -113,6 +113,8 @@ LAYOUTS = {
     "number is the id": ("q.csv", "Number,Title,Narrative\n1,running shoes,Any.\n2,raincoat,\n", "12", TWO, ["Narrative"]),
     "number of searches is not": ("q.csv", "Number of searches,Keyword\n1,running shoes\n2,raincoat\n", None, TWO, ["Number of searches"]),
     "upper case, hyphens": ("q.csv", "QUERY-ID,SEARCH-QUERY\n1,running shoes\n2,raincoat\n", "12", TWO, []),
+    "tabs, and a comma in each text": ("q.tsv", "1\tshoes, red\n2\tcoat, blue\n", "12", ["shoes, red", "coat, blue"], []),
+    "semicolons, and a comma in each text": ("q.csv", "1;shoes, red\n2;coat, blue\n", "12", ["shoes, red", "coat, blue"], []),
     "Adobe": ("q.csv", "Search Keyword,Instances,%\nrunning shoes,80,10%\nraincoat,20,5%\n", None, TWO, ["Instances", "%"]),
     "AOL": ("q.tsv", "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n142\trunning shoes\t2006-03-01 07:17:12\t\t\n142\traincoat\t2006-03-01 07:17:13\t1\thttp://x\n", None, TWO, ["AnonID", "QueryTime", "ItemRank", "ClickURL"]),
     "Kibana": ("q.csv", '"query.keyword: Descending",Count\nrunning shoes,"1,234"\nraincoat,20\n', None, TWO, ["Count"]),

@@ -276,10 +276,15 @@ def _from_lines(name: str, text: str, extension: str) -> QueryTable:
     even = [(mark, read) for mark, read in tables if _is_even(read)]
     alone = text_tier(first.strip().strip('"')) >= 2 and not any(mark in first for mark in candidates)
     if even and not alone:
-        mark, read = even[0]
+        if even[0][0] == "\t":  # texts have commas and semicolons, but no tabs
+            return _unheaded(name, *even[0])
         if len(even) > 1:
-            both = " and ".join(SEPARATORS.get(mark, mark) for mark, _ in even)
-            raise _unclear(name, f"columns could be separated by {both}.", (), read)
+            clear = [pair for pair in even if pair[0] != "|" and _is_clear(*pair)]
+            if len(clear) != 1:
+                both = " and ".join(SEPARATORS.get(mark, mark) for mark, _ in even)
+                raise _unclear(name, f"columns could be separated by {both}.", (), even[0][1])
+            even = clear
+        mark, read = even[0]
         if mark == "|" and not directive:
             raise _unclear(name, "it is not clear whether bars separate columns.", (), read)
         return _unheaded(name, mark, read)
@@ -371,6 +376,13 @@ def _unheaded(name: str, mark: str, rows: Sequence[QueryRow]) -> QueryTable:
     names = {roles.text: "text", **({} if roles.id is None else {roles.id: "id"})}
     named = tuple(names.get(at, f"column {at + 1}") for at in range(len(columns)))
     return QueryTable(name, "CSV" if mark != "\t" else "TSV", mark, False, named, roles, tuple(rows))
+
+
+def _is_clear(mark: str, rows: Sequence[QueryRow]) -> bool:
+    try:
+        return bool(_unheaded("", mark, rows))
+    except InputError:
+        return False
 
 
 def _uneven(name: str, mark: str, rows: Sequence[QueryRow]) -> InputError:
