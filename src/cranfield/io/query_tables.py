@@ -272,12 +272,12 @@ def _from_lines(name: str, text: str, extension: str) -> QueryTable:
             read = _split(text, mark, name, skipped, strict=False)
             if read and len(read[0].cells) > 1 and _has_header(read):
                 return _headed(name, mark, _split(text, mark, name, skipped) or read)
+    if "\t" in first and (read := _split(text, "\t", name, skipped)) and _is_even(read):
+        return _unheaded(name, "\t", read)  # texts have commas and semicolons, but no tabs
     tables = [(mark, read) for mark in candidates if (read := _split(text, mark, name, skipped, strict=False))]
     even = [(mark, read) for mark, read in tables if _is_even(read)]
     alone = text_tier(first.strip().strip('"')) >= 2 and not any(mark in first for mark in candidates)
     if even and not alone:
-        if even[0][0] == "\t":  # texts have commas and semicolons, but no tabs
-            return _unheaded(name, *even[0])
         if len(even) > 1:
             clear = [pair for pair in even if pair[0] != "|" and _is_clear(*pair)]
             if len(clear) != 1:
@@ -309,6 +309,8 @@ def _without_comments(text: str) -> tuple[str, int]:
 
 def _split(text: str, mark: str, name: str, skipped: int, *, strict: bool = True) -> list[QueryRow] | None:
     """The rows of a table; None if its quoting is broken, and with `strict` an error."""
+    if '"' not in text:
+        return _unquoted(text, mark, skipped)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=mark, strict=True, skipinitialspace=True)
     try:
         rows = list(_numbered(reader, skipped))
@@ -322,9 +324,14 @@ def _split(text: str, mark: str, name: str, skipped: int, *, strict: bool = True
         rows = []
     # Quotes in lines with tabs belong to the text, unless the whole file is quoted as spreadsheets do it.
     if mark == "\t" and not (rows and (text.startswith('"') or '""' in text or _has_breaks(rows))):
-        lines = enumerate(text.split("\n"), 1 + skipped)
-        rows = [QueryRow(number, [cell.strip() for cell in line.split("\t")]) for number, line in lines if line.strip()]
+        return _unquoted(text, mark, skipped)
     return rows
+
+
+def _unquoted(text: str, mark: str, skipped: int) -> list[QueryRow]:
+    lines = enumerate(text.split("\n"), 1 + skipped)
+    rows = (QueryRow(number, [cell.strip() for cell in line.split(mark)]) for number, line in lines if line.strip())
+    return [row for row in rows if any(row.cells)]
 
 
 def _has_breaks(rows: Iterable[QueryRow]) -> bool:
