@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cranfield
-from cranfield import Evaluation, Policy, compare, evaluate, gate
+from cranfield import Evaluation, Policy, advise, compare, evaluate, gate
 from cranfield.comparison import doubts
 from cranfield.comparison.doubts import KINDS, Found, Kind, doubt_texts
 from cranfield.comparison.pairing import judged_share
@@ -243,6 +243,23 @@ def test_distances_are_recognised_in_every_format(tmp_path, ending):
         name: evaluate(QRELS, tmp_path / f"{name}.{ending}", "AP")._evidence.rising for name in ("distances", "whole")
     }
     assert found == {"distances": True, "whole": False}
+
+
+@pytest.mark.parametrize(("every", "rising"), [(12, True), (3, False)])
+def test_a_few_falls_do_not_hide_distances(every, rising):
+    """Some systems return a document out of order; a run in no order at all has as many falls as rises."""
+    rankings = {
+        query: {document: float(rank if rank % every else 0) for rank, document in enumerate(its, 1)}
+        for query, its in WHOLE.items()
+    }
+    assert evaluate(QRELS, rankings, "AP")._evidence.rising == rising
+
+
+def test_advice_on_distances_says_nothing_else_about_that_run():
+    advice = advise(QRELS, {"distances": UNEQUAL["rising-scores"], "whole": WHOLE})
+    assert advice.warnings[0].startswith("distances: the scores rise from one document to the next")
+    assert advice.warnings[1:] == advise(QRELS, {"whole": WHOLE}).warnings
+    assert [run.run for run in advice.facts.runs] == ["whole"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -113,6 +113,15 @@ LAYOUTS = {
     "number is the id": ("q.csv", "Number,Title,Narrative\n1,running shoes,Any.\n2,raincoat,\n", "12", TWO, ["Narrative"]),
     "number of searches is not": ("q.csv", "Number of searches,Keyword\n1,running shoes\n2,raincoat\n", None, TWO, ["Number of searches"]),
     "upper case, hyphens": ("q.csv", "QUERY-ID,SEARCH-QUERY\n1,running shoes\n2,raincoat\n", "12", TWO, []),
+    "tabs, and a comma in each text": ("q.tsv", "1\tshoes, red\n2\tcoat, blue\n", "12", ["shoes, red", "coat, blue"], []),
+    "semicolons, and a comma in each text": ("q.csv", "1;shoes, red\n2;coat, blue\n", "12", ["shoes, red", "coat, blue"], []),
+    "Adobe": ("q.csv", "Search Keyword,Instances,%\nrunning shoes,80,10%\nraincoat,20,5%\n", None, TWO, ["Instances", "%"]),
+    "AOL": ("q.tsv", "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n142\trunning shoes\t2006-03-01 07:17:12\t\t\n142\traincoat\t2006-03-01 07:17:13\t1\thttp://x\n", None, TWO, ["AnonID", "QueryTime", "ItemRank", "ClickURL"]),
+    "Kibana": ("q.csv", '"query.keyword: Descending",Count\nrunning shoes,"1,234"\nraincoat,20\n', None, TWO, ["Count"]),
+    "a label that says nothing": ("q.csv", "label,nb_visits\nrunning shoes,80\nraincoat,20\n", None, TWO, ["nb_visits"]),
+    "products beside queries": ("q.csv", '"id","product_uid","product_title","search_term","relevance"\n1,100001,"Simpson Strong-Tie","running shoes",3\n2,100001,"Simpson","raincoat",2.5\n', "12", TWO, ["product_uid", "product_title", "relevance"]),
+    "one quoted column": ("q.csv", '"running shoes"\n"shoes, red"\n', None, [SHOES, "shoes, red"], []),
+    "an odd id among numbers": ("q.tsv", "".join(f"{n}\ttext-{n}\n" for n in range(20)) + "x\tlast one\n", [*map(str, range(20)), "x"], [*(f"text-{n}" for n in range(20)), "last one"], []),
 }  # fmt: skip
 
 
@@ -143,8 +152,9 @@ UNCLEAR = {
     "texts as keys": ("q.json", '{"running shoes": "q1", "rain coat": "q2"}', "the keys of a JSON object are ids"),
     "counts as values": ("q.json", '{"raincoat": 80, "boots": 20}', "has an id and a text"),
     "judgments": ("q.tsv", "query-id\tcorpus-id\tscore\n1\td1\t2\n2\td2\t1\n", "no column is the text"),
+    "two descriptions": ("q.csv", "number,description,summary\n1,a man,he coughs\n2,a woman,she runs\n", "'description' and 'summary' could"),
     "both separators": ("q.csv", "a,b;c\nd,e;f\n", "separated by semicolon and comma"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("layout", UNCLEAR)
@@ -172,6 +182,8 @@ def test_what_is_not_clear_is_refused_with_the_rows_as_they_were_read(layout, tm
         ("q.csv", "Straße\n".encode("latin-1"), "q.csv:1: this is not UTF-8 text"),
         ("q.csv", "a\n".encode("utf-16-le"), "zero characters"),
         ("q.txt", codecs.BOM_UTF16_LE + b"a", "this is not UTF-16 text"),
+        ("q.csv", "Search terms\nJanuary\nquery,count\nred,8\n", "What is above a header must be removed"),
+        ("q.json", '[{"name": "g", "queries": [{"q": "a"}]}]', "the field 'queries' is not a text"),
         ("q.xlsx", b"PK\x03\x04", "this is a spreadsheet"),
         ("q.xml", "<topics><topic>a & b</topic></topics>", "this is not XML"),
         ("q.xml", '<!DOCTYPE t [<!ENTITY a "b">]><t>&a;</t>', "declares entities"),

@@ -16,14 +16,15 @@ _NOUNS = {
     3: "query queries search searches searchterm searchterms searchquery keyword keywords term terms phrase q "
     "utterance suchbegriff suchbegriffe suchanfrage suchanfragen suchwort suchworter suchphrase suchtext suche "
     "requete requetes recherche recherches consulta consultas busqueda busquedas ricerca ricerche "
-    "zoekterm zoektermen zoekopdracht zoekopdrachten zapytanie запрос 検索語 查询",
+    "zoekterm zoektermen zoekopdracht zoekopdrachten sokord sokfras pesquisa pesquisas zapytanie fraza "
+    "запрос 検索語 查询",
     2: "text texts title titel titre question questions frage prompt",
     1: "topic topics description desc name begriff string input words",
 }
 _AROUND = (
     "user users customer top popular site internal raw original clean cleaned normalized normalised exact web my the "
     "string text phrase term word words value input of de la du les des l plus frequentes haufigste haufige interne "
-    "interner mot mots cle cles terme termes termino terminos termine termini palabra palabras clave di"
+    "interner mot mots cle cles terme termes termino terminos termine termini palabra palabras clave di termo termos"
 )
 _ID = "id ids qid tid queryid topicid searchid identifier uuid guid"
 _WEAK_ID = "number num no nr nummer numero key #"
@@ -31,11 +32,11 @@ _ASKED = {"query", "q", "topic", "search", "question", "request", "such", "sucha
 _DUAL = {"query", "topic", "q", "question"}  # an id where another column has the text
 _WEIGHT = (
     "weight weights gewicht poids count counts anzahl nombre frequency freq haufigkeit frequence impressions "
-    "impressionen volume searches suchen occurrences hits clicks"
+    "impressionen antal aantal volume searches suchen occurrences hits clicks"
 )
 _SEGMENT = (
-    "segment segments category kategorie categorie group gruppe groupe language lang sprache langue locale class type "
-    "intent country device"
+    "segment segments category kategorie categorie group gruppe groupe language lang sprache langue locale kategori "
+    "class type intent country device"
 )
 _OTHER = (
     "filter filters history metadata user users session sessions klicks clics ctr position rank date time timestamp "
@@ -164,7 +165,7 @@ def _are_codes(cells: Sequence[str]) -> bool:
 def is_header(first: Sequence[str], below: Sequence[Column]) -> bool:
     """Whether a first row names the columns: by its words, or because it has none of the numbers below."""
     named = [(name.strip(), column) for name, column in zip(first, below, strict=False) if name.strip()]
-    if any((is_number(name) and name != "#") or (_CODE.fullmatch(name) and column.codes) for name, column in named):
+    if any(re.search(r"\d", name) and (is_number(name) or column.codes) for name, column in named):
         return False
     if any(text_tier(name) >= 2 or id_tier(name) >= 3 for name, _ in named):
         return True
@@ -185,12 +186,13 @@ def roles_by_name(names: Sequence[str], columns: Sequence[Column]) -> Roles:
             elif "text" in map(str.lower, names) and name.lower() == "query":
                 raise Unclear("it is not clear whether the column 'query' or 'text' is the text of a query.")
     known = max((tier for at, tier in enumerate(tiers) if not ids[at] or tier > ids[at]), default=0)
+    words = [at for at, column in enumerate(columns) if column.texts and not column.codes and not ids[at]]
     if known:
         texts = [at for at, tier in enumerate(tiers) if tier == known and (not ids[at] or tier > ids[at])]
+        if known == 1:  # such as a description beside a summary
+            texts += (at for at in words if not is_named(names[at]))
     else:  # the name says nothing: the one column of words
-        texts = [at for at, column in enumerate(columns) if column.texts and not column.codes and not ids[at]]
-        if len(texts) > 1:
-            texts = [at for at in texts if not is_named(names[at])] or texts
+        texts = [at for at in words if not is_named(names[at])] or words
     if not texts:
         numbers = [name for name, column in zip(names, columns, strict=True) if text_tier(name) >= 2]
         if numbers:

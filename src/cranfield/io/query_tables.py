@@ -23,7 +23,6 @@ from cranfield.io.query_columns import (
     roles_by_cells,
     roles_by_name,
     text_tier,
-    words_of,
 )
 from cranfield.io.streams import Stream
 from cranfield.words import count, cut
@@ -187,6 +186,9 @@ def _of_items(name: str, format: str, items: Sequence[tuple[int, Any]]) -> Query
             raise InputError(name, f"{item!r:.60} is not a JSON object.", line=line or None, hint=FIELDS)
         if not item:
             raise InputError(name, "an empty object.", line=line or None, hint=FIELDS)
+        nested = next((key for key in item if text_tier(key) == 3 and isinstance(item[key], list | dict)), None)
+        if nested is not None:
+            raise InputError(name, f"the field '{nested}' is not a text.", line=line or None, hint=FIELDS)
     names = list(dict.fromkeys(key for _, item in items for key in item))
     return _by_names(name, format, names, [QueryRow(line, [item.get(key) for key in names]) for line, item in items])
 
@@ -270,20 +272,26 @@ def _from_lines(name: str, text: str, extension: str) -> QueryTable:
             read = _split(text, mark, name, skipped, strict=False)
             if read and len(read[0].cells) > 1 and _has_header(read):
                 return _headed(name, mark, _split(text, mark, name, skipped) or read)
+    if "\t" in first and (read := _split(text, "\t", name, skipped)) and _is_even(read):
+        return _unheaded(name, "\t", read)  # texts have commas and semicolons, but no tabs
     tables = [(mark, read) for mark in candidates if (read := _split(text, mark, name, skipped, strict=False))]
     even = [(mark, read) for mark, read in tables if _is_even(read)]
     alone = text_tier(first.strip().strip('"')) >= 2 and not any(mark in first for mark in candidates)
     if even and not alone:
-        mark, read = even[0]
         if len(even) > 1:
-            both = " and ".join(SEPARATORS.get(mark, mark) for mark, _ in even)
-            raise _unclear(name, f"columns could be separated by {both}.", (), read)
+            clear = [pair for pair in even if pair[0] != "|" and _is_clear(*pair)]
+            if len(clear) != 1:
+                both = " and ".join(SEPARATORS.get(mark, mark) for mark, _ in even)
+                raise _unclear(name, f"columns could be separated by {both}.", (), even[0][1])
+            even = clear
+        mark, read = even[0]
         if mark == "|" and not directive:
             raise _unclear(name, "it is not clear whether bars separate columns.", (), read)
         return _unheaded(name, mark, read)
-    if "\t" in text or (candidates and extension in TABLES and not alone):
-        mark = max(candidates, key=text.count) if "\t" not in text else "\t"
-        raise _uneven(name, mark, _split(text, mark, name, skipped) or [])
+    uneven = {mark: read for mark, read in tables if len({len(row.cells) for row in read}) > 1}
+    if "\t" in uneven or (uneven and extension in TABLES):
+        mark = "\t" if "\t" in uneven else max(uneven, key=text.count)
+        raise _uneven(name, mark, uneven[mark])
     return _plain(name, text, extension, skipped)
 
 
@@ -301,6 +309,8 @@ def _without_comments(text: str) -> tuple[str, int]:
 
 def _split(text: str, mark: str, name: str, skipped: int, *, strict: bool = True) -> list[QueryRow] | None:
     """The rows of a table; None if its quoting is broken, and with `strict` an error."""
+    if '"' not in text:
+        return _unquoted(text, mark, skipped)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=mark, strict=True, skipinitialspace=True)
     try:
         rows = list(_numbered(reader, skipped))
@@ -314,9 +324,14 @@ def _split(text: str, mark: str, name: str, skipped: int, *, strict: bool = True
         rows = []
     # Quotes in lines with tabs belong to the text, unless the whole file is quoted as spreadsheets do it.
     if mark == "\t" and not (rows and (text.startswith('"') or '""' in text or _has_breaks(rows))):
-        lines = enumerate(text.split("\n"), 1 + skipped)
-        rows = [QueryRow(number, [cell.strip() for cell in line.split("\t")]) for number, line in lines if line.strip()]
+        return _unquoted(text, mark, skipped)
     return rows
+
+
+def _unquoted(text: str, mark: str, skipped: int) -> list[QueryRow]:
+    lines = enumerate(text.split("\n"), 1 + skipped)
+    rows = (QueryRow(number, [cell.strip() for cell in line.split(mark)]) for number, line in lines if line.strip())
+    return [row for row in rows if any(row.cells)]
 
 
 def _has_breaks(rows: Iterable[QueryRow]) -> bool:
@@ -347,7 +362,7 @@ def _headed(name: str, mark: str, rows: Sequence[QueryRow]) -> QueryTable:
         hint = f"put a cell that contains a {SEPARATORS.get(mark, mark)} in quotes"
         raise InputError(name, fact, line=wrong.line, hint=hint)
     cells = [QueryRow(row.line, [*row.cells[: len(names)], *[""] * (len(names) - len(row.cells))]) for row in below]
-    if len(set(map(words_of, names))) < len(names):
+    if len({name.lower() for name in names}) < len(names):
         raise InputError(name, "two columns have the same name.", line=first.line, hint=HINT)
     return _by_names(name, "CSV" if mark != "\t" else "TSV", names, cells, mark)
 
@@ -370,11 +385,20 @@ def _unheaded(name: str, mark: str, rows: Sequence[QueryRow]) -> QueryTable:
     return QueryTable(name, "CSV" if mark != "\t" else "TSV", mark, False, named, roles, tuple(rows))
 
 
+def _is_clear(mark: str, rows: Sequence[QueryRow]) -> bool:
+    try:
+        return bool(_unheaded("", mark, rows))
+    except InputError:
+        return False
+
+
 def _uneven(name: str, mark: str, rows: Sequence[QueryRow]) -> InputError:
     other = next((row for row in rows if len(row.cells) != len(rows[0].cells)), rows[0])
     fact = f"{count(len(other.cells), 'cell')}, but line {rows[0].line} has {len(rows[0].cells)}."
     word = SEPARATORS.get(mark, mark)
     hint = f"a line is: id <{word}> text, a text with a {word} in quotes; or in a .txt file without tabs the text alone"
+    if len(rows[0].cells) == 1:
+        hint += ". What is above a header must be removed"
     return InputError(name, fact, line=other.line, hint=hint)
 
 

@@ -11,22 +11,24 @@ from cranfield.io.shapes import BadQuoting, Rankings, Source, Table, Text
 
 LOOKED = 1_000  # documents at the beginning of a run; most show a falling score at once
 RISING = "the scores rise from one document to the next, but the highest ranks first; negate them if they are distances"
-LEAST = 20  # rises: so many without one fall do not happen by chance
+LEAST = 20  # rises: so many do not happen by chance
+EACH = 9  # rises for each fall, at least: a ranking that is in no order has as many falls
 
 
 def rises(source: Source) -> bool:
-    """Whether no score falls from one document of a ranking to the next, and many rise; of a file, in what is held."""
-    risen, before = 0, (None, 0.0)
+    """Whether scores rise from one document of a ranking to the next, with hardly a fall; of a file, in its head."""
+    risen, fallen, before = 0, 0, (None, 0.0)
     try:
         for query, score in islice(_scores(source), LOOKED):
             if query == before[0]:
-                if score < before[1]:
-                    return False
                 risen += score > before[1]
+                fallen += score < before[1]
+                if fallen * EACH > LOOKED:
+                    return False
             before = query, score
     except (BadQuoting, IndexError, TypeError, ValueError):  # the scan reports what is wrong
         return False
-    return risen >= LEAST
+    return risen >= max(LEAST, EACH * fallen)
 
 
 def _scores(source: Source) -> Iterator[tuple[Any, Any]]:
