@@ -142,6 +142,9 @@ def test_retry_after_is_read_from_the_response(serve):
     assert (caught.value.retry, caught.value.after) == (True, 1.0)
 
 
+@pytest.mark.fault(
+    "search servers that fail, cut or damage their answers", "The query fails with a reason, and the others are asked."
+)
 @pytest.mark.parametrize(
     ("behaviour", "message", "attempts"),
     [
@@ -171,6 +174,9 @@ def test_a_failure_is_reported_with_its_reason(serve, behaviour, message, attemp
     assert answer.attempts == attempts
 
 
+@pytest.mark.fault(
+    "search servers that fail, cut or damage their answers", "The query fails with a reason, and the others are asked."
+)
 @pytest.mark.parametrize(
     "answer",
     [

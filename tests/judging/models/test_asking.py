@@ -93,6 +93,9 @@ TOO_LONG = '{"error": {"code": "context_length_exceeded", "message": "maximum co
 FILTERED = '{"error": {"code": "content_filter", "message": "filtered"}}'
 
 
+@pytest.mark.fault(
+    "replies that are cut, refused, empty, ambiguous or not JSON", "A missing grade, never an invented one."
+)
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
@@ -258,6 +261,7 @@ ECHOES = {
 }
 
 
+@pytest.mark.fault("an endpoint that echoes the API key", "The key is stored and shown nowhere.")
 @pytest.mark.parametrize("echo", ECHOES)
 def test_a_key_that_the_endpoint_echoes_is_stored_and_shown_nowhere(echo, filled, small, monkeypatch, tmp_path):
     monkeypatch.setenv("SMALL_KEY", KEY)
@@ -281,6 +285,7 @@ def test_a_key_that_is_any_word_does_not_change_replies(filled, small, monkeypat
     assert grades(store) == {"q0d0": 0, "q0d1": 1}
 
 
+@pytest.mark.fault("a model's answer that is nested too deep", "A failed reply.")
 @pytest.mark.parametrize("depth", [60, 500, *range(900, 1000, 5), 100_000])
 def test_an_answer_that_is_nested_too_deep_is_missing(depth, filled, small):
     store = filled(queries=1, documents=1)
