@@ -22,7 +22,7 @@ def test_every_fault_is_worded_in_a_line():
     found = list(faults())
     assert len({(each.attack, each.promise) for each in found}) > 30
     for attack, promise, tries, file in found:
-        assert attack[0].islower()
+        assert not attack[0].isupper()
         assert promise[0].isupper()
         assert promise.endswith(".")
         assert not {"|", "\n"} & {*attack, *promise}

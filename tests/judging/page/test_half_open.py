@@ -1,9 +1,11 @@
 """Requests that never become whole: they are closed in time, and others keep judging meanwhile."""
 
+import re
 import socket
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -26,11 +28,12 @@ from cranfield.judging.store.store import open_store
 
 where, connections.DEADLINE, connections.PAUSE = sys.argv[1], float(sys.argv[2]), 0.2
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1024))
+if most := int(sys.argv[3]):
+    connections.make_room = lambda: connections.Room(all=most, strangers=200)
 with open_store(where) as store:
     serving.serve(store, port=0, names=["judges.test"], on_start=lambda there: print(there.addresses[0], flush=True))
 """
 HALVES = {
-    "nothing": "",
     "half a line": "GET /?token=",
     "half of the headers": "GET / HTTP/1.1\r\nHost: {host}\r\nCookie: cranfield_token",
     "half of a body": "POST /api/next HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{",
@@ -60,18 +63,32 @@ class Page:
         connection.sendall(text.format(host=self.host).encode())
         return connection
 
+    def known(self):
+        """A connection with the token, on which a second request has begun."""
+        with self.assessor() as client:
+            [cookie] = client.cookies.jar
+        head = f"POST /api/next HTTP/1.1\r\nHost: {{host}}\r\nOrigin: {self.url}\r\nContent-Type: application/json\r\n"
+        head += f"Cookie: {cookie.name}={cookie.value}\r\nContent-Length: 19\r\n\r\n"
+        connection = self.send(head + '{{"assessor": "ann"}}' + head + '{{"assessor"')
+        wait_for_answer(connection)
+        return connection
+
     def warnings(self):
         return self.log.read_text(encoding="utf-8").splitlines()
 
+    def late(self):
+        """How many connections were closed at the deadline, by the log."""
+        return sum(map(int, re.findall(r"no whole request in time \((\d+)\)", "".join(self.warnings()))))
+
 
 @contextmanager
-def serving(folder, deadline):
+def serving(folder, deadline, most=None):
     where = folder / "judgments.db"
     with open_store(where, create=True) as store:
         store.wait([("q", f"d{number}") for number in range(1000)])
     log = folder / "log"
     with log.open("w") as errors:
-        command = [sys.executable, "-c", SERVER, where, str(deadline)]
+        command = [sys.executable, "-c", SERVER, where, str(deadline), str(most or 0)]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             yield Page(server.stdout.readline().strip(), log)
@@ -79,6 +96,14 @@ def serving(folder, deadline):
             server.terminate()
             server.wait()
             server.stdout.close()
+
+
+def wait_for_answer(connection):
+    data = b""
+    while b" 200 OK" not in data:
+        piece = connection.recv(10_000)
+        assert piece, data
+        data += piece
 
 
 def is_closed(connection):
@@ -131,23 +156,36 @@ def test_others_judge_while_half_sent_requests_stand(tmp_path, many_files, tries
 @pytest.mark.fault("kinds of half a request without a token", "The connection is closed at a deadline.")
 @pytest.mark.parametrize("half", HALVES)
 def test_a_request_must_be_whole_in_time(half, slow_page):
-    with slow_page.send(HALVES[half]) as connection:
-        connection.setblocking(False)
-        until(lambda: is_closed(connection), "the connection is still open")
-    until(lambda: "no whole request in time" in "".join(slow_page.warnings()), "nothing was logged")
+    before = slow_page.late()
+    with slow_page.send("") as silent, slow_page.send(HALVES[half]) as connection:
+        for each in (silent, connection):
+            each.setblocking(False)
+            until(partial(is_closed, each), "the connection is still open")
+    until(lambda: slow_page.late() > before, "nothing was logged")
+    assert slow_page.late() == before + 1  # a browser that connects in advance has done nothing wrong
 
 
 @pytest.mark.fault("kinds of half a request without a token", "The connection is closed at a deadline.")
 def test_a_known_connection_has_the_same_deadline_for_each_request(slow_page):
-    with slow_page.assessor() as client:
-        [cookie] = client.cookies.jar
-    head = f"POST /api/next HTTP/1.1\r\nHost: {{host}}\r\nOrigin: {slow_page.url}\r\nContent-Type: application/json\r\n"
-    head += f"Cookie: {cookie.name}={cookie.value}\r\nContent-Length: 19\r\n\r\n"
-    with slow_page.send(head + '{{"assessor": "ann"}}' + head + '{{"assessor') as connection:
-        assert b" 200 OK" in connection.recv(100)
+    before = slow_page.late()
+    with slow_page.known() as connection:
         connection.setblocking(False)
         until(lambda: is_closed(connection), "the connection is still open")
+    until(lambda: slow_page.late() > before, "nothing was logged")
     assert "Traceback" not in "".join(slow_page.warnings())
+
+
+@pytest.mark.fault(
+    "connections to a judging server that has no room for more", "People who are in keep judging.", tries=30
+)
+def test_people_who_are_in_are_not_closed_for_others(tmp_path, tries):
+    with serving(tmp_path, deadline=LIMIT, most=20) as page, ExitStack() as opened:
+        known = [opened.enter_context(page.known()) for _ in range(20)]
+        for _ in range(tries):
+            assert is_closed(opened.enter_context(page.send("GET")))
+        for connection in known:
+            connection.sendall(b': "ann"}')
+            wait_for_answer(connection)
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ class Visit(H11Protocol):
     def __init__(self, *of: Any, **how: Any) -> None:
         super().__init__(*of, **how)
         self.app_state = {**self.app_state, ADMIT: self._admit}
-        self._known = False
+        self._known = self._heard = False
         self._due: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -80,6 +80,7 @@ class Visit(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._heard = True
         super().data_received(data)
         self._watch()
 
@@ -103,7 +104,8 @@ class Visit(H11Protocol):
 
     def _refuse(self, why: str) -> None:
         self._left()
-        self.logger.warning(why)
+        if self._heard or why != LATE:  # browsers connect in advance, and may never need it
+            self.logger.warning(why)
         self.transport.abort()
 
     def _left(self) -> None:
