@@ -76,7 +76,7 @@ pages: .venv/.developing
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
-	$(BIN)/python docs/site/tables.py $(PAGES)
+	$(BIN)/python -m docs.site.tables $(PAGES)
 	mkdir -p $(PAGES)/site
 	$(BIN)/python docs/site/colours.py $(PAGES)/site/colours.css
 

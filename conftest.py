@@ -59,6 +59,7 @@ SLOW = (
     *("tests/measures/test_finite.py", "tests/cli/test_odd_arguments.py", "tests/comparison/test_standing.py"),
     *("tests/ranks/test_frames.py", "tests/ranks/test_passages.py", "tests/systems/test_retrievers.py"),
     *("tests/show/test_notebook.py", "tests/test_docstrings.py", "tests/test_claims.py"),
+    "tests/test_faults.py",
 )
 # Their tests share a browser, a server, a built site, examples or a library that takes long to import. These groups run
 # first, because they take longest.
@@ -98,6 +99,12 @@ def _examples(config, usual):
 def examples(pytestconfig):
     """The same, for tests that draw their examples themselves."""
     return functools.partial(_examples, pytestconfig)
+
+
+@pytest.fixture
+def tries(request):
+    """How often the mark `fault` of a test says that it tries; see tests/faults.py."""
+    return request.node.get_closest_marker("fault").kwargs["tries"]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,7 +1,7 @@
 """Fills the tables of pages from the registries: what stands between `<!-- table: NAME -->` and `<!-- end -->`.
 
-`python docs/site/tables.py FOLDER` writes every page of docs that has such a table into the folder; into docs itself,
-it also fills the README.
+`python -m docs.site.tables FOLDER` writes every page of docs that has such a table into the folder. With docs itself,
+it also fills README.md and SECURITY.md; with any other folder, it fails if one of these is stale.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cranfield.systems.presets import PRESETS
 DOCS = Path(__file__).resolve().parent.parent
 ROOT = DOCS.parent
 DECIDING, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "results"))
-README = ROOT / "README.md"
+ROOT_PAGES = ROOT / "README.md", ROOT / "SECURITY.md"
 Row = tuple[str, ...]
 
 
@@ -210,6 +210,14 @@ def columns() -> Iterator[Row]:
         yield column, ", ".join(f"`{each}`" for each in spellings)
 
 
+def faults() -> Iterator[Row]:
+    """What the tests attack."""
+    from tests.faults import rows  # imports those tests
+
+    yield "what is attacked", "tries", "what is promised", "tests"
+    yield from rows()
+
+
 def _roles(roles: tuple[str, ...]) -> str:
     return " and ".join({"qrels": "judgments", "run": "runs"}[role] for role in roles) or "not"
 
@@ -232,6 +240,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         deciding,
         speed,
         engine_speed,
+        faults,
     )
 } | {
     f"{name}_settings": partial(settings, known)
@@ -262,5 +271,9 @@ if __name__ == "__main__":
             target = Path(sys.argv[1]) / path.relative_to(DOCS)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(filled(text), encoding="utf-8")
-    if Path(sys.argv[1]).resolve() == DOCS:
-        README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in ROOT_PAGES:
+        text = filled(was := path.read_text(encoding="utf-8"))
+        if Path(sys.argv[1]).resolve() == DOCS:
+            path.write_text(text, encoding="utf-8")
+        elif text != was:
+            sys.exit(f"{path.name} is stale: make pages")

@@ -51,6 +51,7 @@ def run(folder, arguments, **options):
     return done
 
 
+@pytest.mark.fault("odd arguments", "A message, no traceback.")
 @pytest.mark.parametrize(
     ("line", "message"),
     [

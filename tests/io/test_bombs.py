@@ -82,6 +82,7 @@ print("good" if found == b"q Q0 d 1 2 tq Q0 e 2 1 t" and last[2] == b"e" else fo
 """
 
 
+@pytest.mark.fault("compressed files that expand to far more than their size", "They are read in bounded memory.")
 @compressions
 def test_reading_a_bomb_takes_the_memory_of_a_chunk(tmp_path, compress, repeated):
     path = tmp_path / "run"
@@ -96,6 +97,7 @@ print("good" if cranfield.evaluate({"q": {"d": 1}}, sys.argv[1], "AP")["AP"] == 
 """
 
 
+@pytest.mark.fault("compressed files that expand to far more than their size", "They are read in bounded memory.")
 @stretches
 def test_evaluating_a_bomb_takes_little_memory(tmp_path, stretch):
     path = tmp_path / "run"
@@ -112,6 +114,7 @@ except cranfield.InputError as error:
 """
 
 
+@pytest.mark.fault("lines without an end, JSON that is nested too deep", "An error of ours, in bounded memory.")
 @pytest.mark.parametrize("name", ["run", "run.csv", "run.jsonl"])
 def test_an_endless_line_is_an_error(tmp_path, name):
     path = tmp_path / name
@@ -229,6 +232,7 @@ def test_a_json_line_in_many_chunks_is_read(monkeypatch):
     assert cranfield.evaluate({"q": {"d": 1}}, io.BytesIO(row), "RR")["RR"] == 1.0
 
 
+@pytest.mark.fault("lines without an end, JSON that is nested too deep", "An error of ours, in bounded memory.")
 @pytest.mark.parametrize("deep", [b"[" * 100_000, b'{"q":' * 100_000, b'{"q": {"d": ' + b"[" * 100_000])
 def test_deeply_nested_json_is_an_error(deep):
     for format in ("json", "jsonl"):

@@ -59,23 +59,34 @@ def both_scans(data, role, format):
         assert found == pure
 
 
+@pytest.mark.fault(
+    "damaged runs and judgments in every format",
+    "Values between 0 and 1, or an error of ours; both scans agree.",
+    tries=400,
+)
 @pytest.mark.parametrize("name", [*SEEDS, "parquet"])
-def test_mutated_files(name):
+def test_mutated_files(name, tries):
     chance = random.Random(name)
     data = SEEDS[name] if name in SEEDS else parquet()
     format = name if name in FORMATS else None
-    for _ in range(400):
+    for _ in range(tries):
         damaged = mutated(data, chance)
         for role in ("run", "qrels"):
             both_scans(damaged, role, chance.choice([None, format]))
 
 
+@pytest.mark.fault(
+    "random bytes and texts as runs and judgments", "Values between 0 and 1, or an error of ours; both scans agree."
+)
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["run", "qrels"]), st.sampled_from([None, *FORMATS]))
 def test_random_bytes(data, role, format):
     both_scans(data, role, format)
 
 
+@pytest.mark.fault(
+    "random bytes and texts as runs and judgments", "Values between 0 and 1, or an error of ours; both scans agree."
+)
 @settings(max_examples=300, deadline=None)
 @given(st.text("q12 d\t\n\r#,\"'.e+-_0é\x0b\x1c\x85\xa0", max_size=120), st.sampled_from(["run", "qrels"]))
 def test_random_text(text, role):

@@ -115,6 +115,7 @@ def response(data, *headers):
     return "\r\n".join(lines).encode() + data
 
 
+@pytest.mark.fault("servers that trickle status lines, headers, bodies or chunks", "The exchange ends at its deadline.")
 @both
 @pytest.mark.parametrize("name", SLOWLY)
 def test_a_response_in_small_pieces_times_out(name, asked):
@@ -135,6 +136,7 @@ def test_a_response_in_small_pieces_times_out(name, asked):
         assert time.monotonic() - start < LIMIT  # without a deadline it would never end
 
 
+@pytest.mark.fault("servers that read slowly, or do not finish a TLS handshake", "The exchange ends at its deadline.")
 @both
 def test_a_server_that_reads_slowly_times_out(asked):
     def read(connection, done):
@@ -149,6 +151,7 @@ def test_a_server_that_reads_slowly_times_out(asked):
         ask()
 
 
+@pytest.mark.fault("servers that read slowly, or do not finish a TLS handshake", "The exchange ends at its deadline.")
 @both
 def test_a_missing_tls_handshake_times_out(asked):
     with (
@@ -213,6 +216,7 @@ def test_early_hints_come_before_the_answer(asked):
         assert (ask(), ask()) == ("a", "a")
 
 
+@pytest.mark.fault("servers that compress a bomb into their answer", "Nothing is decompressed.")
 @both
 def test_nothing_is_decompressed(asked):
     packed = zlib.compress(zlib.compress(bytes(1 << 26), 9, wbits=31), 9, wbits=31)

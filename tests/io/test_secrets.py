@@ -64,6 +64,7 @@ def assert_hidden(secret, *shown):
         assert not leaked, (leaked, text)
 
 
+@pytest.mark.fault("secrets in URLs, JSON, HTML, quotes and base64", "They are hidden in everything that is shown.")
 @settings(max_examples=150, deadline=None)
 @given(secrets, st.sampled_from(sorted(FORMS)), st.text("xyz <>\n", max_size=130))
 def test_a_secret_is_hidden_in_every_form(secret, form, before):
@@ -138,6 +139,9 @@ def shown_by(settings, folder):
     return [str(recorded), *recorded_lines(recorded), *(path.read_text() for path in Path(folder).iterdir())]
 
 
+@pytest.mark.fault(
+    "servers and systems that repeat secrets in their errors", "They are hidden in everything that is shown."
+)
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_servers_show_no_secret(server, monkeypatch, data):
@@ -151,6 +155,9 @@ def test_servers_show_no_secret(server, monkeypatch, data):
         assert_hidden(secret, *shown_by({"type": kind, **http_settings(place, server.url)}, folder))
 
 
+@pytest.mark.fault(
+    "servers and systems that repeat secrets in their errors", "They are hidden in everything that is shown."
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     secrets,

@@ -127,6 +127,7 @@ def full_disk(tmp_path):
     subprocess.run(["umount", disk], check=True)
 
 
+@pytest.mark.fault("a full disk while a file is written", "An error; an earlier file stays.")
 @posix
 @writers
 def test_a_full_disk_is_an_error(full_disk, write, start):

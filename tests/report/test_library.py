@@ -91,11 +91,13 @@ def check_it_is_rebuilt(builds, harm):
     assert len(builds) == 2
 
 
+@pytest.mark.fault("a cached chart library that is damaged, or that others can write", "It is put together again.")
 @pytest.mark.parametrize("harm", [truncate, empty, alter, alter_the_hash, remove_the_hash, append])
 def test_a_damaged_cache_file_is_rebuilt(builds, cached, harm):
     check_it_is_rebuilt(builds, lambda: harm(cached))
 
 
+@pytest.mark.fault("a cached chart library that is damaged, or that others can write", "It is put together again.")
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 @pytest.mark.parametrize("harm", [let_the_group_write, let_everybody_write, replace_by_a_link])
 def test_a_cache_file_that_others_could_have_written_is_rebuilt(builds, cached, harm):

@@ -73,6 +73,7 @@ def test_a_name_that_is_too_long_is_not_cut_within_a_character():
         assert "😀" * 60 in picture(sized(spec, 1), "svg").decode()
 
 
+@pytest.mark.fault("characters of all kinds in names in charts", "They are drawn, or shown escaped.")
 @settings(max_examples=40)
 @example(["if"])
 @given(st.lists(st.text(st.characters() | st.sampled_from("\0\x1b\ufffe\\u01'\"<&;]{}\n"), max_size=30), max_size=8))
@@ -82,6 +83,7 @@ def test_mixtures_are_drawn(names):
     ElementTree.fromstring(picture(bare(*names, data={"values": values}, encoding=encoding), "svg"))
 
 
+@pytest.mark.fault("characters of all kinds in names in charts", "They are drawn, or shown escaped.")
 @pytest.mark.parametrize("kind", CHARTS)
 def test_every_chart_shows_names_of_any_characters(kind):
     spec = cranfield.draw_chart(kind, QRELS, RUNS, "nDCG@10 AP" if kind == "stability" else None)
@@ -128,6 +130,7 @@ def process_of(svg):
     return int("".join(ElementTree.fromstring(svg).itertext()))
 
 
+@pytest.mark.fault("a renderer that panics", "An error instead of one picture; the program goes on.")
 def test_a_renderer_that_aborts_costs_one_picture(fragile, tmp_path):
     first = process_of(picture({"title": "fine"}, "svg"))
     assert first == process_of(picture({"title": "fine"}, "svg")) != os.getpid()  # it is kept
@@ -150,6 +153,7 @@ def test_a_notebook_shows_its_tables_where_the_renderer_aborts(fragile):
     assert cranfield.draw_chart("gain")._repr_svg_() is None
 
 
+@pytest.mark.fault("a renderer that panics", "An error instead of one picture; the program goes on.")
 def test_a_picture_too_large_for_the_renderer_is_an_error():
     with pytest.raises(OutputError, match="vl-convert crashed"):
         picture(bare("huge", width=10**6, height=10**6), "png")

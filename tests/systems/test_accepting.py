@@ -107,6 +107,10 @@ def stopped(project, baseline, step, *, kill):
         os._exit(4)
 
 
+@pytest.mark.fault(
+    "`accept` is killed, or the disk is full, at every change of its folder",
+    "All systems are accepted or none, and what it says is true.",
+)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks")
 @pytest.mark.parametrize("kill", [True, False], ids=["killed", "full"])
 @pytest.mark.parametrize("earlier", ["nothing", "accepted", "without a hash"])
@@ -252,6 +256,7 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.fault("accepted results that are cut, changed, exchanged or lost", "An error; they never pass a test.")
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 @pytest.mark.parametrize("named", [True, False], ids=["with a hash", "without"])
 def test_a_damaged_result_is_an_error_and_can_be_replaced(accepted, folder, damage, named):

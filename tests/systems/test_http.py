@@ -177,6 +177,9 @@ def test_retry_after_is_read_from_the_response(serve):
     assert (caught.value.retry, caught.value.after) == (True, 1.0)
 
 
+@pytest.mark.fault(
+    "search servers that fail, cut or damage their answers", "The query fails with a reason, and the others are asked."
+)
 @pytest.mark.parametrize(
     ("behaviour", "message", "attempts"),
     [
@@ -193,7 +196,7 @@ def test_retry_after_is_read_from_the_response(serve):
         (elastic([("a", 1.0), ("b", None)]), "document 'b' has the score None", 1),
         ({"hits": {"hits": [{"_score": 1.0}]}}, "a result has no id at '_id'", 1),
         ({"hits": {"hits": "many"}}, "the answer is str", 1),
-        (b'{"hits":' + b"[" * 100_000, "the answer is not JSON", 1),
+        (b'{"hits":' + b"[" * 100_000, "the answer is nested too deep", 1),
         (b'{"hits": {"hits": [{"_id": "a", "_score": 1' + b"0" * 400 + b"}]}}", "beyond the range of floating", 1),
         (b'{"hits": {"hits": [{"_id": "\\ud800", "_score": 1}]}}', "d800", 1),
     ],
@@ -204,6 +207,28 @@ def test_a_failure_is_reported_with_its_reason(serve, behaviour, message, attemp
     assert answer.ranking is None
     assert message in answer.error
     assert answer.attempts == attempts
+
+
+@pytest.mark.fault(
+    "search servers that fail, cut or damage their answers", "The query fails with a reason, and the others are asked."
+)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"hits": {"hits": [{"_id": "DEEP", "_score": 1}]}},
+        {"hits": {"hits": [{"_id": "a", "_score": "DEEP"}]}},
+        {"hits": {"hits": ["DEEP"]}},
+        {"hits": {"hits": "DEEP"}},
+        {"hits": {"hits": [{"_id": "a", "_score": 1, "_source": {"title": "DEEP"}}]}},
+    ],
+)
+def test_an_answer_that_is_nested_deep_is_read_or_a_failure(serve, answer):
+    depths = [200, *range(900, 1000, 4)]
+    coded = [json.dumps(answer).replace('"DEEP"', "[" * depth + "]" * depth).encode() for depth in depths]
+    server = serve(lambda query, attempt: coded[int(query)])
+    found = answers(system(server), [str(at) for at in range(len(depths))], retries=0, give_up=0).values()
+    assert len(found) == len(depths)
+    assert not [each.error for each in found if "RecursionError" in each.error or not (each.ranking or each.error)]
 
 
 def test_scores_may_be_missing_and_results_few(serve):

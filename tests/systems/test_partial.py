@@ -81,7 +81,10 @@ def test_a_second_thread_cannot_write_the_same_run(tmp_path):
         thread.join(10)
 
 
-def test_a_damaged_unfinished_run_never_gives_a_wrong_run(tmp_path):
+@pytest.mark.fault(
+    "an unfinished run that was damaged", "It is refused, or asked again; the run is never wrong.", tries=400
+)
+def test_a_damaged_unfinished_run_never_gives_a_wrong_run(tmp_path, tries):
     """A changed unfinished run is refused, or its changed queries are asked again."""
 
     def failing(query, k):
@@ -95,7 +98,7 @@ def test_a_damaged_unfinished_run_never_gives_a_wrong_run(tmp_path):
     whole = (tmp_path / "out.run.partial").read_bytes()
     chance = random.Random(3)
     refused = 0
-    for _ in range(400):
+    for _ in range(tries):
         damaged = bytearray(whole)
         for _ in range(chance.choice((1, 1, 1, 3))):
             at = chance.randrange(len(damaged))
@@ -116,7 +119,7 @@ def test_a_damaged_unfinished_run_never_gives_a_wrong_run(tmp_path):
             refused += 1
         else:
             assert out.read_text() == EXPECTED
-    assert refused > 300
+    assert refused > 0.75 * tries
 
 
 def test_a_finished_run_is_not_written_over(tmp_path):
@@ -153,6 +156,9 @@ def test_a_run_cannot_be_resumed_with_other_settings(folder, monkeypatch):
         record(open_system({**settings, "order": "rank"}, name="s"), QUERIES, folder / "o.run", resume=True)
 
 
+@pytest.mark.fault(
+    "odd ids in answers of a system, by format of the run", "They are read back as they were, or their query fails."
+)
 @pytest.mark.parametrize("name", ["o.tsv", "o.csv", "o.jsonl", "o.json", "o.parquet", "o.tsv.gz"])
 def test_odd_ids_are_read_back_as_they_were_or_fail_their_query(tmp_path, name):
     if "parquet" in name:

@@ -126,7 +126,8 @@ class HttpClient:
         """An answer piece by piece, so that one without end is noticed."""
         coding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if coding not in ("", "identity"):  # a few bytes could become any number
-            fact = f"{self._where} compressed its answer ({coding[:40]!r}), although it was asked not to."
+            shown = repr(coding) if len(coding) <= 40 else "an unknown way"  # cut, a secret in it would not be hidden
+            fact = f"{self._where} compressed its answer ({shown}), although it was asked not to."
             raise ExchangeError(fact, hint="does a proxy on the way compress it?")
         pieces, size = [], 0
         while piece := response.read1(1 << 16):

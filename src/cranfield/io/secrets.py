@@ -16,6 +16,7 @@ from cranfield.errors import CranfieldError, InputError, reworded
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _EXCERPT = 1 << 16  # characters of a text that are searched to show its start
+DEEPEST = 50  # brackets around a value of JSON: far from where reading or writing it would exhaust the stack
 _WORD, _PART = 6, 4  # shortest part of a value that is hidden: shorter ones occur in many words
 
 
@@ -62,12 +63,28 @@ class Secrets:
             self._pattern = re.compile("|".join(f"({_any_form(value)})" for value in kept), re.IGNORECASE)
         return self._pattern.sub(lambda match: self._names[(match.lastindex or 1) - 1], text)
 
-    def excerpt(self, data: bytes, width: int = 120) -> str:
-        """The start of a text on one line. Values are hidden before it is cut, so that none is cut in two."""
+    def hide_in(self, value: Any, deepest: int = DEEPEST) -> Any:
+        """What was read from JSON, without any of the values; one that is nested deeper is a `RecursionError`."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if not isinstance(value, dict | list):
+            return value
+        if not deepest:
+            raise RecursionError
+        if isinstance(value, list):
+            return [self.hide_in(each, deepest - 1) for each in value]
+        return {self.hide(name): self.hide_in(each, deepest - 1) for name, each in value.items()}
+
+    def start(self, data: bytes) -> str:
+        """The start of a text. Values are hidden before it is cut, so that none is cut in two."""
         text = data[:_EXCERPT].decode(errors="replace")
         if len(data) > _EXCERPT:  # a value may begin here and end later
             text = text[: -6 * max(map(len, self._shown), default=0) or None]
-        text = " ".join(self.hide(text).split())
+        return self.hide(text)
+
+    def excerpt(self, data: bytes, width: int = 120) -> str:
+        """The start of a text on one line."""
+        text = " ".join(self.start(data).split())
         return f"{text[: width - 3]}…" if len(text) > width else text or "(nothing)"
 
     @contextmanager

@@ -142,6 +142,8 @@ class HttpSearch:
             return self._read(self._client.exchange(self._method, target, body))
         except ExchangeError as error:
             raise SystemFailure(error.fact, hint=error.hint, retry=error.retry) from None
+        except RecursionError:  # while it was read, or shown in an error
+            raise SystemFailure("the answer is nested too deep.") from None
 
     def _read(self, given: Answer) -> Returned:
         data = given.data
@@ -149,7 +151,7 @@ class HttpSearch:
             raise self._refused(given)
         try:
             answer = json.loads(data)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise SystemFailure(f"the answer is not JSON: {error}: {self._secrets.excerpt(data)}") from None
         results = look_up(answer, self._results)
         if results is None:

@@ -93,6 +93,9 @@ TOO_LONG = '{"error": {"code": "context_length_exceeded", "message": "maximum co
 FILTERED = '{"error": {"code": "content_filter", "message": "filtered"}}'
 
 
+@pytest.mark.fault(
+    "replies that are cut, refused, empty, ambiguous or not JSON", "A missing grade, never an invented one."
+)
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
@@ -237,6 +240,66 @@ def test_an_endpoint_that_denies_access_stops_all_requests(status, filled, small
         assert server.requests[0].headers["Authorization"] == "Bearer sk-very-secret-1234567890"
     assert "SMALL_KEY" in str(error.value)
     assert "sk-very" not in str(error.value)
+
+
+KEY = "sk-very/secret+1234567890"
+IN_ASCII = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+ECHOES = {
+    "content": {"choices": [{"message": {"content": f'{{"grade": 1, "why": "{KEY}"}}'}}]},
+    "content that is no text": {"choices": [{"message": {"content": [{"type": "text", KEY: KEY}]}}]},
+    "refusal": {"choices": [{"message": {"content": None, "refusal": f"not for {KEY}"}}]},
+    "finish reason": {"choices": [{"message": {"content": "1"}, "finish_reason": KEY}]},
+    "log probabilities": {"choices": [{"message": {"content": "1"}, "logprobs": {"content": [{"token": KEY}]}}]},
+    "model, id and usage": {**completion('{"grade": 1}'), "model": KEY, "id": KEY, "usage": {KEY: [KEY]}},
+    "no choices": {"choices": [], "headers": {"authorization": f"Bearer {KEY}"}},
+    "escapes": (200, json.dumps(completion("KEY")).replace("KEY", IN_ASCII)),
+    "no completion": (200, f"<html>{KEY}"),
+    "too long": (413, f"too long: {KEY}"),
+    "too long, and cut": (413, " " * (65_536 - 12) + KEY),
+    "an error": (400, KEY),
+    "an unknown header": (200, "", {"Content-Encoding": KEY * 3}),
+}
+
+
+@pytest.mark.fault("an endpoint that echoes the API key", "The key is stored and shown nowhere.")
+@pytest.mark.parametrize("echo", ECHOES)
+def test_a_key_that_the_endpoint_echoes_is_stored_and_shown_nowhere(echo, filled, small, monkeypatch, tmp_path):
+    monkeypatch.setenv("SMALL_KEY", KEY)
+    store = filled(queries=1, documents=2)
+    with ModelServer(lambda request: ECHOES[echo]) as server:
+        report = ask_model(store, small(server, key="SMALL_KEY"), canaries=0, wait=0.01, retries=0)
+        assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+    shown = [repr(report), str(report), repr(report.missing), *(repr(dict(row)) for row in rows(store, REPLIES))]
+    store.close()
+    shown += [path.read_bytes().decode(errors="replace") for path in tmp_path.iterdir()]
+    assert not [text for text in shown if "sk-very" in text or "1234567890" in text]
+    cut = echo in ("too long, and cut", "an unknown header")
+    assert cut or any("${SMALL_KEY}" in text for text in shown)
+
+
+def test_a_key_that_is_any_word_does_not_change_replies(filled, small, monkeypatch):
+    monkeypatch.setenv("SMALL_KEY", "1")
+    store = filled(queries=1, documents=2)
+    with ModelServer(good) as server:
+        ask_model(store, small(server, key="SMALL_KEY"), **QUICK)
+    assert grades(store) == {"q0d0": 0, "q0d1": 1}
+
+
+@pytest.mark.fault("a model's answer that is nested too deep", "A failed reply.")
+@pytest.mark.parametrize("depth", [60, 500, *range(900, 1000, 5), 100_000])
+def test_an_answer_that_is_nested_too_deep_is_missing(depth, filled, small):
+    store = filled(queries=1, documents=1)
+    deep = "[" * depth + "]" * depth
+    deeper = [
+        json.dumps({**completion('{"grade": 1}'), name: "DEEP"}).replace('"DEEP"', deep) for name in ("usage", "other")
+    ] + [json.dumps(completion("DEEP", logprobs="DEEP")).replace('"DEEP"', deep)]
+    with ModelServer(lambda request: (200, deeper[request.times - 1])) as server:
+        for _ in deeper:
+            report = ask_model(store, small(server), **QUICK)
+            assert (report.graded, report.missing[0].why.partition(": ")[0]) == (
+                0,
+                "the answer of 127.0.0.1 is nested too deep",
+            )
 
 
 def test_an_exhausted_quota_stops_all_requests(filled, small):

@@ -17,6 +17,9 @@ from tests.judging.models.server import CUT, HANG_UP, ModelServer
 FAULTS = (500, 429, CUT, HANG_UP, "no JSON", 0.05)
 
 
+@pytest.mark.fault(
+    "endpoints that fail, cut replies and count their tokens", "The endpoint's own count never exceeds the budget."
+)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     budget=st.integers(1, 60_000),
@@ -58,6 +61,9 @@ def test_the_endpoints_own_count_never_exceeds_the_budget(
             assert server.tokens <= report.spent + report.failed_tokens <= budget
 
 
+@pytest.mark.fault(
+    "settings that make replies longer than max_tokens", "They count towards the budget, or are refused."
+)
 @pytest.mark.parametrize(
     "body",
     [
@@ -105,6 +111,9 @@ def test_failed_requests_are_told_apart_from_tokens_spent(filled, small):
             assert ledger.costs(connection, "small") == (2460, 6, most)
 
 
+@pytest.mark.fault(
+    "settings that make replies longer than max_tokens", "They count towards the budget, or are refused."
+)
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "n"])
 @pytest.mark.parametrize("value", [None, "abc", "20", 0, -1, 2.5, True, 10**7])
 def test_fields_that_limit_a_reply_are_checked(name, value):

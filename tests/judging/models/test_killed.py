@@ -16,7 +16,7 @@ from cranfield.judging.models import ledger
 from tests.judging.models.server import ModelServer
 from tests.waiting import until
 
-KILLS, JOBS, SAMPLES = 25, 4, 2
+JOBS, SAMPLES = 4, 2
 # Imports everything once, and forks for each line: a store, settings and options.
 PARENT = """
 import json, os, sys
@@ -55,7 +55,12 @@ def start():
         parent.stdin.close()
 
 
-def test_nothing_is_paid_for_twice(filled, start):
+@pytest.mark.fault(
+    "a model's run is killed",
+    "No stored reply is paid for again, and the budget counts what was under way.",
+    tries=25,
+)
+def test_nothing_is_paid_for_twice(filled, start, tries):
     store = filled(queries=4, documents=60)
     chance = random.Random(1)
     stored_before = set()
@@ -71,7 +76,7 @@ def test_nothing_is_paid_for_twice(filled, start):
     with ModelServer(behave, count_tokens=lambda request: (len(request.prompt) // 4, 5)) as server:
         settings = {"name": "small", "model": "m", "url": server.url, "samples": SAMPLES, "seed": 0}
         how = {"jobs": JOBS, "canaries": 6, "wait": 0.01}
-        for _ in range(KILLS):
+        for _ in range(tries):
             before = len(server.requests)
             process = start(store.name, settings, how)
             wanted = before + chance.randrange(1, 12)
@@ -87,7 +92,7 @@ def test_nothing_is_paid_for_twice(filled, start):
         times = Counter((request.documents[0], request.body["seed"]) for request in server.requests)
         extra = len(server.requests) - (240 * SAMPLES + 6)
         assert len(times) == 240 * SAMPLES + 6
-        assert 0 < extra <= KILLS * JOBS  # those in progress when it was killed
+        assert 0 < extra <= tries * JOBS  # those in progress when it was killed
         from cranfield import ModelAssessor
 
         assert ask_model(store, ModelAssessor(**settings), **how).requests == 0

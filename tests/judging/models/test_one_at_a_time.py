@@ -18,6 +18,7 @@ with open_store(sys.argv[1]) as store:
 """
 
 
+@pytest.mark.fault("two processes ask one model for one store", "The second is refused, so nothing is paid for twice.")
 def test_a_second_process_is_refused_while_the_first_is_asking(filled, where):
     """Another assessor is accepted, and so is the same one when the first process has finished."""
     store = filled(where=where)

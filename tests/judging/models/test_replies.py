@@ -91,6 +91,7 @@ def test_text_around_the_only_object_does_not_change_the_grade(before, grade, af
         assert read == (grade, "")
 
 
+@pytest.mark.fault("documents that contain a grade, quoted in replies", "The quoted grade never counts.")
 @given(st.integers(0, 10**6))
 def test_a_quoted_document_never_becomes_the_grade(seed):
     """A reply that quotes a grade planted in the document is read as the model's own grade, or not at all."""

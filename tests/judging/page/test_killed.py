@@ -56,7 +56,10 @@ def judged_more(people, before):
     return sum(len(each.saved) for each in people) > before or any(each.error for each in people)
 
 
-def test_no_grade_is_lost_or_saved_twice_when_the_server_is_killed(running, tmp_path, examples):
+@pytest.mark.fault(
+    "a judging server is killed while people judge", "No grade is lost, and none is saved twice.", tries=80
+)
+def test_no_grade_is_lost_or_saved_twice_when_the_server_is_killed(running, tmp_path, examples, tries):
     where = tmp_path / "judgments.db"
     chosen = random.Random(1)
     with open_store(where, create=True) as store:
@@ -66,7 +69,7 @@ def test_no_grade_is_lost_or_saved_twice_when_the_server_is_killed(running, tmp_
     for each in people:
         each.start()
     between = []
-    for _ in range(examples(80)):  # if one moment in ten loses a grade, 20 kills hit it in 88% of all runs
+    for _ in range(examples(tries)):  # if one moment in ten loses a grade, 20 kills hit it in 88% of all runs
         before = sum(len(each.saved) for each in people)
         until(partial(judged_more, people, before), "no assessor could judge any more")
         time.sleep(chosen.uniform(0, 0.02))

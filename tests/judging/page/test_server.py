@@ -296,6 +296,7 @@ def test_a_body_that_is_not_an_object_is_refused(filled, body):
     assert answer.status_code == 400
 
 
+@pytest.mark.fault("a database that is lost while the page reads", "The answer is 503, which blames no request.")
 def test_a_database_that_is_lost_while_reading_is_not_the_fault_of_the_request(filled, monkeypatch):
     page = Browser(filled)
 
@@ -321,6 +322,7 @@ def test_the_error_for_a_full_disk_names_the_unsaved_grade(tmp_path):
 # Access.
 
 
+@pytest.mark.fault("requests to the judging page from other sites", "They are refused.")
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -339,6 +341,7 @@ def test_only_the_page_itself_may_send_requests(filled, headers, status):
     assert Browser(filled).post("start", headers=headers).status_code == status
 
 
+@pytest.mark.fault("requests to the judging page from other sites", "They are refused.")
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "[::2]"])
 def test_requests_to_another_host_name_are_refused(filled, host):
     browser = Browser(filled, host=host)
@@ -399,6 +402,7 @@ def test_local_hosts_are_distinguished_from_shared_ones():
 # Pictures.
 
 
+@pytest.mark.fault("paths out of the folder of pictures", "No file outside of it is served.")
 def test_only_pictures_inside_their_folder_are_served(store, tmp_path):
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "cat.png").write_bytes(PNG)

@@ -159,6 +159,7 @@ def test_anything_but_a_store_is_refused(tmp_path):
         assert store.progress().documents == 0
 
 
+@pytest.mark.fault("a damaged store", "An error that names the file.")
 def test_a_damaged_file(tmp_path):
     path = tmp_path / "judgments.db"
     with open_store(path, create=True) as store:
@@ -186,6 +187,7 @@ def test_connection_errors_do_not_show_the_password():
     assert "topsecret" not in str(caught.value)
 
 
+@pytest.mark.fault("a store on a full or read-only disk", "The error says what was not saved; what was saved stays.")
 @pytest.mark.parametrize(
     ("pragma", "reason"),
     [("PRAGMA max_page_count=1", "database or disk is full"), ("PRAGMA query_only=ON", "readonly database")],
@@ -220,7 +222,8 @@ def test_a_writer_waits_for_another_only_until_the_timeout(tmp_path, monkeypatch
         other.judge("q", "d", 1, assessor="ann")
 
 
-def test_a_grade_is_on_disk_when_the_call_returns(tmp_path):
+@pytest.mark.fault("a process that judges is killed", "A grade that was reported as saved is in the store.", tries=5)
+def test_a_grade_is_on_disk_when_the_call_returns(tmp_path, tries):
     path = tmp_path / "judgments.db"
     with open_store(path, create=True) as store:
         store.next_for("ann")
@@ -232,7 +235,7 @@ def test_a_grade_is_on_disk_when_the_call_returns(tmp_path):
         "for n in range(10**6):\n    store.judge('q', f'd{n}', 1, assessor='ann'); print(n, flush=True)"
     )
     saved = 0
-    for _ in range(5):
+    for _ in range(tries):
         with subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE, text=True) as process:
             for _ in range(7):
                 process.stdout.readline()

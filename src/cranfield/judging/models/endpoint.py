@@ -55,6 +55,7 @@ def _as_text(reply: Any, name: str) -> str:
 
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _LARGEST = 1 << 24  # bytes of a reply
+_SHORTEST = 6  # letters of a key that is hidden in replies: local servers take any word, such as "none" or "1"
 _TOO_LONG = ("context_length", "context length", "context size", "context window", "too long", "maximum context")
 _FILTERED = ("content_filter", "content management policy")
 _NO_FORMAT = ("response_format", "json_object", "response format")
@@ -89,7 +90,8 @@ class Endpoint:
     """Sends prompts and reads replies; for several threads."""
 
     def __init__(self, assessor: ModelAssessor) -> None:
-        self._assessor, self._secrets = assessor, Secrets(assessor.name)
+        self._assessor = assessor
+        self._secrets = self._hidden = Secrets(assessor.name)  # in errors, and in replies
         self._json = assessor.json
         url = _address(assessor)
         self._target = request_target(urlsplit(url))
@@ -100,6 +102,8 @@ class Endpoint:
                 hint = f"export {assessor.key:.80}=…; key is the name of a variable, never the key itself"
                 raise InputError(assessor.name, f"the environment variable {assessor.key:.80} is not set.", hint=hint)
             self._secrets.keep(secret, f"${{{assessor.key}}}")
+            if len(secret) < _SHORTEST:
+                self._hidden = Secrets(assessor.name)
             headers |= {"api-key": secret} if assessor.api_version else {"Authorization": f"Bearer {secret}"}
         if any(not value.isascii() or not value.isprintable() for value in headers.values()):
             fact = f"the key in {assessor.key} has characters that are not allowed in a header."
@@ -147,11 +151,14 @@ class Endpoint:
 
     def _read(self, data: bytes, details: dict[str, Any]) -> RawReply:
         try:
-            answer = json.loads(data)
+            answer = self._hidden.hide_in(json.loads(data))
             choices = answer["choices"]
             usage = answer.get("usage")
             tokens = _tokens(usage)
-        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        except RecursionError:
+            fact = f"the answer of {self._assessor._host} is nested too deep: {self._secrets.excerpt(data)}"
+            raise NoReplyError(fact, charged=True) from None
+        except (ValueError, TypeError, KeyError, AttributeError):
             fact = f"the answer of {self._assessor._host} is not a chat completion: {self._secrets.excerpt(data)}"
             hint = f"is the url right? {CHAT_COMPLETIONS} is added to it"
             raise NoReplyError(fact, hint=hint, charged=True) from None
@@ -163,7 +170,7 @@ class Endpoint:
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
         message = choice.get("message") if choice else None
         if choice is None or not isinstance(message, dict):
-            return RawReply(self._secrets.hide(_text(data)), failure="no choices", tokens=tokens, details=details)
+            return RawReply(self._secrets.start(data), failure="no choices", tokens=tokens, details=details)
         if choice.get("logprobs") is not None:
             details["logprobs"] = choice["logprobs"]
         text, refusal = (message.get(name) for name in ("content", "refusal"))
@@ -188,7 +195,7 @@ class Endpoint:
             too_long = status == 413 or _holds(data, _TOO_LONG)
             code = "refused" if status != 413 and _holds(data, _FILTERED) else "too long" if too_long else ""
             if code:
-                return NoReplyError(message, code=code, sent=self._secrets.hide(_text(data)))
+                return NoReplyError(message, code=code, sent=self._secrets.start(data))
             return NoReplyError(message, hint="set further fields of a request in body")
         if _holds(data, ("insufficient_quota",)):
             return NoReplyError(message, hint="the account has no credit left", final=True)

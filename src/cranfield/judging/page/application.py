@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,6 +26,7 @@ from cranfield.judging.page.desk import Desk, TakenError, read_image
 from cranfield.look import coloured, css_tokens
 
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+ADMIT = "admit"  # in the state of a request: a function that tells its connection that it is let in
 LARGEST = 1_000_000  # bytes that a page may send: a comment, never a document
 
 
@@ -78,10 +79,13 @@ async def _answer(desk: Desk, request: Request) -> Response:
     if name not in desk.calls:
         return _error(404, "there is no such call.")
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST:
-            return _error(413, "the request is too long.")
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > LARGEST:
+                return _error(413, "the request is too long.")
+    except ClientDisconnect:
+        return _error(400, "the request ended early.")  # nobody reads this
     try:
         asked = json.loads(body or b"{}")
     except (ValueError, RecursionError):  # not JSON, or brackets nested too deep
@@ -142,7 +146,11 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        await (self._refusal(scope) or self._app)(scope, receive, send_guarded)
+        refusal = self._refusal(scope)
+        admit = scope.get("state", {}).get(ADMIT)
+        if admit and refusal is None:
+            admit()
+        await (refusal or self._app)(scope, receive, send_guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

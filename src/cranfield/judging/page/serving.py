@@ -55,6 +55,7 @@ def serve(
     need("starlette", purpose="the judging page", extra="judge")
     uvicorn = need("uvicorn", purpose="the judging page", extra="judge")
     from cranfield.judging.page.application import application
+    from cranfield.judging.page.connections import ACCEPTED, Visit, few_warnings, make_room
     from cranfield.judging.page.desk import Desk
 
     token = secrets.token_urlsafe(24) if is_shared(host, names) else None
@@ -64,10 +65,18 @@ def serve(
     desk = Desk(store, assessor, followed, documents)
     app = application(desk, {*LOCAL, host, *names, *own}, token, pictures or folder)
     settings = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
+        app,
+        http=Visit.within(make_room()),
+        ws="none",
+        backlog=ACCEPTED,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=5,
     )
     server = uvicorn.Server(settings)
-    with closing(listener), suppress(KeyboardInterrupt):  # that is how it is stopped
+    with closing(listener), few_warnings(), suppress(KeyboardInterrupt):  # that is how it is stopped
         on_start(Listening(_addresses(host, listener.getsockname()[1], token), _progress(store)))
         server.run(sockets=[listener])
     return _progress(store)
