@@ -122,6 +122,8 @@ UNANSWERED = sa.Table(
     sa.Column("assessor", _ID, nullable=False),
     sa.Column("tokens", sa.BigInteger, nullable=False),  # the most that it can have taken
     sa.Column("at", sa.Text, nullable=False),
+    # While it may still be answered: seconds since 1970 by the database's clock.
+    sa.Column("until", sa.Float(53), nullable=False, server_default="0", info=_since(6)),
     info=_since(5),
 )
 
