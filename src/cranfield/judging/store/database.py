@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from cranfield.errors import CranfieldError, InputError, OutputError, either, near_file, need
 from cranfield.io.formats.store import HEAD
 from cranfield.io.target import locked
-from cranfield.judging.store.schema import VERSION, create_tables, migrate, version_of
+from cranfield.judging.store.schema import METADATA, VERSION, create_tables, impossible, migrate, version_of
 
 # It would print tracebacks of broken connections to a terminal; we raise errors of our own.
 logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
@@ -191,6 +191,8 @@ class Database:
 
     def _prepare(self, create: bool) -> None:
         with self.reading() as connection:
+            if views := sorted({*sa.inspect(connection).get_view_names()} & {*METADATA.tables}):  # it may never end
+                raise InputError(self.name, f"'{views[0]}' is a view in it, not a table.", hint=_DAMAGED)
             version = version_of(connection, self.name)
             empty = version is None and not sa.inspect(connection).get_table_names()
         if version == VERSION:
@@ -290,6 +292,23 @@ class Database:
             if kind is OutputError and isinstance(error, sa.exc.DBAPIError) and self._lost(error):
                 kind = LostError
             raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, CranfieldError) or not self._is_damaged():
+                raise
+            raise kind(self.name, f"{fact} (it contains values that cannot be there).", hint=_DAMAGED) from error
+
+    def _is_damaged(self) -> bool:
+        """Whether a file contains what no store writes; only asked if reading it failed."""
+        if self._url is not None:
+            return False
+        try:
+            with self._engine.connect() as connection:
+                return connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok" or any(
+                    connection.execute(sa.select(sa.literal(1)).where(impossible(table)).limit(1)).first()
+                    for table in METADATA.sorted_tables
+                )
+        except (sa.exc.SQLAlchemyError, UnicodeDecodeError):
+            return True
 
     def _lost(self, error: sa.exc.DBAPIError) -> bool:
         """Whether a connection broke, or there was none: without a statement, an error is one of connecting."""
@@ -346,6 +365,7 @@ def address(where: str) -> sa.URL | None:
 
 
 _ONE_AT_A_TIME = "wait for it to end"
+_DAMAGED = "the file is damaged: restore it from a backup"
 _MAKING = either("open_store(path, create=True)", "'cranfield pool'") + " makes one"
 _URLS = "give a path, or postgresql+psycopg://user:password@host/database"
 
@@ -396,6 +416,6 @@ def _hint(reason: str) -> str:
         "readonly database": "the file or its folder cannot be written; change its permissions, or copy it",
         "database is locked": "another process has been writing for a long time; try again",
         "unable to open": "does its folder exist, and is it writable?",
-        "disk image is malformed": "the file is damaged: restore it from a backup",
+        "disk image is malformed": _DAMAGED,
     }
     return next((hint for sign, hint in hints.items() if sign in reason), "")
