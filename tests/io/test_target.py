@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,27 @@ def test_output_is_compressed_by_its_extension(tmp_path):
     saved = cranfield.Evaluation.load(tmp_path / "saved.json.gz")
     assert dict(saved) == dict(cranfield.evaluate("builtin:qrels", "builtin:keywords", "AP"))
     assert cranfield.gate("builtin:qrels", tmp_path / "saved.json.gz", "builtin:keywords", "AP").passed
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    """Not what another process is still writing, however slowly, nor what belongs to another file."""
+    code = (
+        "import os, signal, sys; from cranfield.io.target import open_target\n"
+        "with open_target(sys.argv[1]) as target, target.opened() as file: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    for name in ("a.txt", "b.txt"):
+        subprocess.run([sys.executable, "-c", code, tmp_path / name])
+    left, other = (next(tmp_path.glob(f".cranfield-{zlib.crc32(name):08x}-*.part")) for name in (b"a.txt", b"b.txt"))
+    with open_target(tmp_path / "a.txt") as slow:
+        assert left.exists()  # it may be one that is just being made
+        [mine] = {*tmp_path.glob("*.part")} - {left, other}
+        for path in (left, other, mine):
+            os.utime(path, (0, 0))
+        write_text(tmp_path / "a.txt", "fast")
+        assert {*tmp_path.glob("*.part")} == {other, mine}
+        with slow.opened() as file:
+            file.write(b"slow")
+    assert (tmp_path / "a.txt").read_text() == "slow"
 
 
 def test_two_writers_of_the_same_file_do_not_mix(tmp_path):

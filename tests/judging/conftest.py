@@ -1,5 +1,6 @@
 """Every test of a store runs on SQLite and on PostgreSQL."""
 
+import gc
 from itertools import count
 from urllib.parse import quote
 
@@ -7,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from cranfield import open_store
+from tests.judging.lossy_proxy import LossyProxy
 
 _NUMBERS = count()
 
@@ -67,3 +69,19 @@ def where(request, tmp_path):
 def store(where):
     with open_store(where, create=True) as opened:
         yield opened
+
+
+@pytest.fixture
+def lossy(new_database):
+    """A store behind a proxy, the proxy, and the same store without it."""
+    url = sa.make_url(new_database())
+    folder = url.query["host"]
+    with LossyProxy(f"{folder}/.s.PGSQL.5432") as proxy:
+        query = {"options": url.query["options"], "sslmode": "disable", "gssencmode": "disable"}
+        through = url.set(host="127.0.0.1", port=proxy.port, query=query)
+        with (
+            open_store(url.render_as_string(), create=True) as direct,
+            open_store(through.render_as_string()) as store,
+        ):
+            yield store, proxy, direct
+    gc.collect()  # while the warning is ignored

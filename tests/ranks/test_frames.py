@@ -339,3 +339,11 @@ def test_frames_without_rows_are_an_error():
     for frame in (polars.DataFrame(schema=NAMES), pyarrow.table(columns([])), pandas.DataFrame(columns([]))):
         with pytest.raises(InputError):
             cranfield.evaluate({"q": {"a": 1}}, frame, "RR")
+
+
+@pytest.mark.parametrize("column", ["query_id", "doc_id"])
+def test_an_index_outside_of_its_dictionary_is_an_error(column):
+    damaged = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 7]), pyarrow.array(["a", "b"]), safe=False)
+    table = pyarrow.table({"query_id": ["a", "b"], "doc_id": ["a", "b"], "score": [1.0, 2.0]} | {column: damaged})
+    with pytest.raises(InputError, match=rf"^the run: column '{column}' cannot be read \(Index 7 out of bounds\)"):
+        cranfield.evaluate({"a": {"a": 1}}, table, "RR")

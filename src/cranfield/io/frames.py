@@ -176,8 +176,10 @@ def _id_column(column: Any, source: str, name: str) -> Any:
         values = ids.to_pylist()
     except CranfieldError:
         raise
-    except arrow.ArrowException:  # a column of Python objects of several types
-        values = column.to_list()
+    except arrow.ArrowException as error:
+        if isinstance(column, arrow.Array | arrow.ChunkedArray):  # such as an index outside of its dictionary
+            raise InputError(source, f"column '{name}' cannot be read ({error}).") from error
+        values = column.to_list()  # Python objects of several types
     except Exception as error:
         raise InputError(source, f"column '{name}' cannot be read ({error}).") from error
     return arrow.array(

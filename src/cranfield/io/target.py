@@ -7,6 +7,8 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -66,10 +68,15 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
     if there is not None and not os.access(place, os.W_OK):
         raise OutputError(name, "cannot be written: permission denied.")
     # A temporary file beside the target, with a short and unique name, replaces it at the end.
-    partial = os.path.join(os.path.dirname(place), f".cranfield-{os.urandom(8).hex()}.part")
+    folder, base = os.path.split(place)
+    prefix = f".cranfield-{zlib.crc32(os.fsencode(base)):08x}-"
+    _remove_abandoned(folder, prefix)
+    partial = os.path.join(folder, f"{prefix}{os.urandom(8).hex()}.part")
     try:
         with reported(name):
             with open(partial, "x+b") as file:
+                with suppress(OSError):  # not every file system has locks
+                    _own(file)
                 if there is not None:  # the owner stays where that is allowed
                     with suppress(OSError, AttributeError):
                         os.chown(partial, there.st_uid, there.st_gid)
@@ -80,6 +87,35 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
         with suppress(OSError):
             os.remove(partial)
         raise
+
+
+ABANDONED = 60.0  # seconds after which a temporary file that no process has locked is nobody's
+
+
+def _own(file: IO[bytes]) -> None:
+    """Lock a temporary file while it is open. Windows lets nobody remove an open file anyway."""
+    if sys.platform != "win32":
+        _lock(file.fileno(), wait=False)
+
+
+def _remove_abandoned(folder: str, prefix: str) -> None:
+    """Remove temporary files of the same target whose processes were killed."""
+    for name in _names(folder):
+        if not (name.startswith(prefix) and name.endswith(".part")):
+            continue
+        path = os.path.join(folder, name)
+        with suppress(OSError):  # it is another process's, or gone
+            if time.time() - os.stat(path).st_mtime > ABANDONED:
+                with open(path, "rb") as file:
+                    _own(file)
+                os.remove(path)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder or os.curdir)
+    except OSError:
+        return []
 
 
 def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force: bool = False) -> int:

@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from cranfield.judging.store.schema import VERSION
 
 ADDED = {
+    6: ("alter table unanswered drop column until",),
     5: (
         *(f"drop table {name}" for name in ("judges", "replies", "unanswered", "query_samples", "sampled_queries")),
         "alter table events drop column judge",

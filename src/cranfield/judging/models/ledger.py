@@ -36,14 +36,29 @@ def remember_judge(connection: sa.Connection, judge: Judge) -> None:
     connection.execute(upsert(connection.dialect.name, JUDGES).on_conflict_do_nothing(), [row])
 
 
-def open_request(connection: sa.Connection, assessor: str, tokens: int) -> int:
-    row = {"assessor": assessor, "tokens": tokens, "at": now()}
-    return int(connection.execute(UNANSWERED.insert().returning(UNANSWERED.c.number), row).scalar_one())
+def _clock(connection: sa.Connection) -> sa.ColumnElement[float]:
+    """Seconds since 1970 by the clock of the database, which all processes share."""
+    name = "clock_timestamp" if connection.dialect.name == "postgresql" else "current_timestamp"
+    return sa.cast(sa.extract("epoch", getattr(sa.func, name)()), sa.Float(53))
 
 
-def close_request(connection: sa.Connection, number: int | None) -> None:
-    if number is not None:
-        connection.execute(UNANSWERED.delete().where(UNANSWERED.c.number == number))
+def open_request(connection: sa.Connection, assessor: str, tokens: int, seconds: float) -> int:
+    row = {"assessor": assessor, "tokens": tokens, "at": now(), "until": _clock(connection) + seconds}
+    return int(connection.execute(UNANSWERED.insert().values(row).returning(UNANSWERED.c.number)).scalar_one())
+
+
+def close_request(connection: sa.Connection, number: int, *, charged: bool = False) -> None:
+    """Record that nothing more comes; one that may have been `charged` stays, for the budget."""
+    own = UNANSWERED.c.number == number
+    connection.execute(UNANSWERED.update().where(own).values(until=0) if charged else UNANSWERED.delete().where(own))
+
+
+def under_way(connection: sa.Connection, assessor: str) -> tuple[int, float]:
+    """Requests of other processes that may still be answered, and the seconds until the last of them has ended."""
+    left = UNANSWERED.c.until - _clock(connection)
+    columns = sa.func.count(), sa.func.coalesce(sa.func.max(left), 0.0)
+    number, seconds = connection.execute(sa.select(*columns).where(UNANSWERED.c.assessor == assessor, left > 0)).one()
+    return int(number), float(seconds)
 
 
 class Costs(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from cranfield.errors import CranfieldError
 from cranfield.judging.models import ledger
 from cranfield.judging.models.assessor import ModelAssessor
 from cranfield.judging.models.endpoint import Endpoint, InProcess, NoReplyError, RawReply
@@ -83,13 +84,17 @@ class Allowance:
 LONGEST_WAIT = 60.0  # between two attempts, unless the endpoint asks for more
 UNREACHABLE = 2  # further attempts if no server answers
 LONGEST_ASKED = 600.0  # seconds; an endpoint that asks for a longer wait ends the run
+LATE = 10.0  # seconds between the record of a request and the request itself, at most
 
 Saved = TypeVar("Saved")
 Save = Callable[[sa.Connection, RawReply, dict[str, Any]], Saved]
 
 
 class Requests:
-    """Sends requests of several threads, until `stop` is set; see `ask_model`."""
+    """Sends requests of several threads, until `stop` is set; see `ask_model`.
+
+    before: called before each request; its error keeps the request from being sent
+    """
 
     def __init__(
         self,
@@ -98,11 +103,12 @@ class Requests:
         allowance: Allowance,
         stop: threading.Event,
         *,
+        before: Callable[[], None],
         retries: int,
         wait: float,
     ) -> None:
         self._commits, self._assessor, self._allowance = store._database.commits, assessor, allowance
-        self._stop, self._retries, self._wait = stop, retries, wait
+        self._stop, self._before, self._retries, self._wait = stop, before, retries, wait
         self.endpoint: Endpoint | None = None if assessor.call else Endpoint(assessor)
         self._function = InProcess(assessor) if assessor.call else None
         self._not_before = 0.0  # if an endpoint asks to wait, all threads wait
@@ -145,6 +151,7 @@ class Requests:
 
     def _attempt(self, prompt: str, sample: int, attempt: int, save: Save[Saved], query: str, document: str) -> Saved:
         if self._function is not None:
+            self._before()
             self._allowance.settle(self._allowance.reserve(0), 0)
             raw = self._function.reply(prompt, sample, query, document)
             return self._commits.run("a reply", lambda connection: save(connection, raw, {"attempt": attempt}))
@@ -152,18 +159,23 @@ class Requests:
         aside = self._allowance.reserve(most_tokens(len(prompt.encode()), self._assessor))
         used, failed = aside, True
         try:
-            name = self._assessor.name
+            name, seconds = self._assessor.name, self._assessor.timeout + LATE
             number = self._commits.run(
-                "a request", lambda connection: ledger.open_request(connection, name, aside), lasting=False
+                "a request", lambda connection: ledger.open_request(connection, name, aside, seconds), lasting=False
             )
+            try:
+                self._before()
+            except CranfieldError:
+                used, failed = 0, False
+                self._close(number, charged=False)
+                raise
             try:
                 raw = self.endpoint.reply(prompt, sample)
             except NoReplyError as failure:
                 if not failure.charged:
                     used, failed = 0, False
-                    self._commits.run(
-                        "a request", lambda connection: ledger.close_request(connection, number), lasting=False
-                    )
+                if not (failure.charged and failure.code):  # otherwise it is closed together with what it sent
+                    self._close(number, charged=failure.charged)
                 if not failure.code:
                     raise
                 raw = RawReply(failure.sent, failure=failure.code, tokens=0)
@@ -181,3 +193,10 @@ class Requests:
             return saved
         finally:
             self._allowance.settle(aside, used, failed)
+
+    def _close(self, number: int, *, charged: bool) -> None:
+        self._commits.run(
+            "a request",
+            lambda connection: ledger.close_request(connection, number, charged=charged),
+            lasting=False,
+        )

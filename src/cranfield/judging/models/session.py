@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -10,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from cranfield.errors import CranfieldError, InputError, SystemFailure
+from cranfield.errors import CranfieldError, InputError, OutputError, SystemFailure
 from cranfield.judging.decide.decide import note_chosen, resumed
 from cranfield.judging.decide.decision import BATCH, Decision
 from cranfield.judging.decide.looks import Look
@@ -23,6 +24,7 @@ from cranfield.judging.models.requesting import Allowance, ExhaustedError, Reque
 from cranfield.judging.models.work import AskedModel, AskingEstimate, Grading, QuestionOutcome, estimate, find_work
 from cranfield.judging.store.schema import EVENTS
 from cranfield.judging.store.store import Store
+from cranfield.words import count
 
 GIVE_UP = 10  # requests in a row that failed
 
@@ -62,12 +64,20 @@ class Asking:
         store, assessor = self._store, self.assessor
         with ExitStack() as held:
             # Requests of another process are not in the store until they are answered: both would pay for them.
-            held.enter_context(store._database.only_one(f"asking {assessor.name}"))
+            hold = held.enter_context(store._database.only_one(f"asking {assessor.name}"))
+            if hold.can_be_lost:  # a process that lost it may still wait for replies
+                self._refuse_under_way()
             with store._reading() as connection:
                 self._before = ledger.costs(connection, assessor.name)
             self._allowance = Allowance(self._limit, self.budget, self._before)
             self._requests = Requests(
-                store, assessor, self._allowance, self._stop, retries=self._retries, wait=self._wait
+                store,
+                assessor,
+                self._allowance,
+                self._stop,
+                before=hold.check,
+                retries=self._retries,
+                wait=self._wait,
             )
             held.callback(self._requests.close)
             model = AskedModel(store, assessor, self.judge, self._scale, self._requests)
@@ -77,6 +87,15 @@ class Asking:
 
     def __exit__(self, *error: object) -> None:
         self._held.close()
+
+    def _refuse_under_way(self) -> None:
+        with self._store._reading() as connection:
+            number, seconds = ledger.under_way(connection, self.assessor.name)
+        if number:
+            left = count(number, "reply", "replies")
+            fact = f"another process that was asking {self.assessor.name} may still get {left}."
+            hint = f"try again in {math.ceil(seconds)} s: until then, the same documents could be paid for twice"
+            raise OutputError(self._store.name, fact, hint=hint)
 
     @property
     def costs(self) -> ledger.Costs:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +21,10 @@ import sqlalchemy as sa
 from cranfield.errors import CranfieldError, InputError, OutputError, either, near_file, need
 from cranfield.io.formats.store import HEAD
 from cranfield.io.target import locked
-from cranfield.judging.store.schema import VERSION, create_tables, migrate, version_of
+from cranfield.judging.store.schema import METADATA, VERSION, create_tables, impossible, migrate, version_of
+
+# It would print tracebacks of broken connections to a terminal; we raise errors of our own.
+logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
 
 Made = TypeVar("Made")
 
@@ -36,8 +41,18 @@ class _PendingChange(Generic[Made]):
     error: Exception | None = None
 
 
+class LostError(OutputError):
+    """The connection broke before anything was saved: the change can be made again."""
+
+
+class UnknownError(OutputError):
+    """The connection broke while a change was being saved, and the server no longer says whether it was."""
+
+
 class SharedCommits:
     """Runs changes, each on disk when its call returns. A change that shared a failed transaction runs again, alone.
+
+    So does one that lost its connection, once. A change that may have been saved is never run again.
 
     The first thread leads: it makes all waiting changes, its own among them, and then passes the lead to the thread
     that has waited longest. So no thread waits for more than two transactions.
@@ -87,16 +102,21 @@ class SharedCommits:
             with self._lock:
                 self._waiting.extendleft(change for change in reversed(changes) if not (change.done or change.left))
 
-    def _make(self, changes: Sequence[_PendingChange[Any]]) -> None:
+    def _make(self, changes: Sequence[_PendingChange[Any]], *, again: bool = True) -> None:
         try:
             with self._writing(changes[0].what, any(change.lasting for change in changes)) as connection:
                 results = [change.make(connection) for change in changes]
         except Exception as error:
-            if len(changes) > 1:  # one failed, and the others with it: each is tried alone and gets its own error
-                for change in changes:
+            if len(changes) > 1 and not isinstance(error, UnknownError):
+                for change in changes:  # one failed, and the others with it: each is tried alone, for its own error
                     self._make([change])
                 return
-            changes[0].error, results = error, [None]
+            if again and isinstance(error, LostError):
+                self._make(changes, again=False)
+                return
+            results = [None] * len(changes)
+            for change in changes:
+                change.error = error
         for change, result in zip(changes, results, strict=True):
             change.result, change.done = result, True
             change.called.set()
@@ -105,6 +125,30 @@ class SharedCommits:
 PATIENCE = 30.0  # seconds to wait for another process that is writing
 
 _LOCK = 7_235_010_419  # PostgreSQL's lock for writing to a store
+_BEGUN = sa.select(sa.func.txid_current(), sa.func.pg_advisory_xact_lock(_LOCK))
+
+
+class Hold:
+    """The right to do something to a store alone: until the process ends, or until its connection breaks."""
+
+    def __init__(self, name: str, doing: str, connection: sa.Connection | None = None, session: int = 0) -> None:
+        self._name, self._doing, self._connection, self._session = name, doing, connection, session
+        self._lock = threading.Lock()
+        self.can_be_lost = connection is not None
+
+    def check(self) -> None:
+        """Raise an error if another process may do the same by now."""
+        if self._connection is None:
+            return
+        with self._lock:
+            try:
+                session = self._connection.execute(sa.select(sa.func.pg_backend_pid())).scalar_one()
+            except sa.exc.SQLAlchemyError:
+                session = None
+            if session != self._session:  # SQLAlchemy connects again, but the lock is gone
+                self._session = 0
+                fact = f"the connection was lost that kept other processes from {self._doing}."
+                raise OutputError(self._name, fact, hint="the same call continues: everything before it is saved")
 
 
 class Database:
@@ -147,6 +191,8 @@ class Database:
 
     def _prepare(self, create: bool) -> None:
         with self.reading() as connection:
+            if views := sorted({*sa.inspect(connection).get_view_names()} & {*METADATA.tables}):  # it may never end
+                raise InputError(self.name, f"'{views[0]}' is a view in it, not a table.", hint=_DAMAGED)
             version = version_of(connection, self.name)
             empty = version is None and not sa.inspect(connection).get_table_names()
         if version == VERSION:
@@ -198,48 +244,107 @@ class Database:
         with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
             if self._url is None:
                 connection = connection.execution_options(synchronous="FULL" if lasting else "NORMAL")
-            with connection.begin():
+            with connection.begin() as transaction:
+                number = None
                 if self._url is not None:
-                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+                    number = connection.execute(_BEGUN).scalar_one()
                     if not lasting:
                         connection.execute(sa.text("SET LOCAL synchronous_commit TO off"))
                 yield connection
+                self._commit(transaction, number, what)
+
+    def _commit(self, transaction: sa.RootTransaction, number: int | None, what: str) -> None:
+        """Commit; if the answer is lost, the server is asked what became of the transaction with this number."""
+        try:
+            transaction.commit()
+        except sa.exc.DBAPIError as error:
+            if number is None or not error.connection_invalidated:
+                raise
+            try:
+                saved = self._was_committed(number)
+            except sa.exc.SQLAlchemyError as failure:
+                fact = f"{what}: the connection broke, and it is not known whether this was saved ({_reason(failure)})."
+                raise UnknownError(self.name, fact, hint="look whether it is there before you do it again") from error
+            if not saved:
+                raise
+
+    def _was_committed(self, number: int) -> bool:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                with self._engine.connect() as connection, connection.begin():
+                    connection.execute(sa.text(f"SET LOCAL lock_timeout TO {int(PATIENCE * 1000)}"))
+                    connection.execute(_BEGUN)  # the lock is free: the other transaction has ended
+                    return bool(connection.execute(sa.select(sa.func.txid_status(number))).scalar() == "committed")
+            except sa.exc.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.2)
 
     @contextmanager
     def _failing(self, kind: type[InputError] | type[OutputError], fact: str) -> Iterator[None]:
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
-            cause = getattr(error, "orig", None)
-            reason = _reason(cause if cause is not None else error)
+            reason = _reason(error)
             if kind is InputError and reason.startswith("file is not a database"):
                 raise _no_store(self.name) from error
+            if kind is OutputError and isinstance(error, sa.exc.DBAPIError) and self._lost(error):
+                kind = LostError
             raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, CranfieldError) or not self._is_damaged():
+                raise
+            raise kind(self.name, f"{fact} (it contains values that cannot be there).", hint=_DAMAGED) from error
+
+    def _is_damaged(self) -> bool:
+        """Whether a file contains what no store writes; only asked if reading it failed."""
+        if self._url is not None:
+            return False
+        try:
+            with self._engine.connect() as connection:
+                return connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok" or any(
+                    connection.execute(sa.select(sa.literal(1)).where(impossible(table)).limit(1)).first()
+                    for table in METADATA.sorted_tables
+                )
+        except (sa.exc.SQLAlchemyError, UnicodeDecodeError):
+            return True
+
+    def _lost(self, error: sa.exc.DBAPIError) -> bool:
+        """Whether a connection broke, or there was none: without a statement, an error is one of connecting."""
+        return self._url is not None and (error.connection_invalidated or error.statement is None)
 
     @contextmanager
-    def only_one(self, doing: str) -> Iterator[None]:
+    def only_one(self, doing: str) -> Iterator[Hold]:
         """Keep other processes from doing the same to the store; one that was killed no longer counts."""
         if self._url is None:
             file = Path(self._where).resolve()
             beside = file.with_name(f"{file.name}-{hashlib.sha256(doing.encode()).hexdigest()[:8]}")
             with locked(beside, doing, name=self.name, hint=_ONE_AT_A_TIME):
                 try:
-                    yield
+                    yield Hold(self.name, doing)
                 finally:
                     with suppress(OSError):  # Windows cannot remove an open file
                         beside.unlink()
             return
-        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
-            schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
-            key = int.from_bytes(hashlib.sha256(f"{schema} {doing}".encode()).digest()[:8], signed=True)
-            taken = connection.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar_one()
-            connection.commit()
+        with ExitStack() as held:
+            with self._failing(InputError, "cannot be read"):
+                connection = held.enter_context(self._engine.connect())
+                connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+                schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
+                key = int.from_bytes(hashlib.sha256(f"{schema} {doing}".encode()).digest()[:8], signed=True)
+                taken, session = connection.execute(
+                    sa.select(sa.func.pg_try_advisory_lock(key), sa.func.pg_backend_pid())
+                ).one()
             if not taken:
                 raise OutputError(self.name, f"another process is {doing}.", hint=_ONE_AT_A_TIME)
             try:
-                yield
+                yield Hold(self.name, doing, connection, session)
             finally:
-                connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+                try:
+                    connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+                except sa.exc.SQLAlchemyError:  # the lock went with the connection
+                    connection.invalidate()
 
     def close(self) -> None:
         self._engine.dispose()
@@ -260,6 +365,7 @@ def address(where: str) -> sa.URL | None:
 
 
 _ONE_AT_A_TIME = "wait for it to end"
+_DAMAGED = "the file is damaged: restore it from a backup"
 _MAKING = either("open_store(path, create=True)", "'cranfield pool'") + " makes one"
 _URLS = "give a path, or postgresql+psycopg://user:password@host/database"
 
@@ -298,8 +404,9 @@ def _no_store(name: str) -> InputError:
     return InputError(name, "this is not a store of judgments.", hint=_MAKING)
 
 
-def _reason(error: Any) -> str:
-    text = (str(error).splitlines() or [type(error).__name__])[0]  # further lines are PostgreSQL's own hints
+def _reason(error: sa.exc.SQLAlchemyError) -> str:
+    cause = getattr(error, "orig", None) or error
+    text = (str(cause).splitlines() or [type(cause).__name__])[0]  # further lines are PostgreSQL's own hints
     return text[:1].lower() + text[1:].rstrip(".")
 
 
@@ -309,6 +416,6 @@ def _hint(reason: str) -> str:
         "readonly database": "the file or its folder cannot be written; change its permissions, or copy it",
         "database is locked": "another process has been writing for a long time; try again",
         "unable to open": "does its folder exist, and is it writable?",
-        "disk image is malformed": "the file is damaged: restore it from a backup",
+        "disk image is malformed": _DAMAGED,
     }
     return next((hint for sign, hint in hints.items() if sign in reason), "")

@@ -68,6 +68,7 @@ def event_of(row: Any) -> Event:
     )
 
 
+_GRADES = (float, int, type(None))  # SQLite returns what it was given
 _CONVERTED = ("grade", "adjudicates", "at", "part")
 _AS_THEY_ARE = tuple(field.name for field in stored_fields(Event) if field.name not in _CONVERTED)
 _values_of = attrgetter(*_AS_THEY_ARE)
@@ -132,6 +133,8 @@ class CurrentEvents:
             rows = chain.from_iterable(result.partitions())  # columns as in CurrentGrade
             for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
                 grades = list(events)
+                if not all(isinstance(row[7], _GRADES) for row in grades):
+                    raise TypeError("a grade is not a number")  # in a damaged file
                 if len(grades) > 1:  # by part, assessor and whether it settles: the last one counts
                     grades = list({(row[3], row[4], row[5], row[8]): row for row in grades}.values())
                 yield query_id, doc_id, grades

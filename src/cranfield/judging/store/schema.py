@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from cranfield.errors import InputError
 from cranfield.judging.store.events import DocumentPart, StoredDocument, StoredEvent, StoredQuery, stored_fields
+from cranfield.judging.store.merging import KINDS
 
 METADATA = sa.MetaData()
 
@@ -122,6 +123,8 @@ UNANSWERED = sa.Table(
     sa.Column("assessor", _ID, nullable=False),
     sa.Column("tokens", sa.BigInteger, nullable=False),  # the most that it can have taken
     sa.Column("at", sa.Text, nullable=False),
+    # While it may still be answered: seconds since 1970 by the database's clock.
+    sa.Column("until", sa.Float(53), nullable=False, server_default="0", info=_since(6)),
     info=_since(5),
 )
 
@@ -223,6 +226,23 @@ def version_of(connection: sa.Connection, name: str) -> int | None:
         fact = f"this store has version {version}, but this cranfield reads only up to {VERSION}."
         raise InputError(name, fact, hint="pip install --upgrade cranfield")
     return version
+
+
+def impossible(table: sa.Table) -> sa.ColumnElement[bool]:
+    """The condition that a row contains what is never written; SQLite keeps values of any type in any column."""
+    conditions: list[sa.ColumnElement[bool]] = []
+    for column in table.c:
+        types = ["text"] if isinstance(column.type, sa.Text) else ["integer", "real"]
+        if isinstance(column.type, sa.Integer | sa.Boolean):
+            types = ["integer"]
+        conditions.append(sa.func.typeof(column).not_in([*types, *(["null"] if column.nullable else [])]))
+        if column.name == "at":
+            conditions.append(sa.func.julianday(sa.func.rtrim(column, "Z")).is_(None))
+        elif column.name == "kind":
+            conditions.append(column.not_in(KINDS))
+        elif column.name in ("details", "settings"):
+            conditions.append(sa.func.json_valid(column) == 0)
+    return sa.or_(*conditions)
 
 
 def migrate(connection: sa.Connection, version: int) -> None:
