@@ -23,7 +23,7 @@ class CheckOptions(options.JsonOptions):
 
 
 # The two settings say which documents count as judged.
-@options.command("check", runs=options.RUNS, reading=reading_options(settings=("negative", "complete"), id_check=False))
+@options.command("check", runs=options.RUNS, reading=reading_options(settings=("negative", "complete"), means=False))
 def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions, reading: ReadingOptions) -> int:
     """Find all errors in the judgments in QRELS and in RUNs.
 

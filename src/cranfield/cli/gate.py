@@ -202,7 +202,7 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "weights", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
     **dict.fromkeys(("alpha", "non_inferiority", "detect"), (int, float)),
@@ -227,7 +227,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
-    for name in (*FILES, "lengths"):
+    for name in (*FILES, "lengths", "weights"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

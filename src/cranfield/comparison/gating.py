@@ -31,6 +31,7 @@ from cranfield.evaluation.estimating import Columns, estimated
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
 from cranfield.words import count
@@ -48,6 +49,7 @@ class GateResult:
     detect: the drop that matters, whose power the measures have; None where none was given
     non_inferiority: the margin by which no measure may be worse, if there is one
     basis: of a gate by corrected values, which model was corrected by whom; None otherwise
+    weights: of the queries, by which all means are; None where all count alike
     doubts: what makes the two runs unequal
     permutations, seed: of the tests that draw
 
@@ -74,6 +76,7 @@ class GateResult:
     detect: float | None = None
     non_inferiority: float | None = None
     basis: CorrectionBasis | None = None
+    weights: Weights | None = None
     doubts: tuple[Doubt, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = SEED
@@ -102,8 +105,15 @@ class GateResult:
     def _said(self) -> str:
         failed = [check.message for check in self.checks if not check.passed]
         said = "passed" if self.passed else f"failed: {'; '.join(failed)}"
-        queries = self.basis.sentence if self.basis else count(self.queries, "query", "queries")
-        return f"{self.candidate} against {self.baseline}, {queries}: {said}"
+        return f"{self.candidate} against {self.baseline}, {self.counted}: {said}"
+
+    @property
+    def counted(self) -> str:
+        """The queries in words: how many, and by which weights, or who corrects which model."""
+        if self.basis is not None:
+            return self.basis.sentence
+        queries = count(self.queries, "query", "queries")
+        return queries if self.weights is None else f"{queries}, {self.weights.sentence}"
 
     def __bool__(self) -> bool:
         return self.passed
@@ -121,6 +131,7 @@ class GateResult:
                 }
                 for measure in self.measures
             ],
+            "weights": self.weights.to_dict() if self.weights else None,
             "power": USUAL,
         }
 
@@ -252,7 +263,8 @@ def gate(
             wanted, two_sided, found, needs.detectable().tolist(), powers, strict=True
         )
     )
-    minima = [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
+    weighted = values.weights is not None
+    minima = [floor_check(after[measure], measure, floor, weighted=weighted) for measure, floor in floors.items()]
     checks = all_checks(
         gated,
         two_sided,
@@ -278,6 +290,7 @@ def gate(
         detect=detect,
         non_inferiority=non_inferiority,
         basis=after.basis,
+        weights=values.weights,
         doubts=doubts_about([before, after], wanted, [(0, 1)])
         + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ()),
         permutations=permutations,
@@ -386,4 +399,5 @@ def _gated(
         corrected=difference.corrected is not None,
         lower_is_better=measure.definition.lower_is_better,
         power=power if known else None,
+        weighted=values.weights is not None,
     )

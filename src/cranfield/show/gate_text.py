@@ -45,13 +45,15 @@ def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
 
 
 def _basis(result: GateResult) -> str:
-    queries, test = count(result.queries, "query", "queries"), TESTS[result.test].described(_settings(result))
+    test = TESTS[result.test].described(_settings(result))
     if result.basis is not None:
-        queries, test = result.basis.sentence, "t-test of the corrected difference"
+        test = "t-test of the corrected difference"
+    elif result.weights is not None:
+        test += " of weighted means"
     level = f"alpha {result.alpha:g}"
     if result.gates > 1:
         level += f", for drops shared by {result.gates} gates ({result.alpha / result.gates:.2g} each)"
-    return "; ".join([f"{queries}; one-sided {test} at {level}", *_corrected(result)])
+    return "; ".join([f"{result.counted}; one-sided {test} at {level}", *_corrected(result)])
 
 
 def _settings(result: GateResult) -> Settings:
