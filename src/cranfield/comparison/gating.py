@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from math import inf
 from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.comparing import PERMUTATIONS, SEED, check_permutations, differences_of, evaluated
+from cranfield.comparison.comparing import (
+    PERMUTATIONS,
+    SEED,
+    check_permutations,
+    compare_evaluations,
+    differences_of,
+    evaluated,
+)
 from cranfield.comparison.detecting import gate_needs
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.doubts import Doubt, doubt_texts, doubts_about, few_differ
@@ -21,6 +28,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin
 from cranfield.comparison.pairing import Paired, check_measured, check_same_inputs, judged_share, paired
 from cranfield.comparison.power import USUAL, check_detect
+from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.simultaneous import simultaneous
 from cranfield.drawing import as_html
@@ -50,6 +58,7 @@ class GateResult:
     non_inferiority: the margin by which no measure may be worse, if there is one
     basis: of a gate by corrected values, which model was corrected by whom; None otherwise
     weights: of the queries, by which all means are; None where all count alike
+    segments: the two runs within segments of the queries, which decide nothing; None where none were given
     doubts: what makes the two runs unequal
     permutations, seed: of the tests that draw
 
@@ -77,6 +86,7 @@ class GateResult:
     non_inferiority: float | None = None
     basis: CorrectionBasis | None = None
     weights: Weights | None = None
+    segments: SegmentComparison | None = None
     doubts: tuple[Doubt, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = SEED
@@ -121,7 +131,7 @@ class GateResult:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
         return {
-            **asdict(self),
+            **asdict(replace(self, segments=None, weights=None)),
             "checks": [check._asdict() for check in self.checks],
             "measures": [
                 {
@@ -132,6 +142,7 @@ class GateResult:
                 for measure in self.measures
             ],
             "weights": self.weights.to_dict() if self.weights else None,
+            "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
         }
 
@@ -163,6 +174,7 @@ def gate(
     correction: str = "holm",
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
+    segments: Any = None,
     **options: Unpack[Options],
 ) -> GateResult:
     """Let a candidate pass unless it is worse than the baseline by more than the tolerance and more than chance.
@@ -182,6 +194,7 @@ def gate(
     test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.
     correction: of the p-values, over the measures: any of `compare`.
     seed, permutations: those of `compare`.
+    segments: of the queries, as {query: segment} or a file of both; the result also compares the two within each.
     Returns a `GateResult`, which is true where the candidate passes.
 
     It fails if
@@ -291,11 +304,27 @@ def gate(
         non_inferiority=non_inferiority,
         basis=after.basis,
         weights=values.weights,
+        segments=None if segments is None else _within_segments(before, after, wanted, segments, procedure),
         doubts=doubts_about([before, after], wanted, [(0, 1)])
         + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ()),
         permutations=permutations,
         seed=seed,
     )
+
+
+def _within_segments(
+    before: Evaluation, after: Evaluation, measures: Sequence[Measure], segments: Any, procedure: Procedure
+) -> SegmentComparison:
+    compared = compare_evaluations(
+        [before, after],
+        measures,
+        baseline=before.run,
+        alpha=procedure.alpha,
+        permutations=procedure.permutations,
+        seed=procedure.seed,
+        bounds=False,
+    )
+    return compared.by_segment(segments)
 
 
 def check_settings(alpha: float, correction: str, max_worse_queries: int | None, gates: int = 1) -> None:

@@ -28,6 +28,7 @@ from cranfield.comparison.simultaneous import DRAWS, FLOOR, Simultaneous, chance
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, need
 from cranfield.evaluation.estimating import Columns, Estimates, estimated, estimator_of
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.words import count, listed
@@ -171,6 +172,7 @@ class SegmentComparison:
     left_out: how many queries have no segment
     differences: a `SegmentDifference` for each measure, pair and segment
     interactions: an `Interaction` for each measure and pair
+    weights: of the queries, by which all means are; None where all count alike
 
     A claim about a segment needs 20 queries, or weights as precise as 20, and at least 3 queries on which the runs
     differ. With fewer, a segment has its values but no interval and no p-value.
@@ -203,6 +205,7 @@ class SegmentComparison:
     alpha: float
     differences: tuple[SegmentDifference, ...]
     interactions: tuple[Interaction, ...]
+    weights: Weights | None = None
 
     def __iter__(self) -> Iterator[SegmentDifference]:
         return iter(self.differences)
@@ -214,6 +217,7 @@ class SegmentComparison:
 
     def __str__(self) -> str:
         lines = [each.sentence for each in self.differences] + [each.sentence for each in self.interactions]
+        lines += [self.weights.sentence] if self.weights else []
         if self.left_out:
             are = "is" if self.left_out == 1 else "are"
             lines.append(f"{count(self.left_out, 'query', 'queries')} without a segment {are} left out")
@@ -255,6 +259,7 @@ class SegmentComparison:
             "queries": self.queries,
             "queries_left_out": self.left_out,
             "alpha": self.alpha,
+            **({"weights": self.weights.to_dict()} if self.weights else {}),
             "differences": [each.to_dict() for each in self.differences],
             "interactions": [each.to_dict() for each in self.interactions],
         }
@@ -332,6 +337,7 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
         comparison.alpha,
         tuple(differences),
         tuple(interactions),
+        values.weights,
     )
 
 

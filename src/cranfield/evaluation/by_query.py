@@ -61,6 +61,16 @@ class ValuesByQuery(Summary):
         return () if self.weights is None else (f"weights:{self.weights.sha256[:12]}",)
 
     def heading(self, measure: str | Measure) -> str:
+        """The name of a measure above its values; † where its mean is weighted.
+
+        measure: any of its names, or a `Measure`.
+        Returns the name.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR NumRel", weights={"1": 5})
+        >>> result.heading("RR"), result.heading("NumRel")
+        ('RR†', 'NumRel')
+        """
         wanted = self._find(measure)
         averaged = self.weights is not None and wanted.definition.aggregate in ("mean", "geometric")
         return f"{wanted.name}{MARK}" if averaged else wanted.name

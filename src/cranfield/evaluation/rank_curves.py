@@ -29,20 +29,19 @@ def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | No
         judged = result._ranked().ranks
         if chosen.get("judged_only"):
             judged = judged.condensed
-        shares = None if query is not None else _shares(result)
+        weight = None if query is not None else _weight(result)
         if query is not None:
             judged = judged.only(_place(result, query))
-        curves[result.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), shares=shares)
+        curves[result.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), weight=weight)
     return curves
 
 
-def _shares(result: Evaluation) -> Numbers:
+def _weight(result: Evaluation) -> Numbers:
     """How much each query of the ranks counts in a mean; one that the run lacks may not count."""
     kept, weight = result._ranked().kept, result._weight()
-    shares = np.zeros(len(kept))
-    counted = np.ones(len(result.query_ids)) if weight is None else weight
-    shares[kept] = counted / max(float(counted.sum()), 1e-300)
-    return shares
+    every = np.zeros(len(kept))
+    every[kept] = 1.0 if weight is None else weight
+    return every
 
 
 def recall_curves(results: Sequence[Evaluation], recalls: Sequence[float]) -> dict[str, list[float]]:

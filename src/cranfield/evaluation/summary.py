@@ -145,14 +145,14 @@ class Summary(Mapping[str, float]):
         return "\n".join((self.run, *alarms, *lines, self.describe_counts()))
 
     def heading(self, measure: str | Measure) -> str:
-        """The name of a measure above its values; † where queries have weights.
+        """The name of a measure above its values.
 
         measure: any of its names, or a `Measure`.
         Returns the name.
 
         >>> from cranfield import evaluate
-        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", weights={"1": 5}).heading("RR")
-        'RR†'
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").heading("recip_rank")
+        'RR'
         """
         return self._find(measure).name
 

@@ -13,7 +13,7 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.measures.aggregates import scaled
 from cranfield.ranks.columns import Numbers
-from cranfield.words import listed
+from cranfield.words import count, listed, visible
 
 MARK = "†"  # after the name of a measure whose mean is weighted
 SAME = 1e-6  # of a share: closer ones are the same weights, however they are scaled and written
@@ -53,8 +53,8 @@ class Weights:
         lacking = [query for query in query_ids if query not in self.by_query]
         place = self.source or "the weights"
         if lacking:
-            queries = "query has" if len(query_ids) == 1 else "queries have"
-            fact = f"{len(lacking):,} of {len(query_ids):,} {queries} no weight: {listed(lacking)}."
+            queries, verb = count(len(query_ids), "query", "queries"), "has" if len(lacking) == 1 else "have"
+            fact = f"{len(lacking):,} of {queries} {verb} no weight: {listed(lacking)}."
             raise InputError(place, fact, hint="give each query a weight; with a weight of 0 it does not count")
         kept = Weights(self.source, {query: self.by_query[query] for query in query_ids})
         kept.column(query_ids)
@@ -63,7 +63,7 @@ class Weights:
     def column(self, query_ids: Sequence[str]) -> Numbers:
         """The weights in the order of some queries, in a range in which products with them are exact."""
         weights = np.array([self.by_query[query] for query in query_ids], dtype=np.float64)
-        return scaled(weights, "a measure", self.source or "the weights")
+        return scaled(weights, "a value", self.source or "the weights")
 
     def same(self, other: Weights, query_ids: Sequence[str]) -> bool:
         """Whether these queries have the same weights in both, but for a factor."""
@@ -105,6 +105,6 @@ def effective_queries(weights: Numbers) -> float:
 
 
 def weighted_text(source: str, effective: float) -> str:
-    by = f" by {source}" if source else ""
+    by = f" by {visible(source)}" if source else ""
     number = f"{effective:.2g}" if effective < 10 else f"{effective:,.0f}"
     return f"weighted{by}: as precise as {number} equally weighted {'query' if number == '1' else 'queries'}"

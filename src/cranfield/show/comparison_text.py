@@ -123,10 +123,11 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
         what = f"a true difference of {pair.detectable:.4f}" if pair.detectable < inf else "no true difference"
+        equally = " equally weighted" if comparison.weights else ""
         alone = "Of two runs alone, a" if comparison.pairs > 1 else "A"
         yield from wrapped(
             f"{measure}: {what} is detected {how_often(pair)} of the time "
-            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)} queries.",
+            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)}{equally} queries.",
             "  ",
             hang=4,
             width=width,
@@ -366,7 +367,8 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     sentence = f"{comparison.queries} queries can detect {what} ({power})"
     matters = one.detection
     if matters is not None and matters.difference < one.detectable:
-        sentence += f"; {matters.difference:g} takes {about(matters.queries)}"
+        equally = " equally weighted ones" if comparison.weights else ""
+        sentence += f"; {matters.difference:g} takes {about(matters.queries)}{equally}"
     yield f"{sentence}."
 
 

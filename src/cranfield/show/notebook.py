@@ -246,7 +246,8 @@ def segments_html(found: SegmentComparison) -> str:
         verdict = HtmlCell(f"{SIGNS.get(kind, '')}{its.verdict}", f"badge {kind}" if kind else "")
         names = (its.measure, its.run, its.baseline, its.segment, f"{its.queries:,}")
         rows.append([*names, signed(its.difference), its.span or "-", p, verdict])
-    sentences = notes([test.sentence for test in found.interactions])
+    weighting = [found.weights.sentence] if found.weights else []
+    sentences = notes([*(test.sentence for test in found.interactions), *weighting])
     return frame(table(head, rows, words=(0, 1, 2, 3, 8)), sentences)
 
 

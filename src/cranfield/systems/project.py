@@ -46,7 +46,7 @@ PROJECT = {
         list, "what is measured; the worst queries are those of the first", ", ".join(DEFAULT_MEASURES)
     ),
     "weights": TomlSetting(
-        str, "[how much each query counts](guides/comparing.md#weights) in every mean: a file of query and weight"
+        str, "[how much each query counts](guides/ci-gate.md#weights) in every mean: a file of query and weight"
     ),
     "segments": TomlSetting(str, "segments of the queries, shown beside the verdict: a file of query and segment"),
     "k": TomlSetting(int, "how many documents to ask for", "100"),

@@ -98,7 +98,8 @@ def beside_accepted(
     check_accepted(before, run.stream, accepted)
     compared = measured(recorded, shared, measures, project, name) if new else evaluation
     assert compared is not None
-    decided = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
+    settings = {"measures": project.measures[:1], "segments": project.segments, **project.gate}
+    decided = gate(None, accepted, compared, **settings)
     notes = []
     if before.qrels_sha256 != judgments.sha256:
         measure = next(iter(accepted))

@@ -81,7 +81,5 @@ def with_weights(spec: Spec, weights: Weights | None) -> Spec:
     """The chart, with a line about the weights of queries that its means are by."""
     if weights is None:
         return spec
-    said = f"means {weights.sentence}"
-    return Spec(
-        {**spec, "title": {"text": spec["title"], "subtitle": said}, "description": f"{spec['description']} {said}."}
-    )
+    said = f"Means {weights.sentence}"
+    return Spec(spec, title=[spec["title"], said], description=f"{spec['description']} {said}.")
