@@ -111,11 +111,17 @@ class Comparison:
 
     @property
     def weights(self) -> Weights | None:
-        """The weights of the queries that are compared; None where all count alike."""
+        """The weights of the queries that are compared; None where all count alike.
+
+        >>> from cranfield import compare
+        >>> qrels, runs = {"1": {"a": 1}, "2": {"a": 1}}, {"old": {"1": ["a"]}, "new": {"2": ["a"]}}
+        >>> compare(qrels, runs, "RR", weights={"1": 1, "2": 2}).weights
+        <Weights of 2 queries: as precise as 1.8 equally weighted queries>
+        """
         return self._paired.weights
 
     @property
-    def counted(self) -> str:
+    def _counted(self) -> str:
         """The queries in words: how many, and by which weights, or who corrects which model."""
         if self.basis is not None:
             return self.basis.sentence
@@ -140,7 +146,7 @@ class Comparison:
     def __str__(self) -> str:
         lines = [f"warning: {text}" for text in self.warnings]
         lines += [difference.sentence for difference in self.differences]
-        return "\n".join((*lines, f"{self.counted}; {described_method(self)}"))
+        return "\n".join((*lines, f"{self._counted}; {described_method(self)}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
         """The difference of a measure between two runs, as it was computed: run - baseline.

@@ -188,7 +188,7 @@ class Difference:
         return not self.constant or self.finest > 0
 
     @property
-    def of_means(self) -> bool:
+    def _of_means(self) -> bool:
         """Whether the estimate is the difference of the means that the runs have."""
         return self.of in (PLAIN.of, WEIGHTED.of)
 

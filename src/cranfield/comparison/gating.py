@@ -115,10 +115,10 @@ class GateResult:
     def _said(self) -> str:
         failed = [check.message for check in self.checks if not check.passed]
         said = "passed" if self.passed else f"failed: {'; '.join(failed)}"
-        return f"{self.candidate} against {self.baseline}, {self.counted}: {said}"
+        return f"{self.candidate} against {self.baseline}, {self._counted}: {said}"
 
     @property
-    def counted(self) -> str:
+    def _counted(self) -> str:
         """The queries in words: how many, and by which weights, or who corrects which model."""
         if self.basis is not None:
             return self.basis.sentence

@@ -330,7 +330,7 @@ def _method(comparison: Comparison, one: Difference | None, *, listed: bool) -> 
     yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
     order = standings(comparison) if one is None and comparison.baseline is None else None
-    drawn = order is None or comparison.differences[0].of_means
+    drawn = order is None or comparison.differences[0]._of_means
     told = listed or (one is not None and one.family == 1)  # by the legend, or beside the test
     if order and order.level is not None:
         level = f"{100 * order.level:g}%"

@@ -56,7 +56,7 @@ def _basis(result: GateResult) -> str:
     level = f"alpha {result.alpha:g}"
     if result.gates > 1:
         level += f", for drops shared by {result.gates} gates ({result.alpha / result.gates:.2g} each)"
-    return "; ".join([f"{result.counted}; one-sided {test} at {level}", *_corrected(result)])
+    return "; ".join([f"{result._counted}; one-sided {test} at {level}", *_corrected(result)])
 
 
 def _settings(result: GateResult) -> Settings:

@@ -215,7 +215,7 @@ def _comparison_chart(comparison: Comparison) -> Spec:
     first = comparison.differences[0]
     at, baseline = comparison.runs.index(first.run), comparison.runs.index(first.baseline)
     gaps = dict(zip(comparison._paired.query_ids, (values[:, at] - values[:, baseline]).tolist(), strict=True))
-    mean = MeanDifference(first.difference, first.low, first.high, first.alpha) if first.of_means else None
+    mean = MeanDifference(first.difference, first.low, first.high, first.alpha) if first._of_means else None
     return difference_chart(measure.name, first.baseline, first.run, gaps, mean=mean, lower_is_better=lower)
 
 
@@ -290,7 +290,7 @@ def gate_html(result: GateResult) -> str:
         paragraph(headline, "headline"),
         table(["", "check", "why"], checks, words=(0, 1, 2)),
         table(["measure", result.baseline, result.candidate, "▲ better", "the same", "▼ worse"], seen),
-        notes([result.counted]),
+        notes([result._counted]),
     )
 
 

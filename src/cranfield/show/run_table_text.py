@@ -205,7 +205,7 @@ def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
     level = "rank" if standing.level is None else f"rank, {100 * standing.level:g}%"
     one = comparison.differences[0]
     p = ["" if row.p is None else p_number(row.p, comparison.alpha, one.finest) for row in standing.rows]
-    mean = one.of_means
+    mean = one._of_means
     letters = [means.notes[0]] if any(cell.mark for row in means.rows for cell in row.cells) else []
     return RunTable(
         order,
