@@ -32,6 +32,7 @@ import numpy as np  # noqa: E402
 
 from cranfield.comparison import segments  # noqa: E402
 from cranfield.comparison.significance import Settings  # noqa: E402
+from cranfield.evaluation.estimating import Columns  # noqa: E402
 from cranfield.evaluation.t_distribution import exceeded_with  # noqa: E402
 from tests.comparison.populations import skewed_population  # noqa: E402
 
@@ -63,7 +64,7 @@ def measured(kind: str, runs: int, spread: str, sizes: Sequence[int], draws: int
             truth + factor * (its[chance.integers(0, len(its), n)] - its.mean(axis=0))
             for its, n, factor in zip(every, sizes, wide, strict=True)
         ]
-        tests = segments.segments_tested(drawn, len(truth), Settings(0.05, 2000, draw))
+        tests = segments.segments_tested(list(map(Columns, drawn)), len(truth), Settings(0.05, 2000, draw))
         rows, off = np.array(sizes)[:, None], np.abs(tests.value - truth)
         spreads = np.array([its.std(axis=0, ddof=1) for its in drawn])
         alone = exceeded_with(0.025 / off.size, rows - 1.0) * spreads / np.sqrt(rows)

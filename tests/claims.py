@@ -41,7 +41,7 @@ GROUPS = {
     MANY: "By `compare` of three runs or more, and in the report.",
     GATE: "By `gate` and `test`.",
     UNJUDGED: "By `compare`, `evaluate --bounds` and the report.",
-    SEGMENTS: "By `compare --by`, and in the report.",
+    SEGMENTS: "By `compare --segments`, and in the report.",
     DOUBTS: "Before the verdict, by `compare`, `gate`, `test` and the report.",
     REUSE: "By `stability`, and with `--leave-out`.",
     CORRECTED: "By `evaluate`, `compare` and `gate` with `--correct-with`.",
@@ -77,6 +77,18 @@ CLAIMS = [
         (
             f"{EVALUATION}tie_ranges.py::test_every_other_order_gives_a_value_between_the_worst_and_the_best",
             f"{EVALUATION}tie_ranges.py::test_the_range_goes_from_the_worst_to_the_best_order",
+        ),
+    ),
+    Claim(
+        EVALUATE,
+        ("† weighted: as precise as {n} equally weighted queries",),
+        "Means are by the weights of the queries, and so are intervals, tests, bounds and power: intervals are about "
+        "as long as those of so many queries with equal weights. Those of differences hold as they should; those of "
+        "single means hold less often where values are skewed and weights leave few queries, see [below](#weighted).",
+        (
+            f"{EVALUATION}weights.py::test_means_bounds_and_segments_are_weighted",
+            f"{EVALUATION}weights.py::test_values_are_marked_and_the_effective_number_is_told",
+            f"{COMPARISON}weighted.py::test_weighted_differences_hold_and_weighted_gates_stop_no_more_than_they_say",
         ),
     ),
     Claim(
@@ -122,6 +134,20 @@ CLAIMS = [
             f"{COMPARISON}significance.py::test_t_is_scipys",
             f"{COMPARISON}significance.py::test_the_level_holds",
             f"{COMPARISON}simultaneous.py::test_intervals_of_two_runs_are_rough_where_few_queries_differ",
+        ),
+    ),
+    Claim(
+        TWO,
+        (
+            "Too close to call: {run} vs {run}, {measure} {d} (weighted mean) (95% interval {d} to {d}), p {p}",
+            "only {n} of {n} queries differ by {measure}, and with their weights they count as {x}: of so few, "
+            "interval and p-value are rough",
+        ),
+        "The same of weighted means. The warning comes where the queries that differ are as precise as fewer than ten.",
+        (
+            f"{COMPARISON}weighted.py::test_weighted_differences_hold_and_weighted_gates_stop_no_more_than_they_say",
+            f"{COMPARISON}weighted.py::test_weighted_families_hold_at_once",
+            f"{EVALUATION}weights.py::test_few_heavy_queries_are_told",
         ),
     ),
     Claim(

@@ -98,6 +98,8 @@ def evaluations():
     deep = {"1": {f"u{n}": float(-n) for n in range(60)}, "2": {"a": 1.0}}
     yield shown([evaluate(qrels, deep, "AP Bpref", check_ids=False)], bounds=True)
     yield str(advise(qrels, {"mine": run}))
+    weights = {q: 1 + int(q) % 3 for q in qrels_for(40)}
+    yield shown([evaluate(*runs()[:1], runs()[1]["old"], "RR", weights=weights)])
     both = evaluate_runs(qrels, {"one": run, "other": deep}, "RR", check_ids=False)
     yield table(View(overview([*both.values()]), ranked_by="RR"), signatures=False)
 
@@ -110,6 +112,7 @@ def two_runs():
     yield from compared(qrels, pair, "RR P@1", margin=0.05)
     yield from compared(qrels, {"old": its["old"], "new": its["new"]})
     yield from compared(qrels, {"old": its["old"], "new": dict(its["old"])})
+    yield from compared(qrels, {"old": its["old"], "new": its["new"]}, weights={q: 1 / (1 + int(q)) for q in qrels})
     yield from compared(qrels_for(8), {"old": ranked([2] * 8), "new": ranked([1] * 8)})
     signs = ranked([11] * 18 + [1] * 2), ranked([10] * 18 + [2] * 2)
     yield from compared(qrels_for(20), dict(zip(("old", "new"), signs, strict=True)), test="sign")

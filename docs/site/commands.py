@@ -41,7 +41,7 @@ may have any of the [file formats](formats.md), plain or compressed with gzip, b
 by their file names; `--names tag` takes the tag inside instead. Where two would be called the same, the folder is put
 before the name, or a number behind it.
 
-`--by FILE` (segments), `--weights FILE` and `--lengths FILE` read two columns, an id and its word or number,
+`--segments FILE` (segments), `--weights FILE` and `--lengths FILE` read two columns, an id and its word or number,
 separated by blanks, a tab or a comma, with or without a header, or a JSON object.
 
 `--import FILE` runs a Python file first, which may register [measures of your own](guides/own-measure.md) with
@@ -87,10 +87,10 @@ terminal.
 }
 ```
 
-`bounds`, `segments` with `segment_queries`, `worst` and `per_query` are there with `--bounds`, `--by`, `--worst` and
-`-q`; a bound that does not exist is `null`. `warnings` are sentences about ids that hardly match, scores that rise and
-[ties](policies.md#ties) that decide a value; a table shows them too. The counts and the signature at the end are what
-all runs share; a count in which they differ is `null` there.
+`bounds`, `segments` with `segment_queries`, `worst` and `per_query` are there with `--bounds`, `--segments`, `--worst`
+and `-q`, and `weights` with `--weights`; a bound that does not exist is `null`. `warnings` are sentences about ids that
+hardly match, scores that rise and [ties](policies.md#ties) that decide a value; a table shows them too. The counts and
+the signature at the end are what all runs share; a count in which they differ is `null` there.
 
 ## In a shell
 

@@ -74,7 +74,7 @@ class SearchQuality:
         from cranfield.systems.testing import measured
 
         wanted = parse_measures([*measures, "Judged@10"])
-        evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
+        evaluation = measured(self.recorded, self._judgments, wanted, self._project, self._name)
         if not self.recorded.complete or evaluation is None:
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
@@ -127,7 +127,7 @@ class SearchQuality:
         evaluation = self.evaluate(measure)
         if not holds(evaluation[measure]):
             missed = misses(evaluation, self._collection, measure, _WORST if side == "at least" else 0)
-            name = next(iter(evaluation))
+            name = evaluation.heading(next(iter(evaluation)))
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
                 f"{evaluation.describe_counts()}{_judged_text(evaluation)}",

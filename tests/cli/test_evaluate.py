@@ -18,6 +18,7 @@ EXPECTED = Path(__file__).with_name("expected")
 DATA = Path(cranfield.__file__).with_name("data")
 RUNS = ("evaluate", "qrels.txt", "keywords.run", "meaning.run", "-m", "nDCG@10", "-m", "AP", "-m", "NumRel")
 
+WEIGHTS = (3, 0, *[1] * 8)
 PRINTED = {
     "text": (*RUNS, "--worst", "2"),
     "bounds": (*RUNS, "--bounds"),
@@ -42,7 +43,8 @@ def folder(tmp_path):
     queries = list(cranfield.Judgments.read(DATA / "qrels.txt").query_ids)
     lines = (f"{query}\t{'long' if len(query) > 16 else 'short'}\n" for query in queries)
     (tmp_path / "segments.tsv").write_text("query_id\tsegment\n" + "".join(lines))
-    (tmp_path / "weights.txt").write_text(f"{queries[0]} 3\n{queries[1]} 0\n")
+    weights = (f"{query} {weight}\n" for query, weight in zip(queries, WEIGHTS, strict=True))
+    (tmp_path / "weights.txt").write_text("".join(weights))
     return tmp_path
 
 
@@ -76,7 +78,7 @@ def test_json_has_the_documented_shape(folder):
 def test_weights_and_segments(folder):
     done = json.loads(run(*RUNS, "--weights", "weights.txt", "--format", "json", cwd=folder).stdout)
     result = cranfield.evaluate(DATA / "qrels.txt", DATA / "keywords.run", "AP")
-    weights = {result.query_ids[0]: 3.0, result.query_ids[1]: 0.0}
+    weights = dict(zip(result.query_ids, WEIGHTS, strict=True))
     assert done["runs"][0]["mean"]["AP"] == result.aggregate("AP", weights=weights)
     done = json.loads(run(*RUNS, "--by", "segments.tsv", "--format", "json", cwd=folder).stdout)
     segments = {query: "long" if len(query) > 16 else "short" for query in result.query_ids}

@@ -9,6 +9,7 @@ import pytest
 from cranfield import ComparisonError, InputError, compare
 from cranfield.comparison.segments import DIFFERING, ENOUGH, segments_tested
 from cranfield.comparison.significance import Settings
+from cranfield.evaluation.estimating import Columns
 from cranfield.evaluation.t_distribution import exceeded_with
 from tests.comparison.populations import skewed_population
 
@@ -75,7 +76,7 @@ def test_intervals_and_interaction_are_those_of_a_plain_loop():
         for p in (0, 1):
             apart[p].append(between(shifts[p], scales[p]))
     far = np.quantile(largest, 0.95)
-    found = segments_tested(gaps, 2, Settings(0.05, 10_000, 1))
+    found = segments_tested([Columns(each) for each in gaps], 2, Settings(0.05, 10_000, 1))
     for place, values in enumerate(gaps):
         for p in (0, 1):
             assert found.half[place, p] == pytest.approx(far * scale(values[:, p]), rel=0.06)
@@ -92,7 +93,7 @@ def test_the_interval_excludes_0_exactly_where_p_is_at_most_alpha():
     population = skewed_population("graded", 4, 1)
     for start in range(0, 600, 60):
         gaps = population[start : start + 60, 1:] - population[start : start + 60, :1]
-        found = segments_tested([gaps[:20], gaps[20:40], gaps[40:]], 3, SETTINGS)
+        found = segments_tested([Columns(part) for part in np.split(gaps, [20, 40])], 3, SETTINGS)
         assert np.array_equal(np.abs(found.value) > found.half, found.adjusted <= 0.05)
 
 
@@ -133,7 +134,7 @@ def miss_rates(kind, sizes, spread, experiments, seed=0):
         gaps = np.subtract(*skewed_population(kind, 2, at % 6).T)
         mean = gaps.mean()
         drawn = [mean + wide * (rng.choice(gaps, n) - mean) for n, wide in zip(sizes, spread, strict=True)]
-        found = segments_tested([each[:, None] for each in drawn], 1, SETTINGS)
+        found = segments_tested([Columns(each[:, None]) for each in drawn], 1, SETTINGS)
         off = np.abs(found.value - mean)
         half = [exceeded_with(0.025 / len(sizes), n - 1) * each.std(ddof=1) / n**0.5 for n, each in zip(sizes, drawn)]
         missed += (found.claimed & (off > found.half)).any(), (off[:, 0] > half).any(), found.p[0] <= 0.05
@@ -154,7 +155,7 @@ def test_the_effect_is_seen_to_differ_where_it_does():
     rng, seen = np.random.default_rng(1), 0
     for _ in range(40):
         drawn = [rng.choice(values, 40)[:, None] + shift for shift in (0.0, values.std())]
-        seen += segments_tested(drawn, 1, SETTINGS).p[0] <= 0.05
+        seen += segments_tested(list(map(Columns, drawn)), 1, SETTINGS).p[0] <= 0.05
     assert seen >= 32
 
 

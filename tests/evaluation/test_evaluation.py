@@ -188,7 +188,7 @@ def test_aggregates_and_segments():
     assert result.aggregate("RR", "sum") == 2.5
     assert result.aggregate("RR", "geometric") == pytest.approx((1 * 0.5 * 1 * 1e-5) ** (1 / 4))
     assert result["GMAP"] == pytest.approx(result.aggregate("RR", "geometric"))
-    assert result.aggregate("RR", weights={"3": 0, 0: 2}) == pytest.approx((2 * 1 + 0.5 + 1) / 4)
+    assert result.aggregate("RR", weights={"3": 0, 0: 2, 1: 1, "2": 1}) == pytest.approx((2 * 1 + 0.5 + 1) / 4)
     assert result.by_segment("RR", {"0": "x", "1": "x", "3": "y"}) == {"x": 0.75, "y": 0.0}
 
 

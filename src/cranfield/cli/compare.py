@@ -70,7 +70,7 @@ class ShownOptions(NoBoundOptions, options.PrintOptions, section="Output", forma
         "--explain", is_flag=True, help="Also show effect sizes, legends, power, and how much runs and measures agree."
     )
     collection: str | None = options.collection()
-    by: str | None = options.SEGMENTS
+    segments: str | None = options.SEGMENTS
 
 
 @options.command(
@@ -115,9 +115,10 @@ def command(
     if len(paths) < 2:
         raise _one_run(qrels, paths[0])
     if judgments.correct_with:
-        refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs, "--by": shown.by})
-    if shown.by and form == "latex":
-        raise click.UsageError("--by cannot be used with --format latex.")
+        refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs})
+        refuse_beside({"--segments": shown.segments, "--weights": reading.weights})
+    if shown.segments and form == "latex":
+        raise click.UsageError("--segments cannot be used with --format latex.")
     if isinstance(qrels, Stream):
         qrels.hashed = form == "json"  # which contains signatures
     sources = opened_runs(paths, hashed=form == "json")
@@ -155,8 +156,8 @@ def command(
         "json": lambda compared: compared.to_json(),
     }
     text = texts[form](compared)
-    if shown.by:
-        text = _with_segments(text, compared, compared.by_segment(shown.by), form, look)
+    if shown.segments:
+        text = _with_segments(text, compared, compared.by_segment(shown.segments), form, look)
     output.write([text], file, data=form == "json")
     if form == "text" and file is None and compared.pairs == 1 and opened == streams and judged is qrels:
         difference = compared.of(compared.measures[0])[0]

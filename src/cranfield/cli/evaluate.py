@@ -68,17 +68,15 @@ class QueryOptions(options.OptionGroup, section="Queries"):
     per_query: bool = option("-q", "--per-query", is_flag=True, help="Also print the value of every query.")
     worst: int = options.worst(0)
     collection: str | None = options.collection()
-    by: str | None = options.SEGMENTS
-    weights: str | None = options.file("--weights", help="How much each query counts: a file of query and weight.")
+    segments: str | None = options.SEGMENTS
 
-    def read_beside(self) -> tuple[dict[str, float] | None, dict[str, str] | None]:
-        """The weights and segments of queries, from their files; without such files, nothing is imported."""
-        if self.weights is None and self.by is None:
-            return None, None
-        from cranfield.io.pairs import read_numbers, read_words
+    def read_segments(self) -> dict[str, str] | None:
+        """The segments of queries; without a file of them, nothing is imported."""
+        if self.segments is None:
+            return None
+        from cranfield.io.pairs import read_segments
 
-        weights = read_numbers(self.weights, "weight") if self.weights else None
-        return weights, read_words(self.by, "segment") if self.by else None
+        return read_segments(self.segments)
 
 
 class NameOptions(options.OptionGroup, section="Input"):
@@ -161,8 +159,9 @@ def command(
         raise click.UsageError("--save takes one run.")
     qrels = judgments.source
     if judgments.correct_with:
-        beside = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds, "--by": shown.by}
-        beside |= {"--weights": shown.weights, "--engine": engine.name, "--names": shown.names == "tag"}
+        beside: dict[str, object] = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds}
+        beside |= {"--segments": shown.segments, "--weights": reading.weights}
+        beside |= {"--engine": engine.name, "--names": shown.names == "tag"}
         refuse_beside(beside)
     if engine.name is not None:
         qrels = judgments.qrels if judgments.view is None else qrels
@@ -190,7 +189,7 @@ def command(
             **reading.arguments(),
         )
     evaluations = list(results.values())
-    weights, segments = shown.read_beside()
+    segments = shown.read_segments()
     if shown.save:
         evaluations[0].save(shown.save)
     values = overview(
@@ -202,7 +201,6 @@ def command(
         unseen=shown.unseen or 0,
         scale=grades,
         warnings=shown.form not in VALUES,
-        weights=weights,
         segments=segments,
     )
     ranked = _ranked_by(values, shown, measures)

@@ -15,7 +15,7 @@ class ExplanationOptions(options.JsonOptions):
     collection: str | None = options.collection()
 
 
-@options.command("explain", run=argument(), query=argument(), reading=reading_options(id_check=False))
+@options.command("explain", run=argument(), query=argument(), reading=reading_options(means=False))
 def command(
     judgments: JudgmentOptions,
     run: str,

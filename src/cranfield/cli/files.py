@@ -25,7 +25,7 @@ class CheckOptions(options.JsonOptions):
 
 # The two settings say which documents count as judged.
 @options.command(
-    "check", runs=options.ANY_RUNS, reading=reading_options(settings=("negative", "complete"), id_check=False)
+    "check", runs=options.ANY_RUNS, reading=reading_options(settings=("negative", "complete"), means=False)
 )
 def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions, reading: ReadingOptions) -> int:
     """Find all errors in the judgments in QRELS and in RUNs; or show how a file of queries is read.

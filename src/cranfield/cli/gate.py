@@ -87,6 +87,7 @@ class VerdictOptions(options.PrintOptions, formats=("json", "junit", "markdown")
     """How the verdict is shown."""
 
     collection: str | None = options.collection()
+    segments: str | None = options.SEGMENTS
 
 
 class GateJudgmentOptions(CorrectedOptions):
@@ -136,6 +137,7 @@ def command(
     measures.import_measures()
     settings = _read_config(file.config) if file.config else {}
     typed = {**vars(given), "minimum": None, "qrels": judgments.source, "lengths": documents.lengths}
+    typed |= {"weights": reading.weights, "segments": shown.segments}
     from_options = {**typed, **reading.settings, "measures": measures.measures or None, "rel": measures.rel}
     settings |= {name: value for name, value in from_options.items() if value is not None}
     if measures.judged_only:
@@ -149,7 +151,7 @@ def command(
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in FILES]
     qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
-    reading = reading.replaced(**{name: settings.pop(name) for name in _POLICY if name in settings})
+    reading = reading.replaced(**{name: settings.pop(name) for name in (*_POLICY, "weights") if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
     if model and qrels.view is None:
         qrels = JudgmentView((model,)).of(qrels.name)
@@ -202,7 +204,8 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "weights", "segments"), str),
+    **dict.fromkeys(("test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
     **dict.fromkeys(("alpha", "non_inferiority", "detect"), (int, float)),
@@ -227,7 +230,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
-    for name in (*FILES, "lengths"):
+    for name in (*FILES, "lengths", "weights", "segments"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

@@ -45,6 +45,7 @@ class ReadingOptions(FormatOptions):
     """How judgments and runs are read; options that were not given are None."""
 
     check_ids: bool | None = None
+    weights: str | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -53,8 +54,14 @@ class ReadingOptions(FormatOptions):
     def arguments(self) -> dict[str, Any]:
         """The options given, as arguments of functions that read judgments and runs."""
         given = {"policy": Policy(**self.settings) if self.settings else None}
-        given |= self.values("format", "qrels_format", "check_ids")
+        given |= self.values("format", "qrels_format", "check_ids", "weights")
         return {name: value for name, value in given.items() if value is not None}
+
+
+class WeightOptions(OptionGroup, section="Queries"):
+    weights: str | None = file(
+        "--weights", help="How much each query counts, such as how often it is asked: a file of query and weight."
+    )
 
 
 class IdCheckOptions(OptionGroup, section="Input"):
@@ -84,10 +91,13 @@ def _policy_option(name: str, setting: Setting) -> Any:
     return option(f"--{name.replace('_', '-')}", help=f"{setting.meaning}{words}.", **kinds[setting.kind])
 
 
-def reading_options(*, settings: Collection[str] | None = None, id_check: bool = True) -> type[ReadingOptions]:
-    """The options about reading; with some settings of the policy, or with all of them."""
-    checked = (IdCheckOptions,) if id_check else ()
-    return type("ReadingOptions", (ReadingOptions, *checked, policy_options(names=settings)), {})
+def reading_options(*, settings: Collection[str] | None = None, means: bool = True) -> type[ReadingOptions]:
+    """The options about reading; with some settings of the policy, or with all of them.
+
+    means: whether means of runs are measured, for which queries may have weights, and ids are checked
+    """
+    measuring = (IdCheckOptions, WeightOptions) if means else ()
+    return type("ReadingOptions", (ReadingOptions, *measuring, policy_options(names=settings)), {})
 
 
 class AssessorOptions(OptionGroup, section="Judgments in a store"):

@@ -36,6 +36,7 @@ from cranfield.evaluation.evaluating import Options, read_runs
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.saving import opened
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -166,10 +167,13 @@ def evaluated(
     wants: Callable[[Judgments], Wants] | None = None,
     **options: Unpack[Options],
 ) -> list[Evaluation]:
-    """Evaluate the runs that are not evaluations yet. Judgments are read once."""
+    """Evaluate the runs that are not evaluations yet. Judgments are read once, and weights hold for all of them."""
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
+    weights = options.pop("weights", None)
+    weights = None if weights is None else Weights.read(weights)
     read = read_runs(qrels, new, tuple(measures), wants or (lambda _: NOTHING), **options) if new else {}
-    return [run.renamed(name) if isinstance(run, Evaluation) else read[name] for name, run in runs.items()]
+    found = [run.renamed(name) if isinstance(run, Evaluation) else read[name] for name, run in runs.items()]
+    return found if weights is None else [evaluation.weighted(weights) for evaluation in found]
 
 
 def compare_evaluations(

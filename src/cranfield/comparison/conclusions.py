@@ -21,7 +21,8 @@ from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import CorrectionBasis
 from cranfield.evaluation.estimating import Estimate
 from cranfield.evaluation.result import Evaluation
-from cranfield.io.pairs import read_words
+from cranfield.evaluation.weighting import Weights
+from cranfield.io.pairs import read_segments
 from cranfield.measures import Measure, known_measure
 from cranfield.words import listed
 
@@ -109,6 +110,25 @@ class Comparison:
         return self.evaluations[0].basis
 
     @property
+    def weights(self) -> Weights | None:
+        """The weights of the queries that are compared; None where all count alike.
+
+        >>> from cranfield import compare
+        >>> qrels, runs = {"1": {"a": 1}, "2": {"a": 1}}, {"old": {"1": ["a"]}, "new": {"2": ["a"]}}
+        >>> compare(qrels, runs, "RR", weights={"1": 1, "2": 2}).weights
+        <Weights of 2 queries: as precise as 1.8 equally weighted queries>
+        """
+        return self._paired.weights
+
+    @property
+    def _counted(self) -> str:
+        """The queries in words: how many, and by which weights, or who corrects which model."""
+        if self.basis is not None:
+            return self.basis.sentence
+        queries = _count(self.queries, "query", "queries")
+        return queries if self.weights is None else f"{queries}, {self.weights.sentence}"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The doubts in words, one sentence for each kind.
 
@@ -126,8 +146,7 @@ class Comparison:
     def __str__(self) -> str:
         lines = [f"warning: {text}" for text in self.warnings]
         lines += [difference.sentence for difference in self.differences]
-        queries = self.basis.sentence if self.basis else _count(self.queries, "query", "queries")
-        return "\n".join((*lines, f"{queries}; {described_method(self)}"))
+        return "\n".join((*lines, f"{self._counted}; {described_method(self)}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
         """The difference of a measure between two runs, as it was computed: run - baseline.
@@ -202,7 +221,7 @@ class Comparison:
         >>> comparison.by_segment({"what-is-precision": "short"}).queries
         {'short': 1}
         """
-        return compared_by_segment(self, read_words(segments, "segment"))
+        return compared_by_segment(self, read_segments(segments))
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure.
@@ -312,6 +331,7 @@ class Comparison:
             "permutations": self.permutations,
             "seed": self.seed,
             "means": self.means,
+            **({"weights": self.weights.to_dict()} if self.weights else {}),
             **({"basis": asdict(self.basis), "estimates": self._estimates_as_dicts()} if self.basis else {}),
             "judged": self.judged,
             "doubts": [doubt.to_dict() for doubt in self.doubts],
@@ -388,4 +408,5 @@ def described_method(comparison: Comparison) -> str:
         return f"{comparison.corrected}, two-sided; no p is below that of the {test.described(settings)} alone"
     one = comparison.pairs == 1 and comparison.differences[0].family == 1
     interval = f", {100 * (1 - comparison.alpha):g}% interval" if one else ""
-    return f"{test.described(settings)}, two-sided{interval}; {comparison.corrected}{assumed}"
+    weighted = " of weighted means" if comparison.weights else ""
+    return f"{test.described(settings)}{weighted}, two-sided{interval}; {comparison.corrected}{assumed}"

@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.comparison.order_agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import SizeRow
+from cranfield.evaluation.estimating import estimated
 from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def measure_agreement(values: Paired) -> list[MeasureAgreement]:
         MeasureAgreement(
             one.name,
             other.name,
-            tau(values.columns[one].mean(axis=0), values.columns[other].mean(axis=0)),
+            tau(estimated(values.of(one)).value, estimated(values.of(other)).value),
             _over_queries(values.columns[one], values.columns[other]),
         )
         for one, other in combinations(values.columns, 2)

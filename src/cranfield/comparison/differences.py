@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.unjudged import Reach
 from cranfield.drawing import as_html
-from cranfield.evaluation.estimating import SAME, CorrectedParts
+from cranfield.evaluation.estimating import PLAIN, SAME, WEIGHTED, CorrectedParts
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -186,6 +186,11 @@ class Difference:
         if not self.spread and not isfinite(self.high - self.low):
             return False
         return not self.constant or self.finest > 0
+
+    @property
+    def _of_means(self) -> bool:
+        """Whether the estimate is the difference of the means that the runs have."""
+        return self.of in (PLAIN.of, WEIGHTED.of)
 
     @property
     def constant(self) -> bool:

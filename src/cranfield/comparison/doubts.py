@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.pairing import Paired
+from cranfield.evaluation.estimating import Columns, estimated
+from cranfield.evaluation.evidence import SavedEvidence
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.tie_ranges import ARBITRARY, TieRange
+from cranfield.evaluation.weighting import effective_queries
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
@@ -115,7 +117,7 @@ class Side:
         """The range of the mean over all orders of ties; None where it is not known, or the order was chosen."""
         if not self.evidence.has_ties or self.evaluation.policy.ties not in ARBITRARY:
             return None
-        return self.evidence.tie_ranges({self.measure: self.values})[self.measure]
+        return self.evaluation._tie_ranges({self.measure: self.values})[self.measure]
 
     @property
     def mean(self) -> float:
@@ -214,8 +216,10 @@ def ties(one: Side, other: Side) -> Found | None:
         return None
     low, high = sorted(one.ties)
     here, there = one.beside(other)
-    apart = one.values[here] - other.values[there]
-    error = float(apart.std(ddof=1)) / sqrt(len(apart)) if len(apart) > 1 else 0.0
+    apart = (one.values[here] - other.values[there])[:, None]
+    weight = one.evaluation._weight()
+    columns = Columns(apart, None if weight is None else weight[here])
+    error = float(estimated(columns).error[0]) if len(apart) > 1 else 0.0
     if high - low < FELT * error:
         return None
     reverses = low < other.mean if one.mean > other.mean else high > other.mean
@@ -231,6 +235,8 @@ def ties(one: Side, other: Side) -> Found | None:
 def not_known(one: Side, other: Side) -> Found | None:
     """One was saved without what the other kinds need."""
     if one.evidence.lacking is not None and one.evidence.rising is not None:
+        if isinstance(one.evidence, SavedEvidence) and one.evidence.other_weights:
+            return Found("", f"{one.run} was saved with other weights, so its ties are not checked", {})
         return None
     return Found("", f"{one.run} was saved without its ties and missing queries, so these are not checked", {})
 
@@ -262,18 +268,22 @@ KINDS = {
 def few_differ(values: Paired, measures: Sequence[Measure], pairs: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
     """Few queries differ in any pair, so that the mean rests on them; none is a finding of its own."""
     found = {}
-    for measure in measures:
-        differing = int((values.contrast(measure, pairs).values != 0).any(axis=1).sum())
-        if 0 < differing < ENOUGH and not values.proxies:
-            found[measure.name] = differing
+    weight = np.ones(len(values.query_ids)) if values.weight is None else values.weight
+    for measure in () if values.proxies else measures:
+        differs = (values.contrast(measure, pairs).values != 0).any(axis=1) & (weight > 0)
+        if differs.any() and effective_queries(weight[differs]) < ENOUGH:
+            found[measure.name] = differs
     if not found:
         return ()
-    (name, differing), all_queries = next(iter(found.items())), len(values.query_ids)
+    (name, differs), all_queries = next(iter(found.items())), int((weight > 0).sum())
+    differing, effective = int(differs.sum()), effective_queries(weight[differs])
     few = f"{all_queries:,} queries"
-    if differing < all_queries:
+    if effective < differing * (1 - 1e-9):
+        few = f"{differing} of {few} differ by {name}, and with their weights they count as {effective:.2g}"
+    elif differing < all_queries:
         few = f"{differing} of {few} {'differs' if differing == 1 else 'differ'} by {name}"
     sentence = f"only {few}: of so few, interval and p-value are rough"
-    facts = {"differing": differing, "queries": all_queries}
+    facts = {"differing": differing, "effective": effective, "queries": all_queries}
     return (Doubt(FEW, values.runs[-1], values.runs[:-1], tuple(found), f"{differing}", sentence, facts),)
 
 

@@ -56,6 +56,7 @@ class GatedMeasure:
     corrected: whether the values are those of a model, corrected by people; the drop is then corrected by itself, and
         queries are counted by people's grades of the sampled ones.
     lower_is_better: whether a drop in quality is a rise of the measure.
+    weighted: whether queries have weights, by which the values, the drop and the tests are.
     power: the chance that a true drop of `detect` would be stopped; None where no such drop was given.
     """
 
@@ -77,6 +78,7 @@ class GatedMeasure:
     corrected: bool = False
     lower_is_better: bool = False
     power: float | None = None
+    weighted: bool = False
 
     def __repr__(self) -> str:
         return f"<GatedMeasure {self.measure}: {self.baseline:.4f} to {self.candidate:.4f}>"
@@ -186,19 +188,20 @@ def _went(seen: GatedMeasure) -> str:
         return f"{seen.measure} stayed the same (corrected)"
     if seen.corrected:
         return f"{seen.measure} got {'worse' if seen.drop > 0 else 'better'} by {abs(seen.drop):.4f} (corrected)"
-    change = seen.candidate - seen.baseline
+    change, weighted = seen.candidate - seen.baseline, " (weighted)" * seen.weighted
     if abs(change) < SAME:
-        return f"{seen.measure} stayed at {seen.candidate:.4f}"
-    return f"{seen.measure} {'rose' if change > 0 else 'fell'} from {seen.baseline:.4f} to {seen.candidate:.4f}"
+        return f"{seen.measure} stayed at {seen.candidate:.4f}{weighted}"
+    moved = "rose" if change > 0 else "fell"
+    return f"{seen.measure} {moved} from {seen.baseline:.4f} to {seen.candidate:.4f}{weighted}"
 
 
-def floor_check(value: float, measure: Measure, floor: float) -> Check:
+def floor_check(value: float, measure: Measure, floor: float, *, weighted: bool = False) -> Check:
     """A measure must reach its minimum."""
     lower = measure.definition.lower_is_better
     check_finite(measure, {"the minimum": floor, "the value": value})
     passed = value <= floor + SAME if lower else value >= floor - SAME
     side = "most" if lower else "least"
-    message = f"{measure} is {value:.4f} and must be at {side} {floor:g}"
+    message = f"{measure} is {value:.4f}{' (weighted)' * weighted} and must be at {side} {floor:g}"
     return Check(f"{measure} is at {side} {floor:g}", passed, message)
 
 

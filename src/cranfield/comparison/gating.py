@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from math import inf
 from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.comparing import PERMUTATIONS, SEED, check_permutations, differences_of, evaluated
+from cranfield.comparison.comparing import (
+    PERMUTATIONS,
+    SEED,
+    check_permutations,
+    compare_evaluations,
+    differences_of,
+    evaluated,
+)
 from cranfield.comparison.detecting import gate_needs
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.doubts import Doubt, doubt_texts, doubts_about, few_differ
@@ -21,6 +28,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin
 from cranfield.comparison.pairing import Paired, check_measured, check_same_inputs, judged_share, paired
 from cranfield.comparison.power import USUAL, check_detect
+from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.simultaneous import simultaneous
 from cranfield.drawing import as_html
@@ -31,6 +39,7 @@ from cranfield.evaluation.estimating import Columns, estimated
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
 from cranfield.words import count
@@ -48,6 +57,8 @@ class GateResult:
     detect: the drop that matters, whose power the measures have; None where none was given
     non_inferiority: the margin by which no measure may be worse, if there is one
     basis: of a gate by corrected values, which model was corrected by whom; None otherwise
+    weights: of the queries, by which all means are; None where all count alike
+    segments: the two runs within segments of the queries, which decide nothing; None where none were given
     doubts: what makes the two runs unequal
     permutations, seed: of the tests that draw
 
@@ -74,6 +85,8 @@ class GateResult:
     detect: float | None = None
     non_inferiority: float | None = None
     basis: CorrectionBasis | None = None
+    weights: Weights | None = None
+    segments: SegmentComparison | None = None
     doubts: tuple[Doubt, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = SEED
@@ -102,8 +115,15 @@ class GateResult:
     def _said(self) -> str:
         failed = [check.message for check in self.checks if not check.passed]
         said = "passed" if self.passed else f"failed: {'; '.join(failed)}"
-        queries = self.basis.sentence if self.basis else count(self.queries, "query", "queries")
-        return f"{self.candidate} against {self.baseline}, {queries}: {said}"
+        return f"{self.candidate} against {self.baseline}, {self._counted}: {said}"
+
+    @property
+    def _counted(self) -> str:
+        """The queries in words: how many, and by which weights, or who corrects which model."""
+        if self.basis is not None:
+            return self.basis.sentence
+        queries = count(self.queries, "query", "queries")
+        return queries if self.weights is None else f"{queries}, {self.weights.sentence}"
 
     def __bool__(self) -> bool:
         return self.passed
@@ -111,7 +131,7 @@ class GateResult:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
         return {
-            **asdict(self),
+            **asdict(replace(self, segments=None, weights=None)),
             "checks": [check._asdict() for check in self.checks],
             "measures": [
                 {
@@ -121,6 +141,8 @@ class GateResult:
                 }
                 for measure in self.measures
             ],
+            "weights": self.weights.to_dict() if self.weights else None,
+            "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
         }
 
@@ -152,6 +174,7 @@ def gate(
     correction: str = "holm",
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
+    segments: Any = None,
     **options: Unpack[Options],
 ) -> GateResult:
     """Let a candidate pass unless it is worse than the baseline by more than the tolerance and more than chance.
@@ -171,6 +194,7 @@ def gate(
     test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.
     correction: of the p-values, over the measures: any of `compare`.
     seed, permutations: those of `compare`.
+    segments: of the queries, as {query: segment} or a file of both; the result also compares the two within each.
     Returns a `GateResult`, which is true where the candidate passes.
 
     It fails if
@@ -252,7 +276,8 @@ def gate(
             wanted, two_sided, found, needs.detectable().tolist(), powers, strict=True
         )
     )
-    minima = [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
+    weighted = values.weights is not None
+    minima = [floor_check(after[measure], measure, floor, weighted=weighted) for measure, floor in floors.items()]
     checks = all_checks(
         gated,
         two_sided,
@@ -278,11 +303,28 @@ def gate(
         detect=detect,
         non_inferiority=non_inferiority,
         basis=after.basis,
+        weights=values.weights,
+        segments=None if segments is None else _within_segments(before, after, wanted, segments, procedure),
         doubts=doubts_about([before, after], wanted, [(0, 1)])
         + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ()),
         permutations=permutations,
         seed=seed,
     )
+
+
+def _within_segments(
+    before: Evaluation, after: Evaluation, measures: Sequence[Measure], segments: Any, procedure: Procedure
+) -> SegmentComparison:
+    compared = compare_evaluations(
+        [before, after],
+        measures,
+        baseline=before.run,
+        alpha=procedure.alpha,
+        permutations=procedure.permutations,
+        seed=procedure.seed,
+        bounds=False,
+    )
+    return compared.by_segment(segments)
 
 
 def check_settings(alpha: float, correction: str, max_worse_queries: int | None, gates: int = 1) -> None:
@@ -386,4 +428,5 @@ def _gated(
         corrected=difference.corrected is not None,
         lower_is_better=measure.definition.lower_is_better,
         power=power if known else None,
+        weighted=values.weights is not None,
     )

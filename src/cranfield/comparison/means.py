@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cranfield.comparison.conclusions import LETTERED, Comparison, described_method
+from cranfield.evaluation.weighting import MARK
 from cranfield.measures.scope import Scope
 
 
@@ -28,13 +29,15 @@ class MeansTable(NamedTuple):
     """Means of runs by measures, with marks, and what they mean.
 
     judged: the heads of the judged shares, one for each depth that measures look at
-    other_names: our measures behind the names of other tools that columns keep
+    heads: the names of the measures, marked where means are weighted
+    other_names: by which weights means are, and our measures behind the names of other tools that columns keep
     """
 
     measures: tuple[str, ...]
     judged: tuple[str, ...]
     rows: tuple[RunMeans, ...]
     notes: tuple[str, ...]
+    heads: tuple[str, ...]
     other_names: tuple[str, ...] = ()
 
 
@@ -57,10 +60,14 @@ def means_table(comparison: Comparison) -> MeansTable:
         for run in comparison.runs
     )
     notes = (_meaning(comparison), described_method(comparison))
-    other_names = tuple(f"{measure.name} is {measure.canonical}" for measure in comparison.measures if measure.typed)
+    named = tuple(comparison.evaluations[0].heading(name) for name in names)
+    weighting = (f"{MARK} {comparison.weights.sentence}",) if comparison.weights else ()
+    other_names = weighting + tuple(
+        f"{measure.name} is {measure.canonical}" for measure in comparison.measures if measure.typed
+    )
     heads = tuple(f"judged of {'all' if depth is None else depth}" for depth in depths)
     heads = heads if len(heads) > 1 else ("judged",)
-    return MeansTable(tuple(names), heads, rows, notes, other_names)
+    return MeansTable(tuple(names), heads, rows, notes, named, other_names)
 
 
 def _meaning(comparison: Comparison) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cranfield.errors import ComparisonError, either, given
 from cranfield.evaluation.estimating import Columns, Estimator, estimator_of
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
@@ -22,6 +23,7 @@ class Paired:
 
     columns: by measure, a row for each query and a column for each run
     left_out: queries that only some of the runs have; there are none unless Policy(missing="skip")
+    weights: of these queries, by which all means are; None where all count alike
     proxies, drawn: by a model's grades over all queries, where `columns` are by people's of the sampled ones; and the
         rows of these
     """
@@ -32,9 +34,14 @@ class Paired:
     columns: dict[Measure, Numbers]
     proxies: dict[Measure, Numbers] = field(default_factory=dict)
     drawn: Integers | None = None
+    weights: Weights | None = None
+
+    @property
+    def weight(self) -> Numbers | None:
+        return None if self.weights is None else self.weights.column(self.query_ids)
 
     def of(self, measure: Measure) -> Columns:
-        return Columns(self.columns[measure], proxy=self.proxies.get(measure), drawn=self.drawn)
+        return Columns(self.columns[measure], self.weight, proxy=self.proxies.get(measure), drawn=self.drawn)
 
     def contrast(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Columns:
         """For each pair (baseline, run) a column of run - baseline."""
@@ -84,7 +91,8 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
         measure: np.stack([_column(evaluation, measure, query_ids) for evaluation in evaluations], 1)
         for measure in measures
     }
-    return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values)
+    weights = None if first.weights is None else first.weights.over(query_ids)
+    return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values, weights=weights)
 
 
 def check_finite(measure: Measure | str, numbers: Mapping[str, npt.ArrayLike]) -> None:
@@ -122,6 +130,29 @@ def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
             f"{both} were evaluated under different policies ({one.policy} and {other.policy}).",
             hint="evaluate both under the same policy",
         )
+    _check_same_weights(one, other)
+
+
+def same_weights(one: Evaluation, other: Evaluation) -> bool:
+    """Whether the queries that both have count as much in the means of both."""
+    if one.weights is None or other.weights is None:
+        return one.weights is other.weights
+    there = set(other.query_ids)
+    return one.weights.same(other.weights, [query for query in one.query_ids if query in there])
+
+
+def _check_same_weights(one: Evaluation, other: Evaluation) -> None:
+    if same_weights(one, other):
+        return
+    told = [
+        "not weighted" if its is None else f"weighted by {its.source or 'a mapping'}"
+        for its in (one.weights, other.weights)
+    ]
+    others = ", with other weights" if told[0] == told[1] else ""
+    raise ComparisonError(
+        f"the means of {one.run} are {told[0]}, and those of {other.run} {told[1]}{others}.",
+        hint=f"give the weights here, which then hold for both: {given('weights', 'queries.csv')}",
+    )
 
 
 def _check_same_judge(one: Evaluation, other: Evaluation) -> None:

@@ -15,6 +15,7 @@ from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
 from cranfield.evaluation.estimating import SAME
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope
@@ -86,6 +87,7 @@ class Reusability:
     judgments: int
     rows: tuple[LeftOutRow, ...]
     overall: dict[str, OverallChange]  # by measure
+    weights: Weights | None = None  # of the queries, by which all means are
 
     def __repr__(self) -> str:
         judged, runs = count(self.judgments, "judgment"), count(len(self.runs), "run")
@@ -103,6 +105,7 @@ class Reusability:
             "pool_depth": self.pool_depth,
             "queries": self.queries,
             "judgments": self.judgments,
+            **({"weights": self.weights.to_dict()} if self.weights else {}),
             "rows": [{**row._asdict(), "change": row.change} for row in self.rows],
             "overall": {measure: change._asdict() for measure, change in self.overall.items()},
         }
@@ -127,6 +130,7 @@ def reusability(
     format: str | None = None,
     qrels_format: str | None = None,
     check_ids: bool = True,
+    weights: Any = None,
 ) -> Reusability:
     """Leave each run out of the pool and measure again: what would a new run lose?
 
@@ -136,7 +140,7 @@ def reusability(
         group. A run without a group is left out alone.
     pool_depth: how many documents of each ranking were in the pool; by default as many as are judged in all rankings,
         but at least ten.
-    policy, format, qrels_format, check_ids: those of `evaluate`.
+    policy, format, qrels_format, check_ids, weights: those of `evaluate`.
     Returns a `Reusability`: a row for each measure and run.
 
     The judged documents that only the run (or its group) has down to the depth become unjudged, relevant or not, and
@@ -157,14 +161,15 @@ def reusability(
         fact = "is not a number of documents."
         raise ComparisonError(fact, parameter="pool_depth", value=pool_depth, hint="it is 1 or more")
     judgments = Judgments.read(qrels, qrels_format)
+    counted = None if weights is None else Weights.read(weights).over(judgments.query_ids)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     names, scanned = tuple(tables), list(tables.values())
     team = {} if groups is None else _known_groups(groups, names)
     parts = _parts(names, team)
     depth = pool_depth or complete_depth(scanned)
     gone = [contributed(scanned, part, depth) for part in parts]
-    before = _columns(scanned, wanted, policy)
-    after = [_columns(without(scanned, its), wanted, policy) if its.any() else before for its in gone]
+    before = _columns(scanned, wanted, policy, counted)
+    after = [_columns(without(scanned, its), wanted, policy, counted) if its.any() else before for its in gone]
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
         relevant, judged_row = Scope.of(measure).relevant(scanned[0].judged_grades), scanned[0].judged_row
@@ -195,6 +200,7 @@ def reusability(
         judgments=len(judgments.grades),
         rows=tuple(rows),
         overall=overall,
+        weights=counted,
     )
 
 
@@ -223,8 +229,11 @@ def _parts(runs: Sequence[str], groups: Mapping[str, str]) -> list[list[int]]:
     return list(together.values())
 
 
-def _columns(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[Numbers]:
-    return [np.array([mean_of(measure, table, policy) for table in tables]) for measure in measures]
+def _columns(
+    tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy, weights: Weights | None
+) -> list[Numbers]:
+    means = ([mean_of(measure, table, policy, weights=weights) for table in tables] for measure in measures)
+    return [np.array(every) for every in means]
 
 
 def _place(values: Numbers, run: int) -> int:

@@ -27,7 +27,8 @@ from cranfield.comparison.significance import Settings
 from cranfield.comparison.simultaneous import DRAWS, FLOOR, Simultaneous, chance, draws
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, need
-from cranfield.evaluation.estimating import PLAIN, Columns, Estimates
+from cranfield.evaluation.estimating import Columns, Estimates, estimated, estimator_of
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.words import count, listed
@@ -171,9 +172,10 @@ class SegmentComparison:
     left_out: how many queries have no segment
     differences: a `SegmentDifference` for each measure, pair and segment
     interactions: an `Interaction` for each measure and pair
+    weights: of the queries, by which all means are; None where all count alike
 
-    A claim about a segment needs 20 queries, on at least 3 of which the runs differ. With fewer, a segment has its
-    values but no interval and no p-value.
+    A claim about a segment needs 20 queries, or weights as precise as 20, and at least 3 queries on which the runs
+    differ. With fewer, a segment has its values but no interval and no p-value.
 
     >>> from cranfield import compare
     >>> qrels = {str(q): {"a": 1} for q in range(48)}
@@ -203,6 +205,7 @@ class SegmentComparison:
     alpha: float
     differences: tuple[SegmentDifference, ...]
     interactions: tuple[Interaction, ...]
+    weights: Weights | None = None
 
     def __iter__(self) -> Iterator[SegmentDifference]:
         return iter(self.differences)
@@ -214,6 +217,7 @@ class SegmentComparison:
 
     def __str__(self) -> str:
         lines = [each.sentence for each in self.differences] + [each.sentence for each in self.interactions]
+        lines += [self.weights.sentence] if self.weights else []
         if self.left_out:
             are = "is" if self.left_out == 1 else "are"
             lines.append(f"{count(self.left_out, 'query', 'queries')} without a segment {are} left out")
@@ -255,6 +259,7 @@ class SegmentComparison:
             "queries": self.queries,
             "queries_left_out": self.left_out,
             "alpha": self.alpha,
+            **({"weights": self.weights.to_dict()} if self.weights else {}),
             "differences": [each.to_dict() for each in self.differences],
             "interactions": [each.to_dict() for each in self.interactions],
         }
@@ -294,7 +299,9 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
     for measures in families:
         contrasts = [values.contrast(measure, pairs).values for measure in measures]
         inside = [[contrast[its] for contrast in contrasts] for its in rows.values()]
-        tested = segments_tested([np.hstack(parts) for parts in inside], len(pairs), settings)
+        weights = [None if values.weight is None else values.weight[its] for its in rows.values()]
+        columns = [Columns(np.hstack(parts), weight) for parts, weight in zip(inside, weights, strict=True)]
+        tested = segments_tested(columns, len(pairs), settings)
         for at, (measure, (baseline, run)) in enumerate((measure, pair) for measure in measures for pair in pairs):
             names = measure.name, comparison.runs[baseline], comparison.runs[run]
             lower, (least, most) = measure.definition.lower_is_better, measure.definition.range
@@ -302,7 +309,7 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
                 column = inside[place][at // len(pairs)][:, at % len(pairs)]
                 up, down = int((column > 0).sum()), int((column < 0).sum())
                 better, worse = (down, up) if lower else (up, down)
-                means = values.columns[measure][its].mean(axis=0)
+                means = np.average(values.columns[measure][its], axis=0, weights=weights[place])
                 differences.append(
                     SegmentDifference(
                         *names,
@@ -330,6 +337,7 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
         comparison.alpha,
         tuple(differences),
         tuple(interactions),
+        values.weights,
     )
 
 
@@ -362,10 +370,15 @@ class SegmentTests(NamedTuple):
         return segments, float(self.p[column]), float(self.together[column])
 
 
-def segments_tested(segments: Sequence[Numbers], pairs: int, settings: Settings) -> SegmentTests:
+def segments_tested(segments: Sequence[Columns], pairs: int, settings: Settings) -> SegmentTests:
     """Test a family: of each segment a table, a row for each query, and for each measure a column for each pair."""
-    estimates = [PLAIN.estimate(Columns(values)) for values in segments]
-    enough = np.array([(len(values) >= ENOUGH) & ((values != 0).sum(axis=0) >= DIFFERING) for values in segments])
+    estimates = [estimated(segment) for segment in segments]
+    enough = np.array(
+        [
+            (its.effective >= ENOUGH) & ((segment.values != 0).sum(axis=0) >= DIFFERING)
+            for segment, its in zip(segments, estimates, strict=True)
+        ]
+    )
     value, floor = np.array([each.value for each in estimates]), _floor(estimates, enough, pairs)
     scale = np.where(enough, np.sqrt(np.array([each.error for each in estimates]) ** 2 + floor), 0.0)
     claimed = scale > 0
@@ -373,7 +386,7 @@ def segments_tested(segments: Sequence[Numbers], pairs: int, settings: Settings)
     largest, sums = np.zeros(times), np.zeros((3, times, value.shape[1]))
     for place in np.flatnonzero(claimed.any(axis=1)).tolist():
         done = 0
-        for means, errors in PLAIN.resample(Columns(segments[place]), generator, times):
+        for means, errors in estimator_of(segments[place]).resample(segments[place], generator, times):
             drawn = slice(done, done + len(means))
             shift, variance = means - value[place], errors**2 + floor[place]
             weight = np.divide(1.0, variance, out=np.zeros_like(variance), where=claimed[place] & (variance > 0))
@@ -397,7 +410,7 @@ def segments_tested(segments: Sequence[Numbers], pairs: int, settings: Settings)
 
 def _floor(estimates: Sequence[Estimates], enough: Flags, pairs: int) -> Numbers:
     """The least variance of each mean: a few queries that happen to be alike do not make it certain."""
-    rows = np.array([[each.rows] for each in estimates], dtype=np.float64)
+    rows = np.array([[each.effective] for each in estimates], dtype=np.float64)
     freedom = enough * (rows - 1)
     squares = (freedom * np.array([each.spread for each in estimates]) ** 2).sum(axis=0)
     variance = np.divide(squares, freedom.sum(axis=0), out=np.zeros_like(squares), where=enough.any(axis=0))

@@ -17,6 +17,7 @@ from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.contributions import mean_of
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, Measures
 from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.columns import Flags, Numbers
@@ -74,6 +75,7 @@ class Stability:
     pooled: tuple[str, ...]  # measures for which documents whose judgment is removed stay in the pool
     rows: tuple[StabilityRow, ...]
     by_run: dict[tuple[str, float], dict[str, float]]  # by measure and share removed
+    weights: Weights | None = None  # of the queries, by which all means are
 
     def __repr__(self) -> str:
         runs, queries = count(len(self.runs), "run"), count(self.queries, "query", "queries")
@@ -93,6 +95,7 @@ class Stability:
             "repeats": self.repeats,
             "seed": self.seed,
             "pooled": list(self.pooled),
+            **({"weights": self.weights.to_dict()} if self.weights else {}),
             "rows": [{**row._asdict(), "by_run": self.by_run[row.measure, row.removed]} for row in self.rows],
         }
 
@@ -118,6 +121,7 @@ def stability(
     format: str | None = None,
     qrels_format: str | None = None,
     check_ids: bool = True,
+    weights: Any = None,
 ) -> Stability:
     """Remove random shares of the judgments, measure again, and see how values and the order of runs change.
 
@@ -129,7 +133,7 @@ def stability(
         "uniform" draws from all judgments alike, so that queries with few relevant documents soon have none.
     repeats: how often each share is drawn.
     seed: the seed of the random draws.
-    policy, format, qrels_format, check_ids: those of `evaluate`.
+    policy, format, qrels_format, check_ids, weights: those of `evaluate`.
     Returns a `Stability`: a row for each measure and share.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. Measures that infer what was pooled
@@ -157,9 +161,10 @@ def stability(
     if any(measure.definition.table == "strata" for measure in wanted):
         strata = GroupedJudgments.read(qrels, qrels_format, strata=True)
     judgments = Judgments.read(qrels, qrels_format) if strata is None else strata.to_judgments()
+    counted = None if weights is None else Weights.read(weights).over(judgments.query_ids)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     seen = _looked_at(list(tables.values()), wanted, policy)
-    complete = _means(seen, policy, strata)
+    complete = _means(seen, policy, strata, counted)
     draw = DESIGNS[design](judgments, policy)
     rows: list[StabilityRow] = []
     by_run: dict[tuple[str, float], dict[str, float]] = {}
@@ -169,7 +174,7 @@ def stability(
         for _ in range(repeats):
             gone = draw(fraction, generator)
             left.append(int((~gone).sum()))
-            repeated.append(_means(_thinned(seen, gone), policy, strata))
+            repeated.append(_means(_thinned(seen, gone), policy, strata, counted))
         for place, measure in enumerate(wanted):
             drawn = np.array([means[place] for means in repeated])
             rows.append(_row(measure.name, fraction, left, drawn, complete[place]))
@@ -187,6 +192,7 @@ def stability(
         pooled=tuple(measure.name for measure in wanted if measure.definition.infers_pooled),
         rows=tuple(rows),
         by_run=by_run,
+        weights=counted,
     )
 
 
@@ -256,8 +262,12 @@ def _thinned(seen: Sequence[_WithinCutoff], gone: Flags) -> list[_WithinCutoff]:
     return [(measure, known[measure.definition.infers_pooled, id(tables)]) for measure, tables in seen]
 
 
-def _means(seen: Sequence[_WithinCutoff], policy: Policy, strata: GroupedJudgments | None) -> list[Numbers]:
-    return [np.array([mean_of(measure, table, policy, strata) for table in tables]) for measure, tables in seen]
+def _means(
+    seen: Sequence[_WithinCutoff], policy: Policy, strata: GroupedJudgments | None, weights: Weights | None
+) -> list[Numbers]:
+    return [
+        np.array([mean_of(measure, table, policy, strata, weights) for table in tables]) for measure, tables in seen
+    ]
 
 
 def _row(measure: str, removed: float, left: Sequence[int], drawn: Numbers, complete: Numbers) -> StabilityRow:

@@ -117,7 +117,7 @@ def standings(comparison: Comparison, measure: str | Measure | None = None) -> S
         )
     # Ranks are those of means: tests of something else, and corrections one by one, say less about them.
     one = comparison.differences[0]
-    together = one.together and one.of == "mean" and not TESTS[comparison.test].all_at_once
+    together = one.together and one._of_means and not TESTS[comparison.test].all_at_once
     return Standings(name, tuple(rows), leaders, 1 - comparison.alpha if together else None)
 
 

@@ -118,7 +118,7 @@ class Reaches:
     is none.
 
     pairs: which runs are compared, (baseline, run) by their places
-    query_ids: the queries whose mean is compared
+    query_ids: the queries whose mean is compared, by the weights of the evaluations
     measures: those that will be asked for; without them, any may be
     unseen: how many documents of each query that no run retrieved may have any grade, too
     """
@@ -137,6 +137,8 @@ class Reaches:
         self._evaluations = evaluations
         self._pairs = list(pairs)
         self._query_ids = tuple(query_ids)
+        weights = evaluations[0].weights
+        self._weight = None if weights is None else weights.over(query_ids).column(query_ids)
         self._tables = {at: run._ranked().ranks for at, run in enumerate(evaluations) if run._has_ranks}
         unjudged = unseen > 0 or any(table.n_unjudged().any() for table in self._tables.values())
         depth = EVERYTHING if measures is None else self._wanted(measures)
@@ -254,7 +256,7 @@ class Reaches:
         """The reach of the mean of each row; differences due to rounding count as 0."""
         ends = []
         for end in (low, high):
-            mean = np.where(np.abs(end) < SAME, 0.0, end).mean(axis=1)
+            mean = np.average(np.where(np.abs(end) < SAME, 0.0, end), axis=1, weights=self._weight)
             ends.append(np.where(np.abs(mean) < SAME, 0.0, mean).tolist())
         attained = np.all(exact, axis=1).tolist()
         return [Reach(*found, self._unseen) for found in zip(ends[0], ends[1], attained, strict=True)]

@@ -39,11 +39,11 @@ def evaluation_bounds(
         if measure.definition.table == "passages" and not evaluation.policy.complete:
             exact[:] = False  # the text around a judged passage is unjudged, too
         low, high = (np.where(exact, evaluation._columns[measure], end) for end in measure.definition.range)
-    how = measure.definition.aggregate
+    how, weight = measure.definition.aggregate, evaluation._weight()
     pairs = zip(low.tolist(), high.tolist(), strict=True)
     return Bounds(
-        low=combined(low, how, of=measure.name),
-        high=combined(high, how, of=measure.name),
+        low=combined(low, how, weight, of=measure.name),
+        high=combined(high, how, weight, of=measure.name),
         exact=bool(exact.all()),
         by_query=dict(zip(evaluation.query_ids, pairs, strict=True)),
         scale=grades,

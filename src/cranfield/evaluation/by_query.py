@@ -11,8 +11,9 @@ import numpy as np
 from cranfield.errors import ComparisonError, InputError, MeasureError, need
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import QueryValue
+from cranfield.evaluation.weighting import MARK, Weights
 from cranfield.measures import Measure
-from cranfield.measures.aggregates import aggregate, scaled
+from cranfield.measures.aggregates import aggregate
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 
@@ -31,6 +32,7 @@ class ValuesByQuery(Summary):
     # Where people correct means: values of queries are by a model's grades, and those of sampled ones by people's too.
     basis: CorrectionBasis | None = None
     by_people: Evaluation | None = field(default=None, repr=False)
+    weights: Weights | None = None  # of the queries; without any, all count alike
     _means: dict[Measure, float] = field(default_factory=dict, init=False, repr=False)  # those that were asked for
 
     def __getitem__(self, measure: str | Measure) -> float:
@@ -38,18 +40,40 @@ class ValuesByQuery(Summary):
         if wanted not in self._means:
             values, how = self._columns[wanted], wanted.definition.aggregate
             corrected = self.by_people is not None
-            self._means[wanted] = self.estimate(wanted).value if corrected else aggregate(values, how, of=wanted.name)
+            self._means[wanted] = (
+                self.estimate(wanted).value if corrected else aggregate(values, how, self._weight(), of=wanted.name)
+            )
         return self._means[wanted]
 
     def describe_counts(self) -> str:
-        """The counts in words, and first who corrects which model, where people do.
+        """The counts in words, and first by which weights means are, or who corrects which model.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"]}, "RR").describe_counts()
         '2 queries; 1 judged but not in the run (counts 0)'
         """
         counts = super().describe_counts()
+        if self.weights is not None:
+            return f"{MARK} {self.weights.sentence}; {counts}"
         return counts if self.basis is None else f"{self.basis.sentence}; {counts}"
+
+    def _signed_weights(self) -> tuple[str, ...]:
+        return () if self.weights is None else (f"weights:{self.weights.sha256[:12]}",)
+
+    def heading(self, measure: str | Measure) -> str:
+        """The name of a measure above its values; † where its mean is weighted.
+
+        measure: any of its names, or a `Measure`.
+        Returns the name.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR NumRel", weights={"1": 5})
+        >>> result.heading("RR"), result.heading("NumRel")
+        ('RR†', 'NumRel')
+        """
+        wanted = self._find(measure)
+        averaged = self.weights is not None and wanted.definition.aggregate in ("mean", "geometric")
+        return f"{wanted.name}{MARK}" if averaged else wanted.name
 
     def _key(self, measure: str | Measure) -> Measure:
         """The key of a measure's column; a `Measure` needs no search by name."""
@@ -76,14 +100,14 @@ class ValuesByQuery(Summary):
         measure: str | Measure,
         *,
         alpha: float = 0.05,
-        weights: Mapping[str, float] | None = None,
+        weights: Any = None,
         groups: Mapping[str, str] | None = None,
     ) -> Estimate:
         """The mean of a measure with its interval.
 
         measure: any of its names, or a `Measure`; one that is averaged over queries.
         alpha: the interval is at the level 1 - alpha.
-        weights: how much each query counts; one that is not listed counts 1.
+        weights: how much each query counts, as {query: weight} or a file of both; by default those of the evaluation.
         groups: queries that vary together, as {query: group}; one that is not listed is a group of its own.
         Returns an `Estimate`. Like every t interval, its interval is an approximation, too short for few queries whose
         values are very skewed.
@@ -91,7 +115,7 @@ class ValuesByQuery(Summary):
         >>> from cranfield import evaluate
         >>> qrels, run = {str(q): {"a": 1} for q in range(9)}, {str(q): ["b"] * (q % 2) + ["a"] for q in range(9)}
         >>> result = evaluate(qrels, run, "RR")
-        >>> result.estimate("RR"), result.estimate("RR", weights={"1": 3}).queries
+        >>> result.estimate("RR"), result.estimate("RR", weights={q: 1 + 2 * (q == "1") for q in qrels}).queries
         (<Estimate 0.7778 (0.5752 to 0.9803); 9 queries>, 7.117647058823529)
         """
         wanted = self._key(measure)
@@ -101,7 +125,7 @@ class ValuesByQuery(Summary):
             raise ComparisonError(
                 "is not a level of an interval.", parameter="alpha", value=alpha, hint="it lies between 0 and 1"
             )
-        if weights or groups:
+        if weights is not None or groups:
             self._refuse_corrected("means with weights or groups")
         from cranfield.evaluation.estimating import estimated, estimates_of
 
@@ -109,9 +133,7 @@ class ValuesByQuery(Summary):
         [estimate] = estimates_of(estimated(columns), alpha, *wanted.definition.range)
         return estimate
 
-    def _estimated_columns(
-        self, measure: Measure, weights: Mapping[str, float] | None, groups: Mapping[str, str] | None
-    ) -> Columns:
+    def _estimated_columns(self, measure: Measure, weights: Any, groups: Mapping[str, str] | None) -> Columns:
         from cranfield.evaluation.estimating import Columns
 
         values = self._columns[measure][:, None]
@@ -119,7 +141,6 @@ class ValuesByQuery(Summary):
             place = {query: at for at, query in enumerate(self.query_ids)}
             drawn = np.array([place[query] for query in self.by_people.query_ids], dtype=np.int64)
             return Columns(self.by_people._columns[measure][:, None], proxy=values, drawn=drawn)
-        weight = None if weights is None else scaled(self._weights(weights), measure.name)
         group = None
         if groups is not None:
             if not isinstance(groups, Mapping):
@@ -128,28 +149,27 @@ class ValuesByQuery(Summary):
             names = [("group", known[query]) if query in known else ("", query) for query in self.query_ids]
             number = {name: at for at, name in enumerate(dict.fromkeys(names))}
             group = np.array([number[name] for name in names], dtype=np.int64)
-        return Columns(values, weight, group)
+        return Columns(values, self._weight(weights), group)
 
-    def aggregate(
-        self, measure: str | Measure, how: Aggregate | None = None, *, weights: Mapping[str, float] | None = None
-    ) -> float:
+    def aggregate(self, measure: str | Measure, how: Aggregate | None = None, *, weights: Any = None) -> float:
         """The values of a measure over all queries as one number.
 
         measure: any of its names, or a `Measure`.
         how: "mean", "geometric" (values below 0.00001 count as that), "median" or "sum"; by default what the measure
             is made for.
-        weights: how much each query counts in the mean; one that is not listed counts 1.
+        weights: how much each query counts in the mean, as {query: weight} or a file of both; by default those of the
+            evaluation.
         Returns the number.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
-        >>> result.aggregate("RR", "median"), result.aggregate("RR", weights={"1": 3})
+        >>> result.aggregate("RR", "median"), result.aggregate("RR", weights={"1": 3, "2": 1})
         (0.75, 0.875)
         """
         self._refuse_corrected("aggregates")
         wanted = self._find(measure)
-        its_weights = None if weights is None else self._weights(weights)
-        return aggregate(self._columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
+        how = how or wanted.definition.aggregate
+        return aggregate(self._columns[wanted], how, self._weight(weights), of=wanted.name)
 
     def _refuse_corrected(self, what: str) -> None:
         if self.basis is not None:
@@ -159,11 +179,10 @@ class ValuesByQuery(Summary):
                 hint="evaluate it by people's judgments, or by the model's",
             )
 
-    def _weights(self, weights: Mapping[str, float]) -> Numbers:
-        from cranfield.io.pairs import read_numbers
-
-        known = read_numbers(weights, "weight")
-        return np.array([known.get(query, 1.0) for query in self.query_ids])
+    def _weight(self, weights: Any = None) -> Numbers | None:
+        """The weight of each query, by default that of the evaluation; None where all count alike."""
+        its = self.weights if weights is None else Weights.read(weights).over(self.query_ids)
+        return None if its is None else its.column(self.query_ids)
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The value of a measure in each segment of the queries.
@@ -184,9 +203,14 @@ class ValuesByQuery(Summary):
         for place, query in enumerate(self.query_ids):
             if query in known:
                 places.setdefault(known[query], []).append(place)
-        values, how = self._columns[wanted], wanted.definition.aggregate
+        values, how, weight = self._columns[wanted], wanted.definition.aggregate, self._weight()
         return {
-            segment: aggregate(values[places[segment]], how, of=f"{wanted} in segment '{segment}'")
+            segment: aggregate(
+                values[places[segment]],
+                how,
+                None if weight is None else weight[places[segment]],
+                of=f"{wanted} in segment '{segment}'",
+            )
             for segment in sorted(places)
         }
 
@@ -211,6 +235,8 @@ class ValuesByQuery(Summary):
         ({'RR': 1.0}, {'1': {'RR': 1.0}})
         """
         result = super().to_dict()
+        if self.weights is not None:
+            result["weights"] = self.weights.to_dict()
         if self.basis is not None:
             result |= {"basis": asdict(self.basis), "estimates": {name: asdict(self.estimate(name)) for name in self}}
         if per_query:

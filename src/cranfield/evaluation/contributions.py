@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.ranks.columns import Flags
@@ -43,9 +44,16 @@ def contributed(tables: Sequence[JudgedRanks], runs: Collection[int], depth: int
     return own & ~others
 
 
-def mean_of(measure: Measure, table: JudgedRanks, policy: Policy, strata: GroupedJudgments | None = None) -> float:
+def mean_of(
+    measure: Measure,
+    table: JudgedRanks,
+    policy: Policy,
+    strata: GroupedJudgments | None = None,
+    weights: Weights | None = None,
+) -> float:
     """The mean of a measure over the queries that the policy counts; strata: those of the judged documents."""
     kept = ~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_)
     stratified = strata if measure.definition.table == "strata" else None
     values = measure(table if stratified is None else StratumRanks.of(stratified, table))
-    return aggregate(values[kept], "mean", of=measure.name)
+    weight = None if weights is None else weights.column(table.query_ids)[kept]
+    return aggregate(values[kept], "mean", weight, of=measure.name)

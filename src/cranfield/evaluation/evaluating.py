@@ -15,6 +15,7 @@ from cranfield.evaluation.from_ranks import digest_of, evaluation_of, refuse_mis
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.source import run_name
 from cranfield.io.streams import Stream
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     lengths: Any
     engine: str | None
     check_ids: bool
+    weights: Any
 
 
 def evaluate(
@@ -62,6 +64,7 @@ def evaluate(
     name: str | None = None,
     engine: str | None = None,
     check_ids: bool = True,
+    weights: Any = None,
 ) -> Evaluation:
     """Measure how good a run is.
 
@@ -80,6 +83,8 @@ def evaluate(
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
         document (in memory, only for five queries or more). False turns the error into a warning: see
         `Evaluation.warnings`.
+    weights: how much each query counts in a mean, such as how often people ask it: {query: weight}, or a file of both.
+        Every query needs one; only proportions matter.
     Returns an `Evaluation`.
 
     Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
@@ -96,10 +101,14 @@ def evaluate(
             raise InputError(
                 "the run", "runs of chunks cannot be evaluated with lengths, an engine or a format of judgments."
             )
-        return evaluate_chunks(qrels, run, wanted, policy or Policy(), name=name, format=format, check_ids=check_ids)
+        policy = policy or Policy()
+        result = evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
+        return result.weighted(weights)
     read: Any = judgments_for(qrels, (), qrels_format, wanted, engine)
     opened = open_lazily(run, engine, format) if stays_in_engine(run, engine) else open_run(run, format)
-    return evaluate_run(read, opened, wanted, policy or Policy(), name=name, lengths=lengths, check_ids=check_ids)
+    policy = policy or Policy()
+    result = evaluate_run(read, opened, wanted, policy, name=name, lengths=lengths, check_ids=check_ids)
+    return result.weighted(weights)
 
 
 def evaluate_run(
@@ -212,7 +221,8 @@ def evaluate_runs(
 
     qrels, measures: those of `evaluate`.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes.
-    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
+    options: policy, format, qrels_format, lengths, engine, check_ids and weights, as in `evaluate`; they hold for all
+        runs.
     Returns `Evaluations`, which is a dict {name: Evaluation}.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
@@ -234,6 +244,8 @@ def read_runs(
     wants: what the readings must answer besides the ranks, given the judgments
     """
     measures = parse_measures(measures)
+    weights = options.pop("weights", None)
+    weights = None if weights is None else Weights.read(weights)
     engine, format, policy = options.get("engine"), options.get("format"), options.get("policy") or Policy()
     opened = partial(open_lazily, engine=engine, format=format) if engine is not None else None
     named = named_runs(runs, opened=opened)
@@ -244,8 +256,8 @@ def read_runs(
     def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
         name, run = named_run
         if are_of_passages(judgments) or stays_in_engine(run, engine):
-            return name, evaluate(judgments, run, measures, name=name, **options)
-        return name, evaluate_run(
+            return name, evaluate(judgments, run, measures, name=name, **options).weighted(weights)
+        result = evaluate_run(
             judgments,
             open_run(run, format),
             measures,
@@ -255,6 +267,7 @@ def read_runs(
             check_ids=options.get("check_ids", True),
             wants=asked,
         )
+        return name, result.weighted(weights)
 
     # An engine has threads of its own.
     return Evaluations(in_parallel(one, named.items(), threads_for(named.values()) if engine is None else 1))

@@ -44,7 +44,7 @@ class RankedEvidence:
         self.rising = reading is not None and reading.rising
         self.made: Made | None = reading.run.made if reading is not None and reading.run is not None else None
         self._facts: dict[Scope, FactColumns] = {}
-        self._ranges: dict[Measure, TieRange | None] = {}
+        self._ranges: dict[tuple[Measure, bytes], TieRange | None] = {}  # by measure, and by the weights of queries
 
     @property
     def ranks(self) -> JudgedRanks:
@@ -64,14 +64,21 @@ class RankedEvidence:
         """Whether the ranks depend on the order of ties."""
         return self.orders is not None and len(self.orders.queries) > 0
 
-    def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
-        """The ranges of measures over all orders of ties, given the values in the order of the policy."""
+    def tie_ranges(
+        self, columns: Mapping[Measure, Numbers], weight: Numbers | None = None
+    ) -> dict[Measure, TieRange | None]:
+        """The ranges of measures over all orders of ties, given the values in the order of the policy.
+
+        weight: of each query
+        """
         if self.orders is None:
             return dict.fromkeys(columns)
-        new = {measure: values for measure, values in columns.items() if measure not in self._ranges}
+        by = b"" if weight is None else weight.tobytes()
+        new = {measure: values for measure, values in columns.items() if (measure, by) not in self._ranges}
         if new:
-            self._ranges.update(tie_ranges(new, self.orders, self.kept))
-        return {measure: self._ranges[measure] for measure in columns}
+            found = tie_ranges(new, self.orders, self.kept, weight)
+            self._ranges.update({(measure, by): its for measure, its in found.items()})
+        return {measure: self._ranges[measure, by] for measure in columns}
 
 
 class SavedEvidence:
@@ -79,9 +86,11 @@ class SavedEvidence:
 
     ranges: of the measures over all orders of ties, as far as they are known
     lacking, rising, made: as in `RankedEvidence`; None in a file of a version that did not save them
+    other_weights: whether the queries had other weights when it was saved, so that the ranges are not known
     """
 
     ranks = reading = None
+    other_weights = False
 
     def __init__(
         self,
@@ -103,6 +112,14 @@ class SavedEvidence:
         """Whether some value depends on the order of ties."""
         return any(ends.matters for ends in self._ranges.values())
 
-    def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
-        """The ranges of measures over all orders of ties, as saved."""
+    def reweighted(self) -> SavedEvidence:
+        """What is left with other weights of the queries."""
+        left = SavedEvidence(self._facts, {}, self.lacking, self.rising, self.made)
+        left.other_weights = self.other_weights or self.has_ties
+        return left
+
+    def tie_ranges(
+        self, columns: Mapping[Measure, Numbers], weight: Numbers | None = None
+    ) -> dict[Measure, TieRange | None]:
+        """The ranges of measures over all orders of ties, as saved, which was with the same weights."""
         return {measure: self._ranges.get(measure) for measure in columns}

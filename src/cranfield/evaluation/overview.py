@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
-from cranfield.measures.aggregates import aggregate, combined
+from cranfield.measures.aggregates import aggregate
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import QueryFacts
@@ -23,14 +23,13 @@ Means = Mapping[str, Mapping[str, float]]  # of each run, by measure
 class Overview(NamedTuple):
     """Evaluations of one or more runs by the same measures, and what was calculated from them.
 
-    means: of each run by measure, with the weights if there are any; or the measure's substitute for a mean
+    means: of each run by measure, with its weights if it has any; or the measure's substitute for a mean
     segments: the means of each segment that has a query, by name; None where none was asked for
     segment_queries: of each run by segment, how many queries these are
     bounds: of each run by measure, how low and how high the mean could be; None where none was asked for
     worst: of each run, the worst queries by the first measure that are not perfect; None where none was asked for
-    warnings, tie_warnings: of each run; a warning about ties is about means without weights
+    warnings, tie_warnings: of each run
     per_query: whether the value of every query is wanted too
-    weighted: whether the means have weights
     unseen: that of `Evaluation.bounds`
     """
 
@@ -43,7 +42,6 @@ class Overview(NamedTuple):
     warnings: Mapping[str, Sequence[str]]
     tie_warnings: Mapping[str, str]
     per_query: bool
-    weighted: bool
     unseen: int
 
 
@@ -52,7 +50,6 @@ def overview(
     *,
     per_query: bool = False,
     worst: int = 0,
-    weights: Mapping[str, float] | None = None,
     segments: Mapping[str, str] | None = None,
     bounds: bool = False,
     scale: Sequence[float] | None = None,
@@ -63,7 +60,6 @@ def overview(
     """Calculate everything that is shown of evaluations.
 
     worst: how many of the queries that perform worst
-    weights: how much each query counts in a mean, 1 where it is not listed
     segments: the part that each query belongs to
     bounds, scale, unseen: also the bounds of each mean; those of `Evaluation.bounds`
     rel: the lowest grade that counts as relevant in what is said about queries, for a measure without one of its own
@@ -71,7 +67,7 @@ def overview(
 
     >>> from cranfield import evaluate
     >>> result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["b", "a"]}, "RR", name="mine")
-    >>> shown = overview([result], weights={"1": 3.0}, segments={"2": "hard"}, worst=1)
+    >>> shown = overview([result.weighted({"1": 3, "2": 1})], segments={"2": "hard"}, worst=1)
     >>> shown.means, shown.segments, shown.worst["mine"][0].query_id
     ({'mine': {'RR': 0.875}}, {'hard': {'mine': {'RR': 0.5}}}, '2')
     """
@@ -80,18 +76,15 @@ def overview(
     ties = {result.run: result.tie_warning if warnings else "" for result in evaluations}
     return Overview(
         evaluations=tuple(evaluations),
-        means={result.run: _means(result, weights) for result in evaluations},
+        means={result.run: dict(result) for result in evaluations},
         segments=None
         if segments is None
-        else {
-            name: {result.run: _segment_means(result, weights, segments, name) for result in evaluations}
-            for name in names
-        },
+        else {name: {result.run: _segment_means(result, segments, name) for result in evaluations} for name in names},
         segment_queries={
             result.run: Counter(known[query] for query in result.query_ids if query in known) for result in evaluations
         },
         bounds={
-            result.run: {name: _bounds(result, name, weights, scale, unseen) for name in result}
+            result.run: {name: result.bounds(name, scale=scale, unseen=unseen) for name in result}
             for result in evaluations
         }
         if bounds
@@ -102,7 +95,6 @@ def overview(
         warnings={result.run: list(result._input_warnings) if warnings else [] for result in evaluations},
         tie_warnings=ties,
         per_query=per_query,
-        weighted=weights is not None,
         unseen=unseen,
     )
 
@@ -134,38 +126,13 @@ def below_perfect(result: Evaluation, measure: Measure, most: int, rel: float | 
     return [query for query in result.worst(measure, most, rel=rel) if not isclose(query.value, best, abs_tol=1e-9)]
 
 
-def _means(result: Evaluation, weights: Mapping[str, float] | None) -> dict[str, float]:
-    if weights is None:
-        return dict(result)
-    its = result._weights(weights)
-    return {name: aggregate(result.column(name), result.definition(name).aggregate, its, of=name) for name in result}
-
-
-def _segment_means(
-    result: Evaluation, weights: Mapping[str, float] | None, segments: Mapping[str, str], segment: str
-) -> dict[str, float]:
+def _segment_means(result: Evaluation, segments: Mapping[str, str], segment: str) -> dict[str, float]:
     kept = np.array([segments.get(query) == segment for query in result.query_ids], dtype=np.bool_)
-    its = None if weights is None else result._weights(weights)[kept]
+    weight = result._weight()
+    its = None if weight is None else weight[kept]
     return {
         name: aggregate(
             result.column(name)[kept], result.definition(name).aggregate, its, of=f"{name} in segment '{segment}'"
         )
         for name in result
     }
-
-
-def _bounds(
-    result: Evaluation,
-    measure: str,
-    weights: Mapping[str, float] | None,
-    scale: Sequence[float] | None,
-    unseen: int,
-) -> Bounds:
-    """The bounds of a mean, with the weights if there are any."""
-    bounds = result.bounds(measure, scale=scale, unseen=unseen)
-    if weights is None:
-        return bounds
-    its, how = result._weights(weights), result.definition(measure).aggregate
-    ends = (np.array(column) for column in zip(*bounds.by_query.values(), strict=True))
-    low, high = (combined(end, how, its, of=measure) for end in ends)
-    return bounds._replace(low=low, high=high)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cranfield.errors import CranfieldError
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.recall_levels import Curve, interpolated, precision_recall_curve
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -26,11 +29,19 @@ def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | No
         judged = result._ranked().ranks
         if chosen.get("judged_only"):
             judged = judged.condensed
+        weight = None if query is not None else _weight(result)
         if query is not None:
             judged = judged.only(_place(result, query))
-        counted = None if query is not None else len(result.query_ids)
-        curves[result.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
+        curves[result.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), weight=weight)
     return curves
+
+
+def _weight(result: Evaluation) -> Numbers:
+    """How much each query of the ranks counts in a mean; one that the run lacks may not count."""
+    kept, weight = result._ranked().kept, result._weight()
+    every = np.zeros(len(kept))
+    every[kept] = 1.0 if weight is None else weight
+    return every
 
 
 def recall_curves(results: Sequence[Evaluation], recalls: Sequence[float]) -> dict[str, list[float]]:
@@ -39,7 +50,8 @@ def recall_curves(results: Sequence[Evaluation], recalls: Sequence[float]) -> di
     for result in results:
         ranked = result._ranked()
         levels = interpolated(ranked.ranks, recalls, rel=1, rule="ceiling")
-        curves[result.run] = [aggregate(values[ranked.kept], "mean", of="IPrec") for values in levels]
+        weight = result._weight()
+        curves[result.run] = [aggregate(values[ranked.kept], "mean", weight, of="IPrec") for values in levels]
     return curves
 
 

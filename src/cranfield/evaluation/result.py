@@ -13,11 +13,13 @@ from cranfield.drawing import plotted
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
-from cranfield.evaluation.tie_ranges import tie_warning_text
+from cranfield.evaluation.tie_ranges import TieRange, tie_warning_text
 from cranfield.evaluation.values import BUDGET, Bounds, Counts, measured
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -93,6 +95,28 @@ class Evaluation(ValuesByQuery):
         if run == self.run:
             return self
         return replace(self, run=run, by_people=self.by_people and self.by_people.renamed(run))
+
+    def weighted(self, weights: Any) -> Evaluation:
+        """The same evaluation with weights of the queries, by which all means, intervals and bounds are.
+
+        weights: how much each query counts, as {query: weight} or a file of both; every query needs one. None makes
+            all queries count alike.
+        Returns a new evaluation; the values of the queries are the same.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
+        >>> result.weighted({"1": 3, "2": 1})
+        <Evaluation of the run: RR†=0.8750; 2 queries>
+        """
+        if weights is None:
+            new = None
+        else:
+            self._refuse_corrected("means with weights")
+            new = Weights.read(weights).over(self.query_ids)
+        if self.weights is new or (self.weights and new and self.weights.same(new, self.query_ids)):
+            return self if new is None else replace(self, weights=new)
+        evidence = self._evidence.reweighted() if isinstance(self._evidence, SavedEvidence) else self._evidence
+        return replace(self, weights=new, _evidence=evidence)
 
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
@@ -224,7 +248,7 @@ class Evaluation(ValuesByQuery):
         (0.3333333333333333, (0.3333333333333333, 1.0))
         """
         wanted = self._find(measure)
-        ends = self._evidence.tie_ranges({wanted: self._columns[wanted]})[wanted]
+        ends = self._tie_ranges({wanted: self._columns[wanted]})[wanted]
         return None if ends is None else (min(ends), max(ends))
 
     @property
@@ -238,10 +262,13 @@ class Evaluation(ValuesByQuery):
         if not self._evidence.has_ties:
             return ""
         means = {measure: self[measure] for measure in self.measures}
-        ranges = self._evidence.tie_ranges(self._columns)
+        ranges = self._tie_ranges(self._columns)
         return tie_warning_text(
             {measure: its for measure, its in ranges.items() if its is not None}, means, self.policy
         )
+
+    def _tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
+        return self._evidence.tie_ranges(columns, self._weight())
 
     @property
     def warnings(self) -> tuple[str, ...]:

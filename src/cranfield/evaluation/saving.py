@@ -20,6 +20,7 @@ from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.tie_ranges import TieRange
 from cranfield.evaluation.values import Counts
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.formats.json import parse_json
 from cranfield.io.streams import Stream
 from cranfield.io.target import write_text
@@ -50,6 +51,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
         "run_facts": _run_facts(evaluation),
         "query_ids": list(evaluation.query_ids),
         "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
+        **({"query_weights": [*evaluation.weights.by_query.values()]} if evaluation.weights else {}),
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
     }
@@ -58,7 +60,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
 def _run_facts(evaluation: Evaluation) -> dict[str, Any]:
     """What tells whether the run is comparable with another: see `RankedEvidence`; null where it is not known."""
     evidence = evaluation._evidence
-    ranges = evidence.tie_ranges(evaluation._columns)
+    ranges = evaluation._tie_ranges(evaluation._columns)
     return {
         "lacking": None if evidence.lacking is None else sorted(evidence.lacking),
         "rising": evidence.rising,
@@ -95,6 +97,7 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
                 *_read_run_facts(content, measures),
             ),
             _input_warnings=tuple(map(str, content.get("warnings", ()))),
+            weights=_weights(content),
             **_correction(content, path),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
@@ -124,6 +127,13 @@ def _correction(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dic
     basis = dict(content["basis"])
     by_people = evaluation_from(content["by_people"], path)
     return {"basis": CorrectionBasis(**{**basis, "people": tuple(basis["people"])}), "by_people": by_people}
+
+
+def _weights(content: Mapping[str, Any]) -> Weights | None:
+    if "query_weights" not in content:
+        return None
+    by_query = dict(zip(content["query_ids"], map(float, content["query_weights"]), strict=True))
+    return Weights(str(content["weights"]["source"]), by_query).over(content["query_ids"])
 
 
 def _plain(facts: FactColumns) -> dict[str, list[int]]:
@@ -212,11 +222,19 @@ def _is_sound(content: Any) -> bool:
         and isinstance(facts, dict)
         and list(facts) == list(values)
         and all(_are_facts(columns, len(ids)) for columns in facts.values())
+        and _are_weights(content, len(ids))
         and _are_run_facts(content.get("run_facts", {}))
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
         and isinstance(policy, dict)
         and all(isinstance(setting, str | int | float | None) for setting in policy.values())
+    )
+
+
+def _are_weights(content: Mapping[str, Any], length: int) -> bool:
+    weights = content.get("query_weights")
+    return weights is None or (
+        isinstance(content.get("weights"), dict) and _is_column(weights, length) and min(weights, default=0) >= 0
     )
 
 

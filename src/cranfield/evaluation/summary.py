@@ -93,6 +93,8 @@ class Summary(Mapping[str, float]):
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").signature.split("|")[:3]
         ['ties:doc_id', 'missing:zero', 'duplicates:error']
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", weights={"1": 5}).signature.split("|")[-3]
+        'weights:5cb76cb3ca72'
         """
         counts = self.counts
         return "|".join(
@@ -107,6 +109,7 @@ class Summary(Mapping[str, float]):
                 f"tied:{counts.tied:.1%}",
                 f"qrels:{_short(self.qrels_sha256)}",
                 *([self.provenance] if self.provenance else []),
+                *self._signed_weights(),
                 f"run:{_short(self.run_sha256)}",
                 *self._choices_of_run(),
                 f"version:{self.version}",
@@ -115,6 +118,9 @@ class Summary(Mapping[str, float]):
 
     def _choices_of_run(self) -> Iterable[str]:
         """What the signature says about how the run was made."""
+        return ()
+
+    def _signed_weights(self) -> tuple[str, ...]:
         return ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,10 +144,22 @@ class Summary(Mapping[str, float]):
         }
 
     def __str__(self) -> str:
-        width = max(len(name) for name in self)
-        lines = [f"{name:<{width}}  {self.shown(name)}" for name in self]
+        width = max(len(self.heading(name)) for name in self)
+        lines = [f"{self.heading(name):<{width}}  {self.shown(name)}" for name in self]
         alarms = [f"warning: {warning}" for warning in self.warnings]
         return "\n".join((self.run, *alarms, *lines, self.describe_counts()))
+
+    def heading(self, measure: str | Measure) -> str:
+        """The name of a measure above its values.
+
+        measure: any of its names, or a `Measure`.
+        Returns the name.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").heading("recip_rank")
+        'RR'
+        """
+        return self._find(measure).name
 
     def shown(self, measure: str | Measure) -> str:
         """The value of a measure over all queries as text.
@@ -181,7 +199,7 @@ class Summary(Mapping[str, float]):
         return "; ".join(notes)
 
     def __repr__(self) -> str:
-        means = listed([f"{name}={self.shown(name)}" for name in self], 6)
+        means = listed([f"{self.heading(name)}={self.shown(name)}" for name in self], 6)
         return f"<{type(self).__name__} of {self.run}: {means}; {count(self.counts.queries, 'query', 'queries')}>"
 
     def _repr_html_(self) -> str:

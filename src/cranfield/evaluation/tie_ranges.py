@@ -32,10 +32,12 @@ class TieRange(NamedTuple):
         return abs(self.best - self.worst) > SAME
 
 
-def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flags) -> dict[Measure, TieRange | None]:
+def tie_ranges(
+    columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flags, weight: Numbers | None = None
+) -> dict[Measure, TieRange | None]:
     """The ranges of measures of ranks and grades; None for any other, and for one of unjudged documents.
 
-    columns: the values in the order of the policy; kept: the queries that these are of.
+    columns: the values in the order of the policy; kept: the queries that these are of; weight: how much each counts.
 
     Subtopics, preferences and groups would have to be looked up again in each order. Measures of unjudged documents say
     how far others can be trusted, and nobody compares systems by them.
@@ -47,7 +49,7 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
     def mean(measure: Measure, table: JudgedRanks) -> float:
         values = columns[measure].copy()  # those of all other queries are the same in any order
         values[places] = measure(table)[averaged]
-        return aggregate(values, measure.definition.aggregate, of=measure.name)
+        return aggregate(values, measure.definition.aggregate, weight, of=measure.name)
 
     ranges: dict[Measure, TieRange | None] = {}
     for measure, values in columns.items():
@@ -55,7 +57,7 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
         if definition.table != "ranks" or definition.of_holes:
             ranges[measure] = None
         elif not tables or (last_rank(measure) or inf) < highest:
-            only = aggregate(values, definition.aggregate, of=measure.name)
+            only = aggregate(values, definition.aggregate, weight, of=measure.name)
             ranges[measure] = TieRange(only, only)
         else:
             ranges[measure] = TieRange(*(mean(measure, table) for table in tables))

@@ -6,7 +6,7 @@ import csv
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError
@@ -23,10 +23,25 @@ _WHITE = " \t\x0b\x0c"
 _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
 
 
-def read_words(source: Any, what: str) -> dict[str, str]:
+Check = Callable[[str], str]  # says what is wrong with a value; nothing if it may be one
+
+
+def read_segments(source: Any) -> dict[str, str]:
+    """The segment of each query."""
+    return read_words(source, "segment")
+
+
+def read_weights(source: Any) -> dict[str, float]:
+    """How much each query counts."""
+    return read_numbers(source, "weight")
+
+
+def read_words(source: Any, what: str, check: Check = lambda word: "") -> dict[str, str]:
     """{id: word} from a mapping, or from a file of two columns, or of JSON. `what` names a value in errors."""
     if isinstance(source, Mapping):
-        return {str(name): str(value) for name, value in source.items()}
+        words = {str(name): str(value) for name, value in source.items()}
+        _checked(f"the {what}s", words, what, check)
+        return words
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"the {what}s", f"{source!r:.60} is neither a mapping nor a path.")
     stream = Stream(source)
@@ -34,9 +49,11 @@ def read_words(source: Any, what: str) -> dict[str, str]:
     if what in KINDS and _are_queries(data):
         return _from_queries(stream, what)
     if data.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
-        return _from_json(stream.name, data, what)
+        words = _from_json(stream.name, data, what)
+        _checked(stream.name, words, what, check)
+        return words
     try:
-        return _from_lines(stream.name, data.decode("utf-8-sig"), what)
+        return _from_lines(stream.name, data.decode("utf-8-sig"), what, check)
     except UnicodeDecodeError as error:
         raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
 
@@ -65,16 +82,20 @@ def _from_queries(stream: Stream, what: str) -> dict[str, str]:
 
 def read_numbers(source: Any, what: str) -> dict[str, float]:
     """{id: number}, none of them negative."""
-    numbers = {}
-    name = "the mapping" if isinstance(source, Mapping) else str(source)
-    for key, word in read_words(source, what).items():
+
+    def check(word: str) -> str:
         try:
-            numbers[key] = float(word)
+            return "" if 0 <= float(word) < math.inf else "is not a number from 0."
         except ValueError:
-            numbers[key] = math.nan
-        if not 0 <= numbers[key] < math.inf:
-            raise InputError(name, f"{what} '{word}' of '{key}' is not a number from 0.")
-    return numbers
+            return "is not a number from 0."
+
+    return {key: float(word) for key, word in read_words(source, what, check).items()}
+
+
+def _checked(place: str, words: Mapping[str, str], what: str, check: Check, line: int | None = None) -> None:
+    for key, word in words.items():
+        if wrong := check(word):
+            raise InputError(place, f"{what} '{word}' of '{key}' {wrong}", line=line)
 
 
 def _from_json(name: str, data: bytearray, what: str) -> dict[str, str]:
@@ -90,7 +111,7 @@ def _from_json(name: str, data: bytearray, what: str) -> dict[str, str]:
     return {key: str(value) for key, value in content.items()}
 
 
-def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
+def _from_lines(name: str, text: str, what: str, check: Check) -> dict[str, str]:
     words: dict[str, str] = {}
     lines = [(number, line) for number, line in enumerate(_END.split(text), 1) if line.strip(_WHITE) and line[0] != "#"]
     separator = next((mark for mark in "\t," if lines and mark in lines[0][1]), None)
@@ -111,6 +132,7 @@ def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
             continue  # a header
         if key in words:
             raise InputError(name, f"'{key}' appears twice.", line=number, hint=f"keep one {what} for each id")
+        _checked(name, {key: value}, what, check, number)
         words[key] = value
     if not words:
         raise InputError(name, f"it contains no {what}s.")

@@ -61,14 +61,14 @@ def _sum(values: Numbers) -> float:
         return float(values.sum())
 
 
-def scaled(weights: Numbers, of: str) -> Numbers:
+def scaled(weights: Numbers, of: str, place: str = "the weights") -> Numbers:
     """Weights in a range in which products with them are exact; an error if there is no such range."""
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if len(weights) and not total:
         fact = f"all queries over which {of} is averaged have the weight 0."
-        raise InputError("the weights", fact, hint="give at least one of them a weight above 0")
+        raise InputError(place, fact, hint="give at least one of them a weight above 0")
     if not math.isfinite(total):
         fact = f"they are too large to add up (the largest is {weights.max(initial=0):g})."
-        raise InputError("the weights", fact, hint="only their proportions matter: divide all of them by the largest")
+        raise InputError(place, fact, hint="only their proportions matter: divide all of them by the largest")
     return np.ldexp(weights, -math.frexp(total)[1])

@@ -26,18 +26,19 @@ class Curve(NamedTuple):
         return Curve(levels, best[np.maximum(first - 1, 0)])
 
 
-def precision_recall_curve(judged: JudgedRanks, *, rel: float = 1, queries: int | None = None) -> Curve:
+def precision_recall_curve(judged: JudgedRanks, *, rel: float = 1, weight: Numbers | None = None) -> Curve:
     """Mean precision and mean recall down to each rank of the longest ranking.
 
-    queries: how many they are the mean of, where those that the run lacks do not count.
+    weight: how much each query of the table counts in the mean; by default all alike.
     """
     depth = max(int(judged.retrieved.max(initial=0)), 1)
     hit = judged.relevant(rel)
     rank = judged.rank[hit]
-    weight = ratio(np.ones(len(judged)), judged.n_relevant(rel))[judged.query[hit]]
-    found, share = (np.cumsum(np.bincount(rank, worth, depth + 1))[1:] for worth in (np.ones(len(rank)), weight))
-    count = max(len(judged) if queries is None else queries, 1)
-    return Curve(share / count, found / count / np.arange(1, depth + 1))
+    counts = np.ones(len(judged)) if weight is None else weight
+    worths = (worth[judged.query[hit]] for worth in (counts, ratio(counts, judged.n_relevant(rel))))
+    found, share = (np.cumsum(np.bincount(rank, worth, depth + 1))[1:] for worth in worths)
+    total = float(counts.sum()) or 1.0
+    return Curve(share / total, found / total / np.arange(1, depth + 1))
 
 
 def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:

@@ -42,7 +42,8 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
         content = _undecided(gathered, gathered.means[0])
     compared = [pair.comparison for pair in gathered.own] or filter(None, [gathered.comparison])
     warnings = dict.fromkeys(text for comparison in compared for text in comparison.warnings)
-    sentences = [*gathered.request.notes, *content["sentences"]]
+    weighting = dict.fromkeys(f"{capital(its.sentence)}." for run in gathered.evaluations if (its := run.weights))
+    sentences = [*gathered.request.notes, *content["sentences"], *weighting]
     return {**content, "warnings": list(warnings), "sentences": sentences}
 
 
@@ -182,7 +183,7 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
         "about": result.run,
         "number": rounded(result[measure]),
         "measure": _directed(measure),
-        "of": "",
+        "of": "weighted mean" if result.weights else "",
         "numbers": numbers,
         "drawn": _drawn_value(result[measure], ends, measure),
         "told": "The interval of the mean",
@@ -213,16 +214,18 @@ def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
     """Several runs that are not compared: their values, and why there is no verdict."""
     best_first = gathered.best_first
     one = len(gathered.query_ids) == 1
-    why = "One query shows no variation" if one else "The runs were measured by different judgments or policies"
+    why = (
+        "One query shows no variation" if one else "The runs were measured by different judgments, policies or weights"
+    )
     shown = ", ".join(f"{result.run} {rounded(result[measure])}" for result in best_first[:NAMED])
     return {
         "kind": "none",
         "badge": "Not compared",
         "about": f"{len(best_first)} runs",
         "number": None,
-        "measure": measure.name,
+        "measure": best_first[0].heading(measure),
         "of": "",
-        "numbers": [f"{measure.name}: {shown}{' …' if len(best_first) > NAMED else ''}"],
+        "numbers": [f"{best_first[0].heading(measure)}: {shown}{' …' if len(best_first) > NAMED else ''}"],
         "drawn": None,
         "sentences": [f"{why}, so there is no verdict."],
     }

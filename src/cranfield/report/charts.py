@@ -8,7 +8,7 @@ from cranfield.report.gathered import Gathered
 from cranfield.show.charts.cutoff import cutoff_chart
 from cranfield.show.charts.difference import difference_chart
 from cranfield.show.charts.discount import discount_chart
-from cranfield.show.charts.distribution import distribution_chart
+from cranfield.show.charts.distribution import distribution_chart, weighted_means
 from cranfield.show.charts.gain import gain_chart
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.precision_recall import precision_recall_chart
@@ -53,6 +53,7 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
         spec = distribution_chart(
             measure.name,
             columns,
+            means=weighted_means(gathered.best_first[:ROWS], measure),
             highlight=_chosen(gathered, list(columns)),
             lower_is_better=measure.definition.lower_is_better,
         )

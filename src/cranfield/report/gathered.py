@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.comparison.comparing import compare_evaluations
 from cranfield.comparison.conclusions import LETTERED, Comparison
+from cranfield.comparison.pairing import same_weights
 from cranfield.comparison.stability import FRACTIONS, Stability, stability
 from cranfield.comparison.standing import Standings, standings
 from cranfield.evaluation.overview import Overview, overview
@@ -51,7 +52,7 @@ class Gathered:
     query_ids: those that a run is measured on, in the order of the judgments
     means: the measures that are means over queries and say how good a run is
     primary: the measure that runs are ranked by: the first that is a mean, or else the first
-    comparable: whether all runs were measured by the same judgments under the same policy
+    comparable: whether all runs were measured by the same judgments under the same policy, with the same weights
     """
 
     def __init__(self, request: Request) -> None:
@@ -65,7 +66,10 @@ class Gathered:
         of_queries = [measure for measure in request.measures if measure.definition.aggregate == "mean"]
         self.means = tuple(measure for measure in of_queries if not measure.definition.of_holes)
         self.primary = (*self.means, *request.measures)[0]
-        self.comparable = len({(run.qrels_sha256, run.policy) for run in self.evaluations}) == 1
+        first = self.evaluations[0]
+        self.comparable = len({(run.qrels_sha256, run.policy) for run in self.evaluations}) == 1 and all(
+            same_weights(first, run) for run in self.evaluations
+        )
         self._enough = len(self.evaluations) > 1 and len(self.query_ids) > 1 and self.means and self.comparable
 
     @cached_property
@@ -205,4 +209,9 @@ class Gathered:
         if not request.removal and work * REPEATS * len(FRACTIONS) * len(wanted) >= REMOVED:
             return None
         tables = {run.run: run._ranked().ranks for run in ranked}
-        return stability(self.judgments, tables, wanted, (0.0, *FRACTIONS), repeats=REPEATS, policy=ranked[0].policy)
+        policy, weights = ranked[0].policy, ranked[0].weights
+        if weights is not None and policy.missing == "skip":  # queries that a run lacks have a weight of their own
+            return None
+        return stability(
+            self.judgments, tables, wanted, (0.0, *FRACTIONS), repeats=REPEATS, policy=policy, weights=weights
+        )

@@ -34,7 +34,11 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     _draw_intervals(rows)
     return {
         "measures": [
-            {"name": measure.name, "summary": measure.definition.summary, "lower": measure.definition.lower_is_better}
+            {
+                "name": gathered.evaluations[0].heading(measure),
+                "summary": measure.definition.summary,
+                "lower": measure.definition.lower_is_better,
+            }
             for measure in primary_first(gathered)
         ],
         "against": "its baseline" if gathered.own else "best" if gathered.standings else compared_with(gathered),
@@ -160,7 +164,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
         share = f"{100 * (1 - gathered.request.alpha):g}%"
         lines.append(f"Each run's bar is the {share} interval of its own mean; runs are compared query by query.")
     if not gathered.comparable:
-        lines.append("Runs were measured by different judgments or policies, so they are not compared.")
+        lines.append("Runs were measured by different judgments, policies or weights, so they are not compared.")
     if gathered.comparison is not None:
         lines.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
         method = gathered.own[0].comparison if gathered.own else gathered.comparison

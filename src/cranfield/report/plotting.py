@@ -14,7 +14,7 @@ from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.evaluation.rank_curves import curve_of_grades
 from cranfield.io.target import open_target
 from cranfield.measures import Measures
-from cranfield.show.charts.evaluated import chart_named, drawn, measure_of, needed_for, own_options
+from cranfield.show.charts.evaluated import chart_named, drawn, measure_of, needed_for, own_options, with_weights
 from cranfield.show.charts.parts import Spec
 from cranfield.show.pictures import FORMATS, darkened, picture, sized
 from cranfield.words import joined
@@ -61,7 +61,8 @@ def draw_chart(
         raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
     with np.errstate(over="ignore", invalid="ignore"):  # the chart reports numbers that are too large to draw
         if chart.of == "stability":
-            return chart.draw(stability(qrels, paths, measures or chart.usual, SHARES, **options))
+            found = stability(qrels, paths, measures or chart.usual, SHARES, **options)
+            return with_weights(chart.draw(found), found.weights)
         measure = measure_of(chart, measures)
         results = list(evaluate_runs(qrels, paths, needed_for(chart, measure), **options).values())
         return drawn(chart, results, measure, own)

@@ -16,6 +16,7 @@ from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import read_runs
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -106,6 +107,8 @@ def evaluated(
     runs: Mapping[str, Any],
     measures: Sequence[Measure],
     shown: int,
+    *,
+    weights: Weights | None = None,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Each run by the measures; one that was saved must have them, and the same judgments.
@@ -123,6 +126,8 @@ def evaluated(
         name: _fitting(run, name, judgments, measures) if isinstance(run, Evaluation) else measured[name]
         for name, run in runs.items()
     }
+    if weights is not None:
+        results = {name: result.weighted(weights) for name, result in results.items()}
     for name, result in results.items():
         for measure in result.measures:
             largest = float(np.abs(result.column(measure)).max(initial=0.0))

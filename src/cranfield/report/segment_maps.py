@@ -35,7 +35,7 @@ def segment_maps(gathered: Gathered, view: View) -> list[dict[str, Any]]:
         tests = [by.interaction(measure, run, found[run][0]) for run, by in pairs.items()]
         maps.append(
             {
-                "measure": measure.name,
+                "measure": gathered.evaluations[0].heading(measure),
                 "segments": heads,
                 "rows": list(_rows(gathered, view, measure, gaps)),
                 "sentences": list(_sentences(tests, against)),

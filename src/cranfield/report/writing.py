@@ -15,7 +15,8 @@ from cranfield.errors import ComparisonError, CranfieldError, OutputError
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
-from cranfield.io.pairs import read_words
+from cranfield.evaluation.weighting import Weights
+from cranfield.io.pairs import read_segments
 from cranfield.io.target import write_text
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
@@ -85,6 +86,7 @@ def write_report(
     format: str | None = None,
     qrels_format: str | None = None,
     check_ids: bool = True,
+    weights: Any = None,
     comparison: Comparison | None = None,
     command: str | None = None,
 ) -> ReportFile:
@@ -93,7 +95,7 @@ def write_report(
     qrels, runs: those of `evaluate_runs`. A run may also be an `Evaluation`, or the file of a saved one; the page then
         lacks the parts that need its ranks or rankings.
     path: the file to write.
-    measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`.
+    measures, lengths, policy, format, qrels_format, check_ids, weights: those of `evaluate_runs`.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the runs that are compared, and the measure.
     notes: sentences of your own, which come first on the card at the top of the page.
@@ -137,6 +139,7 @@ def write_report(
         hint = "compare the runs by these judgments; or give those of people or of the model"
         raise CranfieldError("a report shows values of queries, and only means are corrected.", hint=hint)
     options: dict[str, Any] = {"policy": policy, "format": format, "lengths": lengths, "check_ids": check_ids}
+    options["weights"] = None if weights is None else Weights.read(weights)
     request = Request(
         qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
@@ -149,7 +152,7 @@ def write_report(
         own_baselines=baseline if isinstance(baseline, Mapping) else {},
         command=command,
         collection=_collection(qrels) if collection is None else open_collection(collection),
-        segments={} if segments is None else read_words(segments, "segment"),
+        segments={} if segments is None else read_segments(segments),
         bounds=bounds,
         unseen=unseen,
         queries=queries,

@@ -28,7 +28,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         ]
         for row in table.rows
     ]
-    lines = markdown_table(["run", *map(markdown_text, (*table.measures, *table.judged))], rows)
+    lines = markdown_table(["run", *map(markdown_text, (*table.heads, *table.judged))], rows)
     one = comparison.differences[0]
     heads = [
         "measure",
@@ -82,7 +82,7 @@ def comparison_latex(comparison: Comparison) -> str:
         *(f"% warning: {latex_text(text)}" for text in comparison.warnings),
         rf"\begin{{tabular}}{{l{'l' * len(table.measures)}{'r' * len(table.judged)}}}",
         r"\toprule",
-        " & ".join(map(latex_text, ["run", *table.measures, *table.judged])) + r" \\",
+        " & ".join(map(latex_text, ["run", *table.heads, *table.judged])) + r" \\",
         r"\midrule",
     ]
     for row in table.rows:

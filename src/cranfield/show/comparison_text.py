@@ -123,10 +123,11 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
         what = f"a true difference of {pair.detectable:.4f}" if pair.detectable < inf else "no true difference"
+        equally = " equally weighted" if comparison.weights else ""
         alone = "Of two runs alone, a" if comparison.pairs > 1 else "A"
         yield from wrapped(
             f"{measure}: {what} is detected {how_often(pair)} of the time "
-            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)} queries.",
+            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)}{equally} queries.",
             "  ",
             hang=4,
             width=width,
@@ -329,7 +330,7 @@ def _method(comparison: Comparison, one: Difference | None, *, listed: bool) -> 
     yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
     order = standings(comparison) if one is None and comparison.baseline is None else None
-    drawn = order is None or comparison.differences[0].of == "mean"
+    drawn = order is None or comparison.differences[0]._of_means
     told = listed or (one is not None and one.family == 1)  # by the legend, or beside the test
     if order and order.level is not None:
         level = f"{100 * order.level:g}%"
@@ -366,7 +367,8 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     sentence = f"{comparison.queries} queries can detect {what} ({power})"
     matters = one.detection
     if matters is not None and matters.difference < one.detectable:
-        sentence += f"; {matters.difference:g} takes {about(matters.queries)}"
+        equally = " equally weighted ones" if comparison.weights else ""
+        sentence += f"; {matters.difference:g} takes {about(matters.queries)}{equally}"
     yield f"{sentence}."
 
 

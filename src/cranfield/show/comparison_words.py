@@ -80,7 +80,7 @@ def estimate_name(difference: Difference) -> str:
 def interval_text(comparison: Comparison) -> str:
     """What is corrected, and what the intervals promise."""
     one = comparison.differences[0]
-    of = "" if one.of == "mean" else f" Like the test, it is for the {one.of}."
+    of = "" if one._of_means else f" Like the test, it is for the {one.of}."
     if comparison.test in ("t", "bootstrap") and any(pair.constant for pair in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     corrected = ""

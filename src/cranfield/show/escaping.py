@@ -22,6 +22,7 @@ _LATEX = {
     "[": "{[}",
     "*": "{*}",
     "×": r"$\times$",
+    "†": r"$\dagger$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 _FORMULA = frozenset("=+-@\t\r\n")  # what begins one

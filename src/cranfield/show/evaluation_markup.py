@@ -19,12 +19,13 @@ from cranfield.words import count
 def markdown(view: View) -> str:
     if view.evaluations[0].basis is not None:
         return corrected.evaluations_markup(view.evaluations, "markdown")
-    head = ["run", *view.measures]
+    head = ["run", *view.heads]
     lines = markdown_warnings(view.warnings(ties=False))
     lines += [_row([markdown_text(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
     for label, cells in _rows(view, "**{}**"):
         lines.append(_row([markdown_text(label), *cells]))
     lines += [line for text in view.other_names() for line in ("", f"{markdown_text(text)}.")]
+    lines += [line for text in view.weighting() for line in ("", f"{markdown_text(text)}.")]
     lines += [line for text in view.tie_warnings() for line in ("", markdown_text(text))]
     return "\n".join(lines)
 
@@ -37,12 +38,12 @@ def latex(view: View) -> str:
         *(f"% warning: {' '.join(text.split())}" for text in view.warnings()),
         f"\\begin{{tabular}}{{l{'r' * len(view.measures)}}}",
         "\\toprule",
-        " & ".join(["run", *map(latex_text, view.measures)]) + r" \\",
+        " & ".join(["run", *map(latex_text, view.heads)]) + r" \\",
         "\\midrule",
         *(" & ".join([latex_text(label), *cells]) + r" \\" for label, cells in _rows(view, "\\textbf{{{}}}")),
         "\\bottomrule",
         "\\end{tabular}",
-        *(f"% {latex_text(text)}" for text in view.other_names()),
+        *(f"% {latex_text(text)}" for text in (*view.other_names(), *view.weighting())),
     ]
     return "\n".join(lines)
 

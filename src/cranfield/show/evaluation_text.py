@@ -65,7 +65,7 @@ def _means(view: View, width: int, paint: Paint) -> list[str]:
         mark = (BEST if result.run in best[measure] else " ") if marked else ""
         return view.shown(view.mean(result, measure), measure) + mark
 
-    head = ["run", *(measure + " " * marked for measure in view.measures)]
+    head = ["run", *(measure + " " * marked for measure in view.heads)]
     rows = [[result.run, *(cell(result, measure) for measure in view.measures)] for result in view.evaluations]
     first = 1
     if view.ranked_by is not None:
@@ -80,7 +80,7 @@ def _means(view: View, width: int, paint: Paint) -> list[str]:
 
 
 def _bounds(view: View, width: int, paint: Paint) -> list[str]:
-    rows = [["run", *view.measures]]
+    rows = [["run", *view.heads]]
     exact, scale = True, set[float]()
     for result in view.evaluations:
         cells = []
@@ -95,7 +95,7 @@ def _bounds(view: View, width: int, paint: Paint) -> list[str]:
 
 
 def _segments(view: View, width: int, paint: Paint) -> list[str]:
-    rows = [["segment: run", "queries", *view.measures]]
+    rows = [["segment: run", "queries", *view.heads]]
     for segment in view.segment_names:
         for result in view.evaluations:
             cells = (view.shown(view.mean(result, measure, segment), measure) for measure in view.measures)

@@ -14,6 +14,7 @@ from cranfield.comparison.simultaneous import draws
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.escaping import markdown_text, markdown_warnings
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
+from cranfield.show.segments_text import segments_markdown, segments_text
 from cranfield.words import columns, count, cut, percent, visible
 
 NO_TEXTS: Mapping[str, str] = {}
@@ -34,6 +35,8 @@ def gate_text(
     lines += ["", *map(paint.dim, wrapped(f"{_basis(result)}.", width=width))]
     for measure in result.measures:
         lines += ["", *_measure_lines(measure, result, width, paint, texts)]
+    if result.segments is not None:
+        lines += ["", segments_text(result.segments, width=width, paint=paint)]
     return "\n".join(lines)
 
 
@@ -45,13 +48,15 @@ def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
 
 
 def _basis(result: GateResult) -> str:
-    queries, test = count(result.queries, "query", "queries"), TESTS[result.test].described(_settings(result))
+    test = TESTS[result.test].described(_settings(result))
     if result.basis is not None:
-        queries, test = result.basis.sentence, "t-test of the corrected difference"
+        test = "t-test of the corrected difference"
+    elif result.weights is not None:
+        test += " of weighted means"
     level = f"alpha {result.alpha:g}"
     if result.gates > 1:
         level += f", for drops shared by {result.gates} gates ({result.alpha / result.gates:.2g} each)"
-    return "; ".join([f"{queries}; one-sided {test} at {level}", *_corrected(result)])
+    return "; ".join([f"{result._counted}; one-sided {test} at {level}", *_corrected(result)])
 
 
 def _settings(result: GateResult) -> Settings:
@@ -144,6 +149,8 @@ def gate_markdown(result: GateResult) -> str:
                 for query in seen.worse_queries
             ]
             lines += ["", *markdown_table(["got worse", "before", "now", "what changed"], rows, words=["what changed"])]
+    if result.segments is not None:
+        lines += ["", segments_markdown(result.segments)]
     return "\n".join([*lines, "", f"{_basis(result)}."])
 
 

@@ -20,10 +20,11 @@ from cranfield.evaluation.explaining import Explanation
 from cranfield.evaluation.query_facts import QueryList
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.summary import Summary
+from cranfield.evaluation.weighting import MARK
 from cranfield.look import DARK, LIGHT
 from cranfield.show import corrected
 from cranfield.show.charts.difference import MeanDifference, difference_chart
-from cranfield.show.charts.distribution import distribution_chart
+from cranfield.show.charts.distribution import distribution_chart, weighted_means
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import estimate_name, interval_text, p_number, span_and_p, verdict
@@ -181,12 +182,12 @@ def summary_html(result: Summary) -> str:
         return text_html(corrected.evaluations_text([result]))
     alarms = [f"warning: {warning}" for warning in result.warnings]
     about = notes([*alarms, result.describe_counts(), result.signature])
-    parts = [table(["run", *result], [[result.run, *map(result.shown, result)]]), about]
+    parts = [table(["run", *map(result.heading, result)], [[result.run, *map(result.shown, result)]]), about]
     if isinstance(result, Evaluation) and len(result.query_ids) > 1:
         name, definition = next(iter(result)), result.measures[0].definition
         columns = {result.run: result.column(name).tolist()}
-        lower = definition.lower_is_better
-        parts.append(chart(lambda: distribution_chart(name, columns, lower_is_better=lower)))
+        lower, means = definition.lower_is_better, weighted_means([result], name)
+        parts.append(chart(lambda: distribution_chart(name, columns, means=means, lower_is_better=lower)))
     return frame(*parts)
 
 
@@ -199,8 +200,11 @@ def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
     rows = [[result.run, *map(result.shown, measures)] for result in evaluations]
     columns = {result.run: result.column(measures[0]).tolist() for result in evaluations}
     lower = evaluations[0].measures[0].definition.lower_is_better
-    spread = chart(lambda: distribution_chart(measures[0], columns, lower_is_better=lower))
-    return frame(table(["run", *measures], rows), spread)
+    means = weighted_means(evaluations, measures[0])
+    spread = chart(lambda: distribution_chart(measures[0], columns, means=means, lower_is_better=lower))
+    weighting = dict.fromkeys(f"{MARK} {result.weights.sentence}" for result in evaluations if result.weights)
+    heads = [evaluations[0].heading(measure) for measure in measures]
+    return frame(table(["run", *heads], rows), notes(weighting), spread)
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -208,13 +212,13 @@ def comparison_html(comparison: Comparison) -> str:
         return text_html(corrected.compared_text(comparison))
     means = means_table(comparison)
     rows = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in means.rows]
-    remarks = [*means.notes, interval_text(comparison)]
+    remarks = [*means.other_names, *means.notes, interval_text(comparison)]
     if len(comparison.differences) > LISTED:
         remarks.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
     return frame(
         warnings(comparison.warnings),
         paragraph(verdict(comparison), "headline"),
-        table(["run", *means.measures], rows),
+        table(["run", *means.heads], rows),
         _differences(comparison.differences[:LISTED]),
         notes(remarks),
         chart(lambda: _comparison_chart(comparison)),
@@ -226,11 +230,12 @@ def _comparison_chart(comparison: Comparison) -> Spec:
     lower = measure.definition.lower_is_better
     if len(comparison.runs) > 2:
         columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
-        return distribution_chart(measure.name, columns, lower_is_better=lower)
+        means = weighted_means(comparison.evaluations, measure)
+        return distribution_chart(measure.name, columns, means=means, lower_is_better=lower)
     first = comparison.differences[0]
     at, baseline = comparison.runs.index(first.run), comparison.runs.index(first.baseline)
     gaps = dict(zip(comparison._paired.query_ids, (values[:, at] - values[:, baseline]).tolist(), strict=True))
-    mean = MeanDifference(first.difference, first.low, first.high, first.alpha) if first.of == "mean" else None
+    mean = MeanDifference(first.difference, first.low, first.high, first.alpha) if first._of_means else None
     return difference_chart(measure.name, first.baseline, first.run, gaps, mean=mean, lower_is_better=lower)
 
 
@@ -261,7 +266,8 @@ def segments_html(found: SegmentComparison) -> str:
         verdict = HtmlCell(f"{SIGNS.get(kind, '')}{its.verdict}", f"badge {kind}" if kind else "")
         names = (its.measure, its.run, its.baseline, its.segment, f"{its.queries:,}")
         rows.append([*names, signed(its.difference), its.span or "-", p, verdict])
-    sentences = notes([test.sentence for test in found.interactions])
+    weighting = [found.weights.sentence] if found.weights else []
+    sentences = notes([*(test.sentence for test in found.interactions), *weighting])
     return frame(table(head, rows, words=(0, 1, 2, 3, 8)), sentences)
 
 
@@ -304,7 +310,7 @@ def gate_html(result: GateResult) -> str:
         paragraph(headline, "headline"),
         table(["", "check", "why"], checks, words=(0, 1, 2)),
         table(["measure", result.baseline, result.candidate, "▲ better", "the same", "▼ worse"], seen),
-        notes([count(result.queries, "query", "queries")]),
+        notes([result._counted]),
     )
 
 
@@ -314,7 +320,8 @@ def stability_html(result: Stability) -> str:
         tau = "" if row.tau is None else f"{row.tau:.3f}"
         rows.append([row.measure, f"{row.removed:.0%}", f"{row.mean:.4f}", f"{row.spread:.4f}", tau])
     head = ["measure", "removed", "mean", "spread", "tau"]
-    return frame(table(head, rows), chart(lambda: of_stability(result)))
+    weighting = notes([result.weights.sentence] if result.weights else [])
+    return frame(table(head, rows), weighting, chart(lambda: of_stability(result)))
 
 
 def reusability_html(result: Reusability) -> str:

@@ -111,8 +111,9 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
         height = round(width * height / spec["width"] * share)
     fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
     config = _merged(spec.get("config", {}), sizes)
-    if isinstance(spec.get("title"), str):
-        spec = {**spec, "title": wrapped(spec["title"], width=width // 5) or ""}  # such a letter is about 5 points wide
+    if title := spec.get("title"):
+        lines = [title] if isinstance(title, str) else title  # a letter is about 5 points wide
+        spec = {**spec, "title": [part for line in lines for part in wrapped(line, width=width // 5)] or ""}
     # Vega fits a chart before it knows exactly how far names that are turned reach to the left.
     padding = {"left": 8, "right": 2, "top": 2, "bottom": 2} if _turned(spec) else 2
     return Spec(

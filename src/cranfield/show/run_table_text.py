@@ -205,7 +205,7 @@ def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
     level = "rank" if standing.level is None else f"rank, {100 * standing.level:g}%"
     one = comparison.differences[0]
     p = ["" if row.p is None else p_number(row.p, comparison.alpha, one.finest) for row in standing.rows]
-    mean = one.of == "mean"
+    mean = one._of_means
     letters = [means.notes[0]] if any(cell.mark for row in means.rows for cell in row.cells) else []
     return RunTable(
         order,
@@ -249,7 +249,7 @@ def _value_columns(
         texts = [
             f"{cell.value:.4f}{' ' * bool(widest)}{mark:<{widest}}" for cell, mark in zip(cells, marks, strict=True)
         ]
-        listed.append(Column(measure + " " * (widest + bool(widest)), texts, tones))
+        listed.append(Column(means.heads[at] + " " * (widest + bool(widest)), texts, tones))
     judged = [rows[run].judged[0] for run in order]
     column = Column("judged", list(map(judged_cell, judged)), asked_for=False)
     if all(part is None for part in judged):

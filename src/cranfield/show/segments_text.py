@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cranfield.comparison.differences import signed
 from cranfield.comparison.segments import DIFFERING, ENOUGH, FINEST, SegmentComparison, SegmentDifference
+from cranfield.evaluation.weighting import MARK
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.comparison_words import as_sentence, p_number
 from cranfield.show.escaping import markdown_text
@@ -28,7 +29,8 @@ def segments_text(
         if many and not test.significant:
             continue
         rows = [each for each in found if (each.measure, each.baseline, each.run) == test[:3]]
-        title = f"By segment: {test.run} vs {test.baseline}, {test.measure}"
+        mark = MARK * (found.weights is not None)
+        title = f"By segment: {test.run} vs {test.baseline}, {test.measure}{mark}"
         table = fitted([_head(rows[0]), *map(_cells, rows)], width, paint.strong)
         tone = paint.strong if test.significant else str
         sentence = wrapped(f"{as_sentence(test.finding)}.", width=width)
@@ -56,8 +58,10 @@ def _remarks(found: SegmentComparison, many: bool) -> Iterator[str]:
         rest = len(found.interactions) - differ
         none = f"No sign that the effect differs between segments for {'the other ' * bool(differ)}"
         yield f"{none}{count(rest, 'pair')}; --pairs lists all."
+    if found.weights is not None:
+        yield f"{MARK} {found.weights.sentence}."
     if any(each.adjusted is None for each in found):
-        yield FEWER
+        yield FEWER if found.weights is None else f"{FEWER} Weighted queries count as those that are as precise."
     yield "Intervals and p-values are corrected for all segments and pairs of runs."
     if found.left_out:
         are = "is" if found.left_out == 1 else "are"
@@ -67,8 +71,10 @@ def _remarks(found: SegmentComparison, many: bool) -> Iterator[str]:
 def segments_markdown(found: SegmentComparison) -> str:
     segment, queries, _, _, *rest = _head(found.differences[0])
     head = ["measure", "runs", segment, queries, "baseline", "run", *rest]
+    mark = MARK * (found.weights is not None)
     rows = [
-        [*map(markdown_text, (its.measure, f"{its.run} - {its.baseline}", *_cells(its)))] for its in found.differences
+        [*map(markdown_text, (f"{its.measure}{mark}", f"{its.run} - {its.baseline}", *_cells(its)))]
+        for its in found.differences
     ]
     notes = [f"{markdown_text(test.sentence)}." for test in found.interactions]
     notes += [markdown_text(text) for text in _remarks(found, many=False)]

@@ -17,8 +17,13 @@ _DESIGNS = {
 }
 
 
+def _queries(result: Stability | Reusability) -> str:
+    queries = count(result.queries, "query", "queries")
+    return queries if result.weights is None else f"{queries} ({result.weights.sentence})"
+
+
 def stability_text(result: Stability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    judgments, queries = count(result.judgments, "judgment"), count(result.queries, "query", "queries")
+    judgments, queries = count(result.judgments, "judgment"), _queries(result)
     runs, times = count(len(result.runs), "run"), "once" if result.repeats == 1 else f"{result.repeats} times"
     lines = wrapped(
         f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {result.seed}), "
@@ -63,7 +68,7 @@ NAME = 32  # columns for the name of a run, or of a group
 
 
 def reusability_text(result: Reusability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
-    judgments, queries = count(result.judgments, "judgment"), count(result.queries, "query", "queries")
+    judgments, queries = count(result.judgments, "judgment"), _queries(result)
     each, it = ("Each run", "it has") if not result.groups else ("Each run, or each group of runs,", "they have")
     lines = wrapped(
         f"{judgments} of {queries}, {len(result.runs)} runs. {each} is left out of the pool in turn: documents that "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import MARK
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, warning_lines, wrapped
+from cranfield.show.segments_text import segments_text
 from cranfield.systems.misses import Miss
 from cranfield.systems.recorded import Recorded
 from cranfield.systems.testing import Demonstration, ProjectTest, Tested, without_words
@@ -92,6 +94,9 @@ def tested_lines(project: ProjectTest, worst: int, width: int, paint: Paint) -> 
         yield from _warnings(tested, width)
         for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
             yield from check_lines(check, width, paint)
+        if tested.gate is not None and tested.gate.segments is not None:
+            yield ""
+            yield from segments_text(tested.gate.segments, width=width, paint=paint).split("\n")
         yield from _got_worse(tested, project.collection.queries, worst, width, paint)
         if tested.evaluation and worst:
             measure = next(iter(tested.evaluation))
@@ -113,7 +118,8 @@ def _unjudged_queries(queries: Sequence[str], width: int) -> Iterator[str]:
 def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]:
     measured = [tested for tested in results if tested.evaluation]
     measures = list(measured[0].evaluation or ()) if measured else []
-    rows = [["system", *measures, "p95"]]
+    first = measured[0].evaluation if measured else None
+    rows = [["system", *(first.heading(name) if first else name for name in measures), "p95"]]
     for tested in results:
         evaluation, latency = tested.evaluation, tested.recorded.latency
         values = [evaluation.shown(name) if evaluation else "-" for name in measures]
@@ -128,6 +134,8 @@ def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]
         return text
 
     yield from fitted(rows, width, paint.strong, tint=tint)
+    if first is not None and first.weights is not None:
+        yield from map(paint.dim, wrapped(f"{MARK} {first.weights.sentence}", hang=2, width=width))
 
 
 def _verdict(tested: Tested) -> str:
@@ -184,7 +192,7 @@ def miss_lines(miss: Miss, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iter
 def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
     measure = next(iter(now))
     earlier = f", previously {before.shown(measure)}" if before and measure in before else ""
-    return f"{name}: accepted {measure} {now.shown(measure)}{earlier}"
+    return f"{name}: accepted {now.heading(measure)} {now.shown(measure)}{earlier}"
 
 
 SHOWN = 3  # queries that perform poorly

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from cranfield.evaluation.overview import Overview
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds, QueryValue
+from cranfield.evaluation.weighting import MARK
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import QueryFacts
 
 ALL = "all"  # stands for all queries where a row is about a query
+WEIGHTED = "all (weighted)"  # the same for a mean of queries that have weights
 
 
 class View:
@@ -28,6 +30,7 @@ class View:
         self.evaluations, self.per_query = overview.evaluations, overview.per_query
         self.bounds, self.worst = overview.bounds is not None, overview.worst is not None
         self.measures = list(self.evaluations[0])
+        self.heads = [self.evaluations[0].heading(measure) for measure in self.measures]
         self.segment_names = list(overview.segments or ())  # those that have a query, in the order of their names
 
     def segment_queries(self, result: Evaluation, segment: str) -> int:
@@ -70,6 +73,13 @@ class View:
         warnings, about_ties = self.overview.warnings.items(), self.overview.tie_warnings
         return self._labelled({run: [*texts, *filter(None, [about_ties[run]] * ties)] for run, texts in warnings})
 
+    def weighting(self) -> list[str]:
+        """By which weights means are, in words; nothing without any."""
+        texts = {
+            result.run: [f"{MARK} {its.sentence}"] if (its := result.weights) else [] for result in self.evaluations
+        }
+        return self._labelled(texts) if len({*map(tuple, texts.values())}) > 1 else next(iter(texts.values()))
+
     def other_names(self) -> list[str]:
         return [f"{name} is {ours}" for name, ours in self.canonical_names.items()]
 
@@ -86,11 +96,7 @@ class View:
         return places
 
     def tie_warnings(self) -> list[str]:
-        """The warnings about ties, which are about means without weights."""
-        behind = " (without weights)" if self.overview.weighted else ""
-        return self._labelled(
-            {run: [text + behind] if text else [] for run, text in self.overview.tie_warnings.items()}
-        )
+        return self._labelled({run: [text] if text else [] for run, text in self.overview.tie_warnings.items()})
 
     def _labelled(self, warnings: Mapping[str, Sequence[str]]) -> list[str]:
         if len(self.evaluations) == 1:
@@ -103,11 +109,13 @@ class View:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""
         for result in self.evaluations:
             yield from (QueryValue(*row) for row in result.per_query) if self.per_query else ()
+            over = {name: ALL if result.heading(name) == name else WEIGHTED for name in result}
             for segment in self.segment_names:
                 for measure in result:
-                    yield QueryValue(result.run, f"{ALL}:{segment}", measure, self.mean(result, measure, segment))
+                    mean = self.mean(result, measure, segment)
+                    yield QueryValue(result.run, f"{over[measure]}:{segment}", measure, mean)
             for measure in result:
-                yield QueryValue(result.run, ALL, measure, self.mean(result, measure))
+                yield QueryValue(result.run, over[measure], measure, self.mean(result, measure))
 
     def poor(self, result: Evaluation) -> Sequence[QueryFacts]:
         return (self.overview.worst or {})[result.run]
@@ -134,6 +142,7 @@ class View:
             "runs": [self._run(result) for result in self.evaluations],
             "counts": shared,
             "signature": self.signature(),
+            **({"weights": weights.to_dict()} if (weights := self.evaluations[0].weights) is not None else {}),
             **({"basis": asdict(basis)} if (basis := self.evaluations[0].basis) is not None else {}),
         }
 

@@ -45,6 +45,10 @@ PROJECT = {
     "measures": TomlSetting(
         list, "what is measured; the worst queries are those of the first", ", ".join(DEFAULT_MEASURES)
     ),
+    "weights": TomlSetting(
+        str, "[how much each query counts](guides/ci-gate.md#weights) in every mean: a file of query and weight"
+    ),
+    "segments": TomlSetting(str, "segments of the queries, shown beside the verdict: a file of query and segment"),
     "k": TomlSetting(
         int, "how many results to ask for", "as many as the system returns by itself; 100 if it needs a k"
     ),
@@ -112,6 +116,8 @@ class Project:
     store: str | None = None
     scale: Sequence[Any] | None = None
     view: JudgmentView | None = None
+    weights: str | Mapping[str, float] | None = None
+    segments: str | Mapping[str, str] | None = None
 
     @property
     def folder(self) -> Path:
@@ -144,10 +150,13 @@ class Project:
     def recorded_run(self, system: str) -> Path:
         return self.result_path(f"{system}.run.tsv")
 
+    def _beside(self, file: Any) -> Any:
+        return str(self.folder / file) if isinstance(file, str | os.PathLike) else file
+
     def changed(self, settings: Mapping[str, Any]) -> Project:
         """The project with other settings than those of its file: any but its collection and its systems."""
         known = {name: kind for name, kind in PROJECT.items() if name not in ("collection", "systems")}
-        check_settings(settings, {**known, "collapse": object}, "search_quality")
+        check_settings(settings, {**known, "collapse": object, "weights": object, "segments": object}, "search_quality")
         return self._with(settings, "search_quality: gate", "search_quality: judgments")
 
     def _with(self, settings: Mapping[str, Any], gate_place: str, judgments_place: str) -> Project:
@@ -157,6 +166,7 @@ class Project:
         policy = {name: settings[name] for name in POLICY if name in settings}
         plain = ("k", "deepen", "timeout", "collapse", "split", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
+        others |= {name: self._beside(settings[name]) for name in ("weights", "segments") if name in settings}
         if {*chosen} - {"store", "scale"}:
             assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))
             others["view"] = JudgmentView(assessors, chosen.get("merge"), kinds)

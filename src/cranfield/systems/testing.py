@@ -12,6 +12,7 @@ from cranfield.comparison.comparing import compare_evaluations, shared_documents
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.comparison.gating import GateResult, gate
+from cranfield.comparison.pairing import same_weights
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
@@ -20,7 +21,6 @@ from cranfield.io.target import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import FEW
-from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
 from cranfield.systems.accepting import VALUES, accepted_run, accepted_values, check_accepted
 from cranfield.systems.asking import Answer, first_answers
@@ -37,7 +37,7 @@ ACCEPTED = "accepted"
 
 
 def measured(
-    recorded: Recorded, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str | None = None
+    recorded: Recorded, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str | None = None
 ) -> Evaluation | None:
     """Evaluate a recorded run over the queries that were answered; None if there is none.
 
@@ -49,7 +49,7 @@ def measured(
     if unknown:
         judgments = _of_queries(judgments, set(judgments.query_ids) - unknown)
     run = open_run(recorded)
-    evaluation = _evaluated(run, judgments, measures, policy, name or recorded.system)
+    evaluation = _evaluated(run, judgments, measures, project, name or recorded.system)
     several = recorded.answered - len(recorded.empty) >= FEW
     if several and evaluation.ranks is not None and not len(evaluation.ranks.rank):  # ids that are not the judged ones
         where = f"ids were taken from {' and '.join(recorded.id_places)}; " if recorded.id_places else ""
@@ -63,15 +63,15 @@ def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
     return Judgments(kept, name=judgments.name)
 
 
-def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
+def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str) -> Evaluation:
     """Evaluate a recorded run, whatever its ids are."""
     if run.stream is not None and run.stream.head(LOOK).count(b"\n") < 2:  # a header alone: nothing was answered
         run = open_run({query: [] for query in judgments.query_ids})
     wants = shared_documents(measures)(judgments) | Wants(first=SHOWN)
-    evaluation = evaluate_run(judgments, run, measures, policy, name=name, check_ids=False, wants=wants)
+    evaluation = evaluate_run(judgments, run, measures, project.policy, name=name, check_ids=False, wants=wants)
     # Every query was asked: one that the run lacks was answered with nothing, which is told by itself.
     evaluation._evidence.lacking = frozenset()
-    return evaluation
+    return evaluation.weighted(project.weights)
 
 
 def beside_accepted(
@@ -87,13 +87,14 @@ def beside_accepted(
     known = set(before.query_ids)
     new = [query for query in judgments.query_ids if query not in known]
     shared = _of_queries(judgments, known) if new else judgments
-    accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
+    accepted = _evaluated(run, shared, measures, project, ACCEPTED)
     assert run.stream is not None
     check_accepted(before, run.stream, accepted)
     accepted._evidence.made = before._evidence.made
-    compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
+    compared = measured(recorded, shared, measures, project, name) if new else evaluation
     assert compared is not None
-    decided = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
+    settings = {"measures": project.measures[:1], "segments": project.segments, **project.gate}
+    decided = gate(None, accepted, compared, **settings)
     notes = []
     if before.qrels_sha256 != judgments.sha256:
         measure = next(iter(accepted))
@@ -102,6 +103,8 @@ def beside_accepted(
             "the judgments have changed since it was accepted, so the accepted run was measured again: "
             f"{measure} {accepted.shown(measure)}{then}"
         )
+    if not same_weights(before, accepted):
+        notes.append("the weights have changed since it was accepted, so both are measured by today's")
     if new:
         notes.append(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
@@ -231,14 +234,15 @@ def _test_one(project: Project, collection: Collection, judgments: Judgments, na
     floors = {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
     named = parse_measures([*project.measures, *project.gate.get("measures", ())])
     measures = list(dict.fromkeys((*named, *floors, parse_measure("Judged@10"))))
-    evaluation = measured(recorded, judgments, measures, project.policy, name)
+    evaluation = measured(recorded, judgments, measures, project, name)
     if evaluation is None:
         return Tested(name, recorded, None)
     if recorded.complete:
         evaluation.save(saved)
         if beside := beside_accepted(project, judgments, evaluation, recorded):
             return beside
-    checks = (floor_check(evaluation[measure], measure, floor) for measure, floor in floors.items())
+    weighted = evaluation.weights is not None
+    checks = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
     return Tested(name, recorded, evaluation, checks=tuple(checks))
 
 

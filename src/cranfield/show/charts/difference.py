@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.estimating import PLAIN, SAME, Columns
+from cranfield.evaluation.estimating import SAME, Columns, estimated
 from cranfield.evaluation.result import Evaluation
 from cranfield.look import LIGHT
 from cranfield.measures import Measure
+from cranfield.ranks.columns import Numbers
 from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart, counts, shared_values
 from cranfield.show.charts.parts import NOTE, TICKS, ChartPart, Spec, calculate, channel, fixed, layer
@@ -134,20 +135,25 @@ def _mean(mean: MeanDifference, lower_is_better: bool) -> list[ChartPart]:
     ]
 
 
-def mean_difference(differences: Sequence[float], widest: float = 1.0, alpha: float = ALPHA) -> MeanDifference | None:
+def mean_difference(
+    differences: Sequence[float], widest: float = 1.0, alpha: float = ALPHA, weight: Numbers | None = None
+) -> MeanDifference | None:
     """The mean with the interval of the paired t-test; no difference is beyond `widest`. None for a single query."""
     if len(differences) < 2:
         return None
     column = np.array(differences, dtype=float)[:, None]
     values = (-widest, widest) if isfinite(widest) else None  # without an end, nothing could be drawn
-    low, high = PLAIN.estimate(Columns(column)).interval(alpha, values)
-    return MeanDifference(float(column.mean()), float(low[0]), float(high[0]), alpha)
+    estimates = estimated(Columns(column, weight))
+    low, high = estimates.interval(alpha, values)
+    return MeanDifference(float(estimates.value[0]), float(low[0]), float(high[0]), alpha)
 
 
 def of_evaluations(results: Sequence[Evaluation], measure: Measure) -> Spec:
     differences = {query: other - one for query, (one, other) in shared_values(results, measure).items()}
     (least, most), lower = measure.definition.range, measure.definition.lower_is_better
-    mean = mean_difference(list(differences.values()), most - least)
+    weights = results[0].weights
+    weight = None if weights is None else weights.column(tuple(differences))
+    mean = mean_difference(list(differences.values()), most - least, weight=weight)
     one, other = (result.run for result in results)
     return difference_chart(measure.name, one, other, differences, mean=mean, lower_is_better=lower)
 

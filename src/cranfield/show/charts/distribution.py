@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.evaluation.result import Evaluation
 from cranfield.look import LIGHT
+from cranfield.measures import Measure
 from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.parts import COLOURS, NOTE, ChartPart, ChartRows, Spec, channel, fixed, layer
@@ -24,13 +26,22 @@ BOX, FULL = 0.3, 0.6  # of the height of a row, with and without more in it
 
 
 def distribution_chart(
-    measure: str, values: Mapping[str, Sequence[float]], *, highlight: Sequence[str] = (), lower_is_better: bool = False
+    measure: str,
+    values: Mapping[str, Sequence[float]],
+    *,
+    means: Mapping[str, float] | None = None,
+    highlight: Sequence[str] = (),
+    lower_is_better: bool = False,
 ) -> Spec:
     """How the values of queries are spread, a row for each run: a box from quartile to quartile, whiskers from the 5th
     to the 95th percentile, the median as a tick and the mean as a diamond; each query as a faint tick while they are
     few. Many runs are sorted by their means.
+
+    means: where queries have weights, which boxes, whiskers and medians do not show
     """
     rows: list[dict[str, Any]] = [{"run": run, **_summary(column)} for run, column in values.items()]
+    if means is not None:
+        rows = [{**row, "mean": means[row["run"]]} for row in rows]
     means = {row["run"]: row["mean"] for row in rows}
     many = len(values) > len(COLOURS)
     order = sorted(values, key=lambda run: means[run] if lower_is_better else -means[run]) if many else list(values)
@@ -119,6 +130,11 @@ def _numbers(rows: ChartRows, y: ChartPart, ends: Sequence[float]) -> list[Chart
     return layers
 
 
+def weighted_means(results: Sequence[Evaluation], measure: str | Measure) -> dict[str, float] | None:
+    """The means of runs whose queries have weights."""
+    return {result.run: result[measure] for result in results} if results and results[0].weights else None
+
+
 CHART = Chart(
     name="distribution",
     meaning="how a measure is spread over the queries",
@@ -126,6 +142,7 @@ CHART = Chart(
     draw=lambda results, measure, **options: distribution_chart(
         measure.name,
         {result.run: result.column(measure).tolist() for result in results},
+        means=weighted_means(results, measure),
         lower_is_better=measure.definition.lower_is_better,
         **options,
     ),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError, choice_hint
 from cranfield.evaluation.rank_curves import rank_curves
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.show.charts import CHARTS
 from cranfield.show.charts.chart import Chart
@@ -70,5 +71,15 @@ def drawn(chart: Chart, results: Sequence[Evaluation], measure: Measure, own: di
         raise ComparisonError(fact, hint="the baseline, then the other")
     if chart.of == "curves":
         query = own.get("query")
-        return chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
-    return chart.draw(results, measure, **own)
+        spec = chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
+        return spec if query is not None else with_weights(spec, results[0].weights)
+    spec = chart.draw(results, measure, **own)
+    return spec if chart.name == "scatter" else with_weights(spec, results[0].weights)
+
+
+def with_weights(spec: Spec, weights: Weights | None) -> Spec:
+    """The chart, with a line about the weights of queries that its means are by."""
+    if weights is None:
+        return spec
+    said = f"Means {weights.sentence}"
+    return Spec(spec, title=[spec["title"], said], description=f"{spec['description']} {said}.")

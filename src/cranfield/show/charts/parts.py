@@ -137,7 +137,8 @@ class Spec(dict[str, Any]):
     """A Vega-Lite specification: a plain dict that notebooks show as a picture."""
 
     def __repr__(self) -> str:
-        return f"<chart: {self.get('title', 'without a title')}>"
+        title = self.get("title", "without a title")
+        return f"<chart: {title if isinstance(title, str) else '; '.join(title)}>"
 
     def _repr_html_(self) -> str | None:
         from cranfield.show.notebook import chart_html
