@@ -111,6 +111,7 @@ def pytest_collection_modifyitems(config, items):
     """Try more or fewer examples than the tests say, where that is asked for, each for as long as it takes."""
     for test in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
         usual = test._hypothesis_internal_use_settings
+        test.usual_examples = usual.max_examples  # which the table in SECURITY.md shows
         test._hypothesis_internal_use_settings = type(usual)(
             usual, max_examples=_examples(config, usual.max_examples), deadline=None
         )

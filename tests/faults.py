@@ -56,8 +56,9 @@ def tried(test, mark, marks):
     takes = "tries" in inspect.signature(test).parameters
     assert takes == ("tries" in mark.kwargs), f"{test.__name__} must take `tries` if its mark has it, and only then"
     settings = getattr(test, "_hypothesis_internal_use_settings", None)
+    examples = getattr(test, "usual_examples", settings.max_examples if settings else 1)
     parameters = (len(list(each.args[1])) for each in marks if each.name == "parametrize")
-    return given * (settings.max_examples if settings else 1) * prod(parameters)
+    return given * examples * prod(parameters)
 
 
 def rows():
