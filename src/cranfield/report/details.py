@@ -306,7 +306,7 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
         name = readable_name(gathered.request.qrels)
         beside = None if name is None else collection_beside(name)
         option = "--collection" if beside is None else f"--collection {shlex.quote(beside)}"
-        return rows, [f"To show the texts of queries and documents, use {option}."]
+        return rows, [f"With {option}, the page shows the texts of queries and documents."]
     texts = {
         number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
         for document in gathered.request.collection.documents()

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import numpy as np
 
-from cranfield.errors import InputError, SystemFailure, choice_hint, given
+from cranfield.errors import InputError, SystemFailure, choice_hint
 from cranfield.io.column_names import FIELDS, plain_name
 from cranfield.io.mappings import id_text
 from cranfield.io.settings import TomlSetting
@@ -265,7 +265,7 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     if len({doc_id for doc_id, _ in ranking}) == len(ranking):
         return ranking
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)
-    hint = f"if these are chunks, turn their ids into ids of documents: {given('collapse')}"
+    hint = "if these are chunks, count them as their documents: collapse in cranfield.toml, --collapse, or to_document"
     raise SystemFailure(f"document '{twice}' appears twice in the answer.", hint=hint)
 
 

@@ -156,6 +156,14 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     )
 
 
+def judgments_in(folder: str) -> str:
+    """The file of judgments in the folder of a collection."""
+    found = _qrels(Path(folder), None)
+    if found is None:
+        raise InputError(folder, "there are no judgments in this folder.", hint=f"put them into {USUAL_QRELS}")
+    return found
+
+
 def open_documents(where: str | os.PathLike[str]) -> Collection:
     """The collection that has documents: a file of them, a folder with one, or what else `open_collection` takes."""
     name = os.fspath(where)

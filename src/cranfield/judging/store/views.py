@@ -56,7 +56,8 @@ def merged(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByQuery, str]:
     counts = _ViewCounts(set())
     by_query = merged_grades(store, merge, kinds, wanted.assessors, counts)
     if not by_query:
-        raise InputError(store.name, "it contains no judgments.", hint=_elsewhere(store, kinds))
+        hint = other_kinds(store, kinds) or f"cranfield judge {store.name}"
+        raise InputError(store.name, "it contains no judgments.", hint=hint)
     with store._reading() as connection:
         chosen = count_chosen(connection, by_query)
         pooled = _add_pooled(connection, by_query) if wanted.pooled else 0
@@ -178,11 +179,12 @@ def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], 
             raise InputError(source, fact, hint=f"add {given('kinds', every)}")
 
 
-def _elsewhere(store: StoredJudgments, kinds: Sequence[str]) -> str:
+def other_kinds(store: StoredJudgments, kinds: Sequence[str]) -> str:
+    """A hint that there are judgments of other kinds; empty if there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
     if not others:
-        return f"cranfield judge {store.name}"
+        return ""
     return f"there are some of the kind {', '.join(others)}: add {given('kinds', others)}"
 
 
