@@ -271,7 +271,7 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
     if shown < every:
         yield (
             f"Rankings are shown for the {shown:,} of {every:,} queries that perform worst by "
-            f"{gathered.request.measures[0]}; for all of them: --queries {every}."
+            f"{gathered.request.measures[0]}; --queries {every} shows all of them."
         )
     unknown = [run for run in gathered.runs if run not in gathered.request.rankings]
     if unknown:
