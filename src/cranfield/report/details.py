@@ -309,7 +309,7 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
         return rows, [f"With {option}, the page shows the texts of queries and documents."]
     texts = {
         number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
-        for document in gathered.request.collection.documents()
+        for document in gathered.request.collection._shown()
         if document.doc_id in number
     }
     room = ALL_TEXT + QUERY_TEXT * min(gathered.request.queries, len(gathered.query_ids))

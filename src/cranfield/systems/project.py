@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cranfield.errors import InputError
-from cranfield.io.formats.store import STORE, JudgmentView, names_store
+from cranfield.io.formats.store import STORE, JudgmentView, names_store, stored_documents
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, Setting, settings_of
@@ -122,7 +122,8 @@ class Project:
         qrels = opened.qrels
         if self.store is not None:  # in which the judgments are, whatever else the collection has
             qrels = self.judged_in if self.has_store else None
-        return replace(opened, qrels=qrels if self.view is None or qrels is None else self.view.of(qrels))
+        texts = (lambda: stored_documents(self.judged_in)) if self.has_store else None
+        return replace(opened, qrels=qrels if self.view is None or qrels is None else self.view.of(qrels), texts=texts)
 
     @property
     def judged_in(self) -> str:

@@ -14,7 +14,7 @@ from cranfield.io.formats.store import JudgmentView
 from cranfield.judging.store.checked_input import checked_kind, refuse_unknown
 from cranfield.judging.store.event_log import CurrentGrade, standing
 from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
-from cranfield.judging.store.schema import EVENTS
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS
 from cranfield.judging.store.stored_judgments import StoredJudgments
 from cranfield.judging.store.waiting import count_chosen, pooled_documents, strata_of_queries
 from cranfield.ranks.chosen_warning import chosen_part
@@ -217,6 +217,14 @@ def by_stratum(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByStratum,
         for document, grade in grades.items():
             strata.setdefault(query, {}).setdefault(of_document.get(document, OUTSIDE), {})[document] = grade
     return strata, provenance
+
+
+def with_texts(store: StoredJudgments, wanted: JudgmentView) -> tuple[list[tuple[str, ...]], str]:
+    """All documents that have a text, whoever judged them: id, title, text, url and image."""
+    columns = [DOCUMENTS.c[name] for name in ("doc_id", "title", "text", "url", "image")]
+    with store._reading() as connection:
+        rows = connection.execute(sa.select(*columns).where(sa.or_(columns[1] != "", columns[2] != "")))
+        return [tuple(row) for row in rows], ""
 
 
 class MarkedPassage(NamedTuple):
