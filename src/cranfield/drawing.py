@@ -40,6 +40,6 @@ def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | N
 
 
 def from_store(what: str, path: str, choice: Any) -> tuple[Any, str]:
-    """Judgments in a store, and which assessors they come from; what: "view", "strata" or "passages"."""
+    """Judgments in a store, and which assessors they come from; what: "view", "strata", "passages" or "documents"."""
     opened: tuple[Any, str] = import_module("cranfield.judging.store.store").open_view(path, what, choice)
     return opened

@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 # Signs that no text of a user has: they mark in messages what every program words in its own way.
-_GIVEN, _VALUE, _END, _EITHER, _ELSE, _OR = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+_GIVEN, _VALUE, _END, _EITHER, _ELSE, _OR, _POLICY = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
 
 
 class OptionNames:
@@ -97,7 +97,7 @@ class DuplicateError(InputError):
     Traceback (most recent call last):
     ...
     cranfield.errors.DuplicateError: the run: document 'a' appears twice in the ranking of query 'q'.
-    Hint: keep one, or choose which with duplicates='first', 'last' or 'best'
+    Hint: keep one, or choose which with policy=Policy(duplicates='first') or 'last' or 'best'
     """
 
 
@@ -194,9 +194,13 @@ SHORTEST = 3  # letters in which there may be a slip
 LETTERS_OF_A_SLIP, MOST_SLIPS = 4, 3  # one slip for so many letters, but never more
 
 
-def given(parameter: str, *values: Any) -> str:
-    """A mark in a message for a parameter, or for one with this value or one of these values."""
-    return f"{_GIVEN}{parameter}{''.join(f'{_VALUE}{value!r}' for value in values)}{_END}"
+def given(parameter: str, *values: Any, policy: bool = False) -> str:
+    """A mark in a message for a parameter, or for one with this value or one of these values.
+
+    policy: it is a setting of the policy, which Python passes as policy=Policy(…)
+    """
+    name = f"{_POLICY}{parameter}" if policy else parameter
+    return f"{_GIVEN}{name}{''.join(f'{_VALUE}{value!r}' for value in values)}{_END}"
 
 
 def either(python: str, program: str = "") -> str:
@@ -227,7 +231,10 @@ def _worded(text: str, options: OptionNames | None = None, of_file: str = "") ->
     lacking: list[str] = []
 
     def named(mark: re.Match[str]) -> str:
-        parameter, *values = mark[1].split(_VALUE)
+        marked, *values = mark[1].split(_VALUE)
+        parameter = marked.removeprefix(_POLICY)
+        if options is None and marked != parameter:
+            return " or ".join([f"policy=Policy({parameter}={values[0]})", *values[1:]])
         if options is None or parameter == of_file:
             listed = " or ".join(filter(None, [", ".join(values[:-1]), *values[-1:]]))
             return parameter + (f"={listed}" if values else "")

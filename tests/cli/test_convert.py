@@ -61,7 +61,7 @@ def test_standard_input_and_output(files):
     [
         (("none", "x.csv"), "none: cannot be read: no such file or directory."),
         (("a.run", "qrels"), "qrels: this file already exists.\nHint: --force replaces it"),
-        (("a.run", "-"), "standard output: its format must be given.\nHint: --to trec|msmarco"),
+        (("a.run", "-"), "standard output: its format must be given.\nHint: give --to: trec, msmarco"),
         (("a.run", "x.y"), "x.y: the extension '.y' is not that of a known format."),
         (("blank.json", "x.csv"), "blank.json: these may be judgments or a run"),
         (

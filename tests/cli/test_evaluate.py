@@ -245,3 +245,22 @@ def test_the_extension_of_the_output_file_chooses_the_format(tmp_path):
     assert done.returncode == 2
     assert "a report is an HTML page, not .pdf." in done.stderr
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("new")]
+
+
+def test_the_folder_of_a_collection_stands_for_its_judgments(tmp_path):
+    for layout, file in (("trec", "qrels.txt"), ("beir", "qrels/test.tsv")):
+        (tmp_path / layout / file).parent.mkdir(parents=True)
+        (tmp_path / layout / file).write_text(
+            "query-id\tcorpus-id\tscore\n1\ta\t1\n2\ta\t1\n" if layout == "beir" else "1 0 a 1\n2 0 a 1\n"
+        )
+    (tmp_path / "a.run").write_text("1 Q0 b 1 3 x\n1 Q0 a 2 2 x\n2 Q0 b 1 3 x\n2 Q0 a 2 2 x\n")
+    (tmp_path / "b.run").write_text("1 Q0 b 1 3 x\n1 Q0 a 2 2 x\n2 Q0 a 1 3 x\n")
+    for layout in ("trec", "beir"):
+        for words in (["evaluate", layout, "a.run", "-m", "RR"], ["compare", layout, "a.run", "b.run", "-m", "RR"]):
+            done = run(*words, cwd=tmp_path)
+            assert (done.returncode, "0.5000" in done.stdout) == (0, True), done.stderr
+    (tmp_path / "empty").mkdir()
+    done = run("evaluate", "empty", "a.run", cwd=tmp_path)
+    assert done.stderr == (
+        "cranfield: empty: there are no judgments in this folder.\nHint: put them into qrels.tsv, .txt or .csv\n"
+    )

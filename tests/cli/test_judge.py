@@ -134,6 +134,9 @@ def test_a_project_pools_returned_documents_and_tests_with_the_judgments(project
     served.end()
     tested = run("test", cwd=project).stdout
     assert re.search(r"^shop +0\.\d{4} +1\.0000", tested, flags=re.MULTILINE)
+    assert "A Red Hat" in tested  # the texts of answers are kept in the store
+    page = run("test", "--report", "page.html", cwd=project)
+    assert "A Red Hat" in (project / "page.html").read_text(), page.stderr
     assert "1 query has no judgments and was not asked: q3" in tested
     assert "To judge" not in tested
     (project / "shop.py").write_text(SEARCH.replace("a red hat", "a red hat and shoes"))

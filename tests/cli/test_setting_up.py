@@ -11,6 +11,7 @@ import pytest
 
 from cranfield import open_collection, open_store
 from cranfield.io.queries import read_queries
+from cranfield.systems.project import _dsn_parts
 from tests.cli.test_judge import Served
 from tests.program import run, shims
 
@@ -117,7 +118,7 @@ def jobs(tmp_path):
     return workflow
 
 
-def executed(folder, workflow, job, installed_from):
+def executed(folder, workflow, job, installed_from, **others):
     """Run the commands of a job in a shell; pip only records what it would install."""
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)
@@ -129,6 +130,8 @@ def executed(folder, workflow, job, installed_from):
         "PATH": f"{tools}:{shims()}:{os.environ['PATH']}",
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         **workflow["env"],
+        **workflow["jobs"][job].get("env", {}),
+        **others,
         "CRANFIELD": installed_from,
     }
     for step in workflow["jobs"][job]["steps"]:
@@ -157,6 +160,76 @@ def test_the_jobs_of_a_gate_work(tmp_path, jobs):
     # A run that got worse fails the gate.
     run("convert", "builtin:plain", "made.run", "--force", cwd=tmp_path)
     assert executed(tmp_path, jobs, "gate", "elsewhere").returncode == 1
+
+
+SHOP = """
+collection = "."
+[judgments]
+store = "judgments.db"
+[systems.shop]
+type = "postgres"
+dsn = "dbname=shop user=reader password=${SHOP_PASSWORD}"
+sql = "select sku, title from shop_products where title ilike '%' || {query} || '%' order by sku limit {k}"
+[systems.staging]
+type = "elasticsearch"
+url = "https://search.example.com/_search"
+headers = { Authorization = "ApiKey ${SEARCH_KEY}" }
+body = { query = "{query}" }
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a POSIX shell and forks")
+def test_the_job_of_a_project_starts_what_it_uses(tmp_path, dsn):
+    yaml = pytest.importorskip("yaml")
+    psycopg = pytest.importorskip("psycopg")
+    (tmp_path / "queries.tsv").write_text(QUERIES["queries.tsv"])
+    (tmp_path / "cranfield.toml").write_text(SHOP)
+    done = run("gate", "--init", cwd=tmp_path)
+    assert "and which command fills its PostgreSQL database" in done.stdout
+    workflow = yaml.safe_load((tmp_path / ".github/workflows/search-quality.yml").read_text())
+    job = workflow["jobs"]["test"]
+    made = job["services"]["postgres"]["env"]
+    assert (made["POSTGRES_USER"], made["POSTGRES_DB"]) == ("reader", "shop")
+    assert job["env"]["SHOP_PASSWORD"] == job["env"]["PGPASSWORD"] == made["POSTGRES_PASSWORD"]
+    assert job["env"]["SEARCH_KEY"] == "${{ secrets.SEARCH_KEY }}"
+    assert (job["env"]["PGUSER"], job["env"]["PGDATABASE"]) == ("reader", "shop")
+    # The same steps with the server of the tests, and without the system that is elsewhere.
+    own = dict(part.split("=") for part in dsn.split())
+    here = SHOP.partition("[systems.staging]")[0].replace("dbname=shop user=reader", dsn)
+    (tmp_path / "cranfield.toml").write_text(here)
+    script = tmp_path / "fill-database"
+    script.write_text(
+        f"#!{sys.executable}\nimport psycopg\nwith psycopg.connect() as connection:\n"
+        "    connection.execute('drop table if exists shop_products')\n"
+        "    connection.execute('create table shop_products (sku text, title text)')\n"
+        "    connection.execute(\"insert into shop_products values ('d1', 'red shoes'), ('d2', 'blue hat')\")\n"
+    )
+    script.chmod(0o755)
+    server = {"PGHOST": own["host"], "PGUSER": own["user"], "PGDATABASE": own["dbname"]}
+    unjudged = executed(tmp_path, workflow, "test", "elsewhere", **server)
+    assert (unjudged.returncode, unjudged.args[-1]) == (1, "test -s judgments.db")
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.judge("1", "d1", 1, assessor="ann")
+        store.judge("2", "d2", 1, assessor="ann")
+    done = executed(tmp_path, workflow, "test", "elsewhere", **server)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert "shop" in done.stdout
+    installed = (tmp_path / "installed").read_text().splitlines()
+    assert installed[:2] == ["-m pip install elsewhere", "-m pip install cranfield[judge,postgres]"]
+    with psycopg.connect(dsn) as connection:
+        connection.execute("drop table shop_products")
+
+
+@pytest.mark.parametrize(
+    ("dsn", "parts"),
+    [
+        ("", {}),
+        ("dbname=shop user='reader' host=db", {"dbname": "shop", "user": "reader", "host": "db"}),
+        ("postgresql://reader:${PW}@db:5433/shop", {"dbname": "shop", "user": "reader", "host": "db"}),
+    ],
+)
+def test_the_parts_of_a_dsn(dsn, parts):
+    assert _dsn_parts(dsn) == parts
 
 
 def test_judgments_of_other_ids_are_refused_before_anything_is_written(tmp_path):

@@ -207,3 +207,16 @@ def test_empty_and_blank_input(folder):
     done = run("evaluate", "-", "a.run", cwd=folder, input="")
     assert done.stderr == "cranfield: standard input: it is empty.\n"
     assert "blank.txt: contains only blank lines and comments.\n" in error_of(folder, "evaluate", "blank.txt", "a.run")
+
+
+def test_hints_in_python_are_python_that_works(folder, tmp_path):
+    """What a hint tells to write is accepted where the error was raised."""
+    with pytest.raises(cranfield.InputError) as caught:
+        cranfield.evaluate(folder / "qrels", folder / "twice.run", "AP")
+    assert "policy=Policy(duplicates='first') or 'last' or 'best'" in caught.value.hint
+    policy = cranfield.Policy(duplicates="first")
+    assert cranfield.evaluate(folder / "qrels", folder / "twice.run", "AP", policy=policy)["AP"] == 0.5
+    assert error_of(folder, "evaluate", "qrels", "twice.run").endswith("--duplicates first, last or best\n")
+    (tmp_path / "there.csv").write_text("")
+    with pytest.raises(cranfield.CranfieldError, match="Hint: force=True replaces it"):
+        cranfield.convert_file(folder / "a.run", tmp_path / "there.csv")

@@ -205,11 +205,11 @@ def test_roles_are_detected(tmp_path, name, content, role):
 
 def test_ambiguous_and_impossible_conversions_are_an_error(tmp_path):
     source = write(tmp_path / "x.json", b'{"1": {"a": 1}}')
-    with pytest.raises(InputError, match=r"these may be judgments or a run(.|\n)*Hint: add --as qrels or --as run"):
+    with pytest.raises(InputError, match=r"these may be judgments or a run(.|\n)*Hint: add role='qrels' or 'run'"):
         convert_file(source, tmp_path / "out.csv")
     assert convert_file(source, tmp_path / "out.csv", role="qrels").rows == 1
     with pytest.raises(
-        OutputError, match=r"the extension '.xyz' is not that of a known format\.\nHint: give it: --to trec"
+        OutputError, match=r"the extension '.xyz' is not that of a known format\.\nHint: give target_format: trec"
     ):
         convert_file(source, tmp_path / "out.xyz")
     with pytest.raises(OutputError, match="its format must be given"):
@@ -235,7 +235,7 @@ def test_a_failure_leaves_files_as_they_were(tmp_path):
     assert os.listdir(tmp_path) == ["bad.run"]
     good = write(tmp_path / "good.run", RUN)
     (tmp_path / "out.csv").write_text("precious")
-    with pytest.raises(OutputError, match=r"out.csv: this file already exists\.\nHint: --force replaces it"):
+    with pytest.raises(OutputError, match=r"out.csv: this file already exists\.\nHint: force=True replaces it"):
         convert_file(good, tmp_path / "out.csv")
     with pytest.raises(InputError, match="abc"):
         convert_file(source, tmp_path / "out.csv", force=True)

@@ -204,7 +204,7 @@ def test_a_failure_leaves_only_the_old_file(tmp_path, failure):
 
 def test_only_force_replaces(tmp_path):
     assert write_text(tmp_path / "out", "é\n") == 3
-    with pytest.raises(OutputError, match=r"this file already exists\.\nHint: --force replaces it"):
+    with pytest.raises(OutputError, match=r"this file already exists\.\nHint: force=True replaces it"):
         write_text(tmp_path / "out", "new")
     assert (tmp_path / "out").read_text(encoding="utf-8") == "é\n"
 

@@ -226,7 +226,7 @@ def test_omitted_queries_and_charts_are_reported(tmp_path):
     values = [each.by_query("nDCG@10") for each in cranfield.evaluate_runs(*FILES).values()]
     means = {query: sum(value[query] for value in values) for query in values[0]}
     assert set(worst) == set(sorted(means, key=means.get)[:3])
-    assert "the 3 of 10 queries that perform worst by nDCG@10; for all of them: --queries 10." in page.text
+    assert "the 3 of 10 queries that perform worst by nDCG@10; --queries 10 shows all of them." in page.text
     assert "Charts were left out" in page.text
 
 

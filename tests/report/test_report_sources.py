@@ -237,7 +237,7 @@ def test_the_texts_of_the_built_in_collection_are_known(tmp_path):
     page = Page(tmp_path / "page.html")
     assert "generate questions with a language model for testing" in page.data["texts"]
     other = program("report", "builtin:ten", "builtin:keywords", "-o", "page.html", "--no-charts", cwd=tmp_path)
-    assert "To show the texts of queries and documents, use --collection." in other.stdout
+    assert "With --collection, the page shows the texts of queries and documents." in other.stdout
 
 
 def test_with_many_runs_the_page_names_the_measure_that_pairs_are_tested_by(tmp_path):

@@ -117,6 +117,7 @@ def shop(dsn):
         ("title, body, image, sales as similarity, sku", {}, ["000444", "000445"], RAINCOAT),
         ("sku, title", {}, ["000444", "000445"], {"title": "Raincoat"}),
         ("sku, sales", {}, ["000444", "000445"], None),
+        ("sku, product_name as name, title", {}, ["000444", "000445"], {"title": "Raincoat"}),
         ("uid, product_name, body", {"texts": {"title": "product_name"}}, None, {"title": "P1", "text": "Yellow"}),
         ("product_name, sku", {"id": "product_name"}, ["P1", "P2"], None),
     ],
@@ -133,6 +134,10 @@ def test_scores_of_rows_with_texts_are_kept(shop, opened):
     sql = "select title, sales as score, sku from products, (select {query}::text) q order by sales desc limit {k}"
     assert opened({"dsn": shop, "sql": sql}).search("x", 5) == [("000444", 2.0), ("000445", 1.0)]
     assert opened({"dsn": shop, "sql": sql, "order": "rank"}).search("x", 1) == [("000444", 1.0)]
+    sql = "select sku, nullif(sales, 1), title from products, (select {query}::text) q order by sales desc limit {k}"
+    with pytest.raises(SystemFailure, match="document '000445' has the score None, others have numbers"):
+        opened({"dsn": shop, "sql": sql}).search("x", 5)
+    sql = "select title, sales as score, sku from products, (select {query}::text) q order by sales desc limit {k}"
     with pytest.raises(SystemFailure, match=r"no column .salse. in the answer.\nHint: it has title, score, sku"):
         opened({"dsn": shop, "sql": sql, "score": "salse"}).search("x", 5)
 

@@ -36,9 +36,12 @@ def command(
     query, and the documents whose grades are furthest apart. With RUNs, also whether their order depends on whose
     grades are used. STORE is a file or the URL of a PostgreSQL database.
 
+    Assessors are people, unless --kind names other kinds: --kind person --kind model compares models with people.
+
     \b
     Examples:
       cranfield agreement judgments.db --assessor ann --assessor bob
+      cranfield agreement judgments.db --kind person --kind model
       cranfield agreement judgments.db runs/*.run -m AP
     """
     from cranfield.judging.agree import agreement

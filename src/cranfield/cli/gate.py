@@ -250,10 +250,13 @@ def _check_files(config: Path, settings: dict[str, Any]) -> None:
 
 
 def _write_files() -> None:
+    from cranfield.io.settings import SETTINGS_FILE
     from cranfield.io.target import make_folder, write_text
-    from cranfield.systems.project import GATE_NAME, JOB_NAME, gate_files
+    from cranfield.systems.project import GATE_NAME, JOB_NAME, gate_files, read_project
 
-    files = {Path(name): content for name, content in gate_files().items()}
+    config = Path(SETTINGS_FILE)
+    project = read_project(config) if config.is_file() else None
+    files = {Path(name): content for name, content in gate_files(project).items()}
     for path in files:
         output.refuse_existing(path)
     for path, content in files.items():
@@ -264,4 +267,6 @@ def _write_files() -> None:
     output.say(f"  1. name your files in {GATE_NAME}")
     output.say(f"  2. in {JOB_NAME}, say where to install cranfield from")
     output.say("     and which command makes the run; keep the job that you need, or both")
+    if "./fill-database" in files[Path(JOB_NAME)]:
+        output.say("     and which command fills its PostgreSQL database")
     output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {GATE_NAME}')}")

@@ -135,12 +135,17 @@ class JudgmentOptions(ViewOptions):
 
     @property
     def source(self) -> Any:
-        """The judgments: a view of a store if the options choose one, and QRELS as they are if not."""
+        """The judgments: a view of a store if the options choose one, else QRELS or, of a folder, those in it."""
+        qrels = self.qrels
+        if qrels is not None and os.path.isdir(qrels):
+            from cranfield.systems.collection import judgments_in
+
+            qrels = judgments_in(qrels)
         if self.view is None:
-            return self.qrels and Stream(self.qrels)
-        if self.qrels is None:
+            return qrels and Stream(qrels)
+        if qrels is None:
             raise click.UsageError("these options choose assessors from QRELS, which is missing; give it here.")
-        return self.view.of(self.qrels)
+        return self.view.of(qrels)
 
 
 class DocumentOptions(OptionGroup, section="Documents"):

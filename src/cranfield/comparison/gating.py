@@ -365,7 +365,7 @@ def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
         raise ComparisonError(
             f"the queries of {after.run} differ from those of {before.run}: {len(gone)} missing, {len(new)} new "
             f"({listed}{', …' if len(gone or new) > 5 else ''}).",
-            hint=f"with {given('missing', 'zero')}, a query that is missing from the run counts 0 instead",
+            hint=f"with {given('missing', 'zero', policy=True)}, a query that is missing from the run counts 0 instead",
         )
 
 

@@ -37,7 +37,7 @@ class EngineRows:
             if value in refused:
                 others = (choice for choice in settings_of()[name].choices if choice not in refused)
                 fact = "cannot be used here: the rows of a lazy frame have no order."
-                raise PolicyError(fact, parameter=name, value=value, hint=f"use {given(name, *others)}")
+                raise PolicyError(fact, parameter=name, value=value, hint=f"use {given(name, *others, policy=True)}")
 
     @cached_property
     def nw(self) -> Any:
@@ -214,5 +214,5 @@ class EngineRows:
         times = "twice" if count == 2 else f"{count} times"
         also = "".join(f"; also '{other}' of query '{its}'" for its, other, *_ in others)
         fact = f"document '{document}' appears {times} in the ranking of query '{query}'{also}."
-        hint = any_of("keep one", f"choose the highest score with {given('duplicates', 'best')}")
+        hint = any_of("keep one", f"choose the highest score with {given('duplicates', 'best', policy=True)}")
         raise DuplicateError(self.source, fact, hint=hint)

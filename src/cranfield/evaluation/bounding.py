@@ -77,5 +77,5 @@ def check_unseen(evaluation: Evaluation, count: int) -> None:
             "contradicts complete judgments, which include every relevant document.",
             parameter="unseen",
             value=count,
-            hint=f"leave out one of them: {given('unseen')} or {given('complete', True)}",
+            hint=f"leave out one of them: {given('unseen')} or {given('complete', True, policy=True)}",
         )

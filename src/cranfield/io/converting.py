@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cranfield.errors import InputError, OutputError, choice_hint
+from cranfield.errors import InputError, OutputError, choice_hint, given
 from cranfield.io.column_names import Role
 from cranfield.io.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.io.formats.format import Format, Plan, Writer
@@ -82,7 +82,7 @@ def convert_file(
         raise OutputError(out, f"{chosen.name} is a format of judgments.", hint="write the run as tsv")
     if name is not None and not (role == "run" and chosen.keeps_name):
         named = ", ".join(known.name for known in FORMATS.values() if known.keeps_name)
-        raise OutputError(out, f"only runs in the format {named} have a name.", hint="leave --tag out")
+        raise OutputError(out, f"only runs in the format {named} have a name.", hint=f"leave {given('name')} out")
     if name is not None:
         check_name(name, out)
     file = open_records(stream, role, format)
@@ -109,7 +109,7 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
         if len(roles) == 1:
             return roles.pop()
     fact = "these may be judgments or a run: the columns fit both."
-    raise InputError(stream.name, fact, hint="add --as qrels or --as run")
+    raise InputError(stream.name, fact, hint=f"add {given('role', 'qrels', 'run')}")
 
 
 def _plan(file: RecordFile, format: Format, name: str | None) -> Plan:

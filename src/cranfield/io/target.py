@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from cranfield.errors import OutputError, need
+from cranfield.errors import OutputError, given, need
 
 STANDARD_OUTPUT = "-"
 
@@ -64,7 +64,7 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
                 _copy(file, device)
         return
     if there is not None and not force:
-        raise OutputError(name, "this file already exists.", hint="--force replaces it")
+        raise OutputError(name, "this file already exists.", hint=f"{given('force', True)} replaces it")
     if there is not None and not os.access(place, os.W_OK):
         raise OutputError(name, "cannot be written: permission denied.")
     # A temporary file beside the target, with a short and unique name, replaces it at the end.

@@ -271,7 +271,7 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
     if shown < every:
         yield (
             f"Rankings are shown for the {shown:,} of {every:,} queries that perform worst by "
-            f"{gathered.request.measures[0]}; for all of them: --queries {every}."
+            f"{gathered.request.measures[0]}; --queries {every} shows all of them."
         )
     unknown = [run for run in gathered.runs if run not in gathered.request.rankings]
     if unknown:
@@ -306,10 +306,10 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
         name = readable_name(gathered.request.qrels)
         beside = None if name is None else collection_beside(name)
         option = "--collection" if beside is None else f"--collection {shlex.quote(beside)}"
-        return rows, [f"To show the texts of queries and documents, use {option}."]
+        return rows, [f"With {option}, the page shows the texts of queries and documents."]
     texts = {
         number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
-        for document in gathered.request.collection.documents()
+        for document in gathered.request.collection._shown()
         if document.doc_id in number
     }
     room = ALL_TEXT + QUERY_TEXT * min(gathered.request.queries, len(gathered.query_ids))

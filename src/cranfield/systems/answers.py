@@ -15,7 +15,7 @@ from uuid import UUID
 
 import numpy as np
 
-from cranfield.errors import InputError, SystemFailure, choice_hint, given
+from cranfield.errors import InputError, SystemFailure, choice_hint
 from cranfield.io.column_names import FIELDS, plain_name
 from cranfield.io.mappings import id_text
 from cranfield.io.settings import TomlSetting
@@ -141,12 +141,12 @@ def rows_as_results(
             raise SystemFailure(f"there is no column '{column}' in the answer.", hint=f"it has {', '.join(names)}")
         if column is not None:
             return names.index(column) if column else None
-        return next((at for at, name in enumerate(plain) if name in usual), None)
+        return next((plain.index(name) for name in usual if name in plain), None)
 
-    id_at = place("id", ID_NAMES) or 0
+    id_at = place("id", [name for name in plain if name in ID_NAMES]) or 0
     score_at = place("score", _SCORE_NAMES)
     usual_score = score_at is None and declared.get("score") is None and id_at == 0 and len(names) > 1
-    if usual_score and all(_is_number(row[1]) for row in rows):
+    if usual_score and any(_is_number(row[1]) for row in rows):
         score_at = 1
     texts = {field: at for field, spellings in FIELDS.items() if (at := place(field, spellings)) not in (None, id_at)}
 
@@ -261,7 +261,7 @@ def checked(ranking: Ranking, k: int | None) -> Ranking:
     if len({doc_id for doc_id, _ in ranking}) == len(ranking):
         return ranking
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)
-    hint = f"if these are chunks, turn their ids into ids of documents: {given('collapse')}"
+    hint = "if these are chunks, count them as their documents: collapse in cranfield.toml, --collapse, or to_document"
     raise SystemFailure(f"document '{twice}' appears twice in the answer.", hint=hint)
 
 
@@ -273,7 +273,8 @@ def _as_mapping(result: Any) -> Any:
     """A row of a database that knows the names of its columns, as a mapping; anything else as it is."""
     if isinstance(result, tuple) and len(result) > 2 and hasattr(result, "_asdict"):  # named tuples, SQLAlchemy
         return result._asdict()
-    if not isinstance(result, tuple | list | Mapping) and hasattr(result, "keys"):  # sqlite3, asyncpg
+    row = hasattr(type(result), "keys") and not hasattr(type(result), "__getattr__")  # sqlite3, asyncpg
+    if row and not isinstance(result, tuple | list | Mapping):
         return dict(result)
     return result
 

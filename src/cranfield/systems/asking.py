@@ -143,7 +143,7 @@ def ask(
             yield answer
             failed = failed + 1 if answer.ranking is None else 0
             if answer.final:
-                raise GaveUp(f"the system refused the request: {answer.error}")
+                raise GaveUp(f"no query can succeed: {answer.error}")
             if give_up and failed >= give_up:
                 raise GaveUp(f"{failed} queries in a row failed; the last: {answer.error}")
     finally:

@@ -35,6 +35,7 @@ class Collection:
     qrels: anything that `evaluate` takes as judgments; None if there are none
     documents(): the corpus, read again each time; nothing if there is none
     narratives: of some queries, what is relevant to them, in words
+    texts(): documents that can be shown though there is no corpus, such as those in a store of judgments
 
     >>> mine = Collection("mine", {"1": "cats", "2": "dogs"}, {"1": {"a": 1}})
     >>> mine.judged_queries(), list(mine.documents())
@@ -52,6 +53,7 @@ class Collection:
     qrels: Any = None
     corpus: Callable[[], Iterator[Document]] | None = None
     narratives: Mapping[str, str] = field(default_factory=dict)
+    texts: Callable[[], Iterator[Document]] | None = None
 
     def __repr__(self) -> str:
         judged = "" if self.qrels is None else ", with judgments"
@@ -60,6 +62,10 @@ class Collection:
     def documents(self) -> Iterator[Document]:
         """The documents of the corpus."""
         return self.corpus() if self.corpus else iter(())
+
+    def _shown(self) -> Iterator[Document]:
+        """The documents whose texts are known."""
+        return self.texts() if self.corpus is None and self.texts else self.documents()
 
     def ids(self) -> Iterator[str]:
         """The ids of the corpus."""
@@ -156,6 +162,14 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
         corpus=open_corpus(corpus) if corpus else None,
         narratives=texts.narratives,
     )
+
+
+def judgments_in(folder: str) -> str:
+    """The file of judgments in the folder of a collection."""
+    found = _qrels(Path(folder), None)
+    if found is None:
+        raise InputError(folder, "there are no judgments in this folder.", hint=f"put them into {USUAL_QRELS}")
+    return found
 
 
 def open_documents(where: str | os.PathLike[str]) -> Collection:

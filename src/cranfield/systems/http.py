@@ -95,6 +95,7 @@ class HttpSearch:
                 broken = "\n" in value or "\r" in value  # as where a secret was read with the end of its line
                 fact = "contains a line break" if broken else "has characters that are not allowed in a header"
                 raise InputError(name, f"the header {header!r} {fact}.")
+        self._reached = False
         timeout = float(chosen.get("timeout", 30))
         self._client = HttpClient(
             str(chosen["url"]), headers, name=name, timeout=timeout, largest=_LARGEST, resend=True
@@ -139,9 +140,14 @@ class HttpSearch:
         target = _PLACE.sub(lambda match: quote(str(words[match[1]]), safe=""), self._target)
         body = None if self._body is None else json.dumps(_filled(self._body, words)).encode()
         try:
-            return self._read(self._client.exchange(self._method, target, body))
+            answer = self._client.exchange(self._method, target, body)
         except ExchangeError as error:
-            raise SystemFailure(error.fact, hint=error.hint, retry=error.retry) from None
+            # A server that could not be reached even once is not there: every query would fail.
+            final = not (error.sent or self._reached)
+            raise SystemFailure(error.fact, hint=error.hint, retry=error.retry, final=final) from None
+        self._reached = True
+        try:
+            return self._read(answer)
         except RecursionError:  # while it was read, or shown in an error
             raise SystemFailure("the answer is nested too deep.") from None
 

@@ -62,7 +62,7 @@ def misses(
     rankings, ranks = reading.first(wanted, shown), _ranks(evaluation, reading.judgments)
     relevant = {query: scope.best_first(judged) for query, judged in wanted.items()}
     needed = {doc_id for ranking in rankings.values() for doc_id in ranking[:shown]}.union(*relevant.values())
-    documents = {document.doc_id: document for document in collection.documents() if document.doc_id in needed}
+    documents = {document.doc_id: document for document in collection._shown() if document.doc_id in needed}
 
     def places(query: str, listed: Sequence[str]) -> tuple[Place, ...]:
         rank = {doc_id: at for at, doc_id in enumerate(rankings.get(query, ()), 1)} | ranks.get(query, {})

@@ -100,6 +100,7 @@ class PostgresSearch:
         self.needs_k = "k" in named
         self._names = named - {"query", "k"}
         self._connections = Connections(self._connect)
+        self._reached = False
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
         if not settings.get("table") or not settings.get("columns"):
@@ -132,7 +133,9 @@ class PostgresSearch:
             connection, _ = self._connections.take()
         except self._psycopg.Error as error:
             refused = _FATAL in str(error) and not any(passing in str(error) for passing in _PASSING)
-            raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=not refused, final=refused) from None
+            final = refused or not self._reached
+            raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=not refused, final=final) from None
+        self._reached = True
         try:
             with connection.cursor() as cursor:
                 cursor.execute(self._statement, words)

@@ -322,3 +322,14 @@ def test_the_command(judged, tmp_path):
     failed = run("nothing.db")
     assert failed.returncode != 0
     assert failed.stderr.startswith("cranfield: nothing.db: there is no such store.\nHint: ")
+
+
+def test_judgments_of_other_kinds_are_mentioned(tmp_path):
+    with open_store(tmp_path / "j.db", create=True) as store:
+        store.judge("q1", "a", 1, assessor="ann")
+        store.judge("q1", "a", 1, assessor="small", kind="model")
+    done = run(tmp_path / "j.db")
+    assert "there is only one assessor to compare, ann.\nHint: there are some of the kind model: add --kind model" in (
+        done.stderr
+    )
+    assert run(tmp_path / "j.db", "--kind", "person", "--kind", "model").returncode == 0

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,6 +55,14 @@ def test_from_an_endpoint_to_grades(project):
     assert done.stderr == ""
     with open_store(folder / "judgments.db") as store:
         assert len(list(store.events(assessor="small"))) == 10
+
+
+def test_a_dry_run_needs_no_key(project, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    folder = project(SimpleNamespace(url="http://localhost:1/v1"), key="NO_SUCH_KEY")
+    dry, asked = judge(folder, "small", "--dry-run"), judge(folder, "small")
+    assert (dry.returncode, dry.stdout.startswith("small: 10 documents to judge")) == (0, True), dry.stderr
+    assert (asked.returncode, "the environment variable NO_SUCH_KEY is not set." in asked.stderr) == (2, True)
 
 
 def test_missing_grades_are_printed_with_their_reason(project):

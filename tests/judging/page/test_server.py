@@ -220,6 +220,7 @@ def test_an_added_document_is_one_of_the_corpus_and_shows_its_text(filled):
         ("0044", "did you mean 000444 or 000445?"),
         ("000454", "did you mean 000444?"),
         ("umbrella", "ids are written as in the corpus"),
+        ("0", "ids are written as in the corpus"),
     ]:
         refused = ann.post("add", assessor="ann", query_id="q1", doc_id=typed)
         assert refused.status_code == 400

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from cranfield.errors import InputError, OutputError, choice_hint
+from cranfield.errors import InputError, OutputError, choice_hint, given
 from cranfield.io.column_names import Role
 from cranfield.io.compression import EXTENSIONS as COMPRESSED
 from cranfield.io.formats.beir import Beir
@@ -124,14 +124,14 @@ def by_extension(name: str) -> Format | None:
 def format_to_write(path: str) -> Format:
     from cranfield.io.target import STANDARD_OUTPUT
 
-    names = "|".join(writable())
+    hint = f"give {given('target_format')}: {', '.join(writable())}"
     if path == STANDARD_OUTPUT:
-        raise OutputError("standard output", "its format must be given.", hint=f"--to {names}")
+        raise OutputError("standard output", "its format must be given.", hint=hint)
     extension = extension_of(path)
     format = by_extension(path) or (FORMATS["trec"] if not extension else None)
     if format is None:
         fact = f"the extension '{extension}' is not that of a known format."
-        raise OutputError(path, fact, hint=f"give it: --to {names}")
+        raise OutputError(path, fact, hint=hint)
     return format
 
 

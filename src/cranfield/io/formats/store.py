@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.drawing import from_store
@@ -13,6 +14,7 @@ from cranfield.io.shapes import Rankings
 from cranfield.io.streams import Stream, beginning
 
 if TYPE_CHECKING:
+    from cranfield.io.corpus import Document
     from cranfield.io.records import RecordFile
 
 HEAD = b"SQLite format 3\0"
@@ -49,6 +51,13 @@ def same_store(one: Any, other: Any) -> bool:
     """Whether two sources of judgments are one store, however each is written."""
     names = [str(getattr(source, "name", source)) for source in (one, other)]
     return names[0] == names[1] or (all(map(os.path.isfile, names)) and os.path.samefile(*names))
+
+
+def stored_documents(path: str) -> Iterator[Document]:
+    """The documents of a store that have a text."""
+    from cranfield.io.corpus import Document
+
+    return (Document(*row) for row in from_store("documents", path, JudgmentView())[0])
 
 
 def not_a_store(name: str, view: JudgmentView) -> InputError:

@@ -198,11 +198,13 @@ def agreement(
     for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise ComparisonError("is too small.", parameter=name, value=number, hint=f"give {least} or more")
-    source, items = _items(judgments, assessors, tuple(kinds))
+    source, items, others = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:
-        fact = f"there is only one assessor to compare, {known[0]}." if known else "nobody has judged anything yet."
-        raise InputError(source, fact, hint="agreement needs two assessors who judged the same documents")
+        nobody = "nobody has judged anything yet." if not others else "no person has judged anything yet."
+        fact = f"there is only one assessor to compare, {known[0]}." if known else nobody
+        hint = others or "agreement needs two assessors who judged the same documents"
+        raise InputError(source, fact, hint=hint)
     grid = Grid(items, known, source)
     if not grid.items:
         raise InputError(source, "no document was judged by two assessors.", hint="give some documents to two of them")
@@ -265,13 +267,17 @@ def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
     return sorted((item for item in items if len(set(item.grades.values())) > 1), key=furthest_first)[:most]
 
 
-def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[JudgedItem]]:
+def _items(
+    judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]
+) -> tuple[str, list[JudgedItem], str]:
+    """The name of the source, what was judged, and a hint where there are judgments of other kinds."""
     if isinstance(judgments, Store | str | os.PathLike):
         with nullcontext(judgments) if isinstance(judgments, Store) else open_store(judgments, read_only=True) as store:
-            from cranfield.judging.store.views import graded_documents
+            from cranfield.judging.store.views import graded_documents, other_kinds
 
             documents = graded_documents(store, assessors, kinds)
-            return store.name, [JudgedItem(judged.query_id, judged.doc_id, judged.grades) for judged in documents]
+            items = [JudgedItem(judged.query_id, judged.doc_id, judged.grades) for judged in documents]
+            return store.name, items, other_kinds(store, kinds)
     by_item = _of_mapping(judgments) if isinstance(judgments, Mapping) else _of_rows(judgments)
     if assessors is not None:
         chosen = list(assessors)
@@ -281,7 +287,7 @@ def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ..
                 hint = choice_hint("there are", sorted(known), name)
                 raise InputError(TABLE, f"there is no assessor '{name}'.", hint=hint)
         by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
-    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()]
+    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()], ""
 
 
 ByItem = dict[tuple[str, str], dict[str, float]]

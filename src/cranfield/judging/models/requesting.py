@@ -109,13 +109,18 @@ class Requests:
     ) -> None:
         self._commits, self._assessor, self._allowance = store._database.commits, assessor, allowance
         self._stop, self._before, self._retries, self._wait = stop, before, retries, wait
-        self.endpoint: Endpoint | None = None if assessor.call else Endpoint(assessor)
+        self.endpoint: Endpoint | None = None
         self._function = InProcess(assessor) if assessor.call else None
         self._not_before = 0.0  # if an endpoint asks to wait, all threads wait
 
     def close(self) -> None:
         if self.endpoint is not None:
             self.endpoint.close()
+
+    def open(self) -> None:
+        """Before the first request: a plan of what it takes needs no key."""
+        if self._assessor.call is None and self.endpoint is None:
+            self.endpoint = Endpoint(self._assessor)
 
     @property
     def takes_prompts(self) -> bool:

@@ -115,6 +115,7 @@ class Asking:
         return self.estimate
 
     def run(self, progress: ModelProgress) -> ModelReport:
+        self._requests.open()
         with self._store._writing("the assessor") as connection:
             ledger.remember_judge(connection, self.judge)
         progress.start(self.estimate)

@@ -230,17 +230,20 @@ class Desk:
 def _found(documents: Iterable[Any], doc_id: str) -> Any:
     """The document of a corpus; an error names those with similar ids."""
     bare = _bare(doc_id)
-    similar: list[str] = []
+    same: list[str] = []
+    longer: list[str] = []
     first: list[str] = []
     for document in documents:
         name = document[0]
         if name == doc_id:
             return document
-        if len(similar) < SIMILAR and (_bare(name) == bare or bare in _bare(name)):
-            similar.insert(0, name) if _bare(name) == bare else similar.append(name)
+        if _bare(name) == bare:
+            same.append(name)
+        elif bare and bare in _bare(name) and len(longer) < SIMILAR:
+            longer.append(name)
         if len(first) < MOST_NAMES:
             first.append(name)
-    near = similar or list(filter(None, [nearest(doc_id, first)]))
+    near = [*same, *longer][:SIMILAR] or list(filter(None, [nearest(doc_id, first)]))
     hint = f"did you mean {joined(near, 'or')}?" if near else "ids are written as in the corpus"
     raise InputError("the corpus", f"there is no document '{doc_id}'.", hint=hint)
 

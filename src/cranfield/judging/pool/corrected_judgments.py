@@ -138,7 +138,9 @@ def _check_people(source: str, read: PeopleGrades, pooled: Mapping[str, set[str]
         raise InputError(
             source,
             f"some of {model}'s grades are recorded as those of a person.",
-            hint=f"import a model's grades with --kind {MODEL}, under a name that no person has",
+            hint="import a model's grades with "
+            + either(f"kind='{MODEL}'", f"--kind {MODEL}")
+            + ", under a name that no person has",
         )
     left = [
         sum((query, document) not in read.not_judged for document in documents - read.grades[query].keys())

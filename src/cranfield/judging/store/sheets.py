@@ -11,7 +11,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -80,7 +80,7 @@ class ReadSheet:
 
 
 def save_sheet(
-    store: Store, path: str | os.PathLike[str], *, query_ids: Collection[str] | None = None, force: bool = False
+    store: Store, path: str | os.PathLike[str], *, query_ids: Sequence[str] | None = None, force: bool = False
 ) -> WrittenSheet:
     """Write the waiting documents as CSV: a row for each, in a random order, with room for a grade.
 

@@ -45,11 +45,16 @@ def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only
 
 
 def open_view(where: str, what: str, wanted: JudgmentView) -> tuple[Any, str]:
-    """What `io/formats/store.py` gets through `drawing.py`: judgments, strata or passages, and their provenance."""
+    """What `io/formats/store.py` gets through `drawing.py`: judgments, strata, passages or texts, and where from."""
     with open_store(where, read_only=True) as store:
-        from cranfield.judging.store.views import by_stratum, marked_in, merged
+        from cranfield.judging.store.views import by_stratum, marked_in, merged, with_texts
 
-        read: dict[str, Callable[..., tuple[Any, str]]] = {"view": merged, "strata": by_stratum, "passages": marked_in}
+        read: dict[str, Callable[..., tuple[Any, str]]] = {
+            "view": merged,
+            "strata": by_stratum,
+            "passages": marked_in,
+            "documents": with_texts,
+        }
         return read[what](store, wanted)
 
 

@@ -14,7 +14,7 @@ from cranfield.io.formats.store import JudgmentView
 from cranfield.judging.store.checked_input import checked_kind, refuse_unknown
 from cranfield.judging.store.event_log import CurrentGrade, standing
 from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
-from cranfield.judging.store.schema import EVENTS
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS
 from cranfield.judging.store.stored_judgments import StoredJudgments
 from cranfield.judging.store.waiting import count_chosen, pooled_documents, strata_of_queries
 from cranfield.ranks.chosen_warning import chosen_part
@@ -56,7 +56,8 @@ def merged(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByQuery, str]:
     counts = _ViewCounts(set())
     by_query = merged_grades(store, merge, kinds, wanted.assessors, counts)
     if not by_query:
-        raise InputError(store.name, "it contains no judgments.", hint=_elsewhere(store, kinds))
+        hint = other_kinds(store, kinds) or f"cranfield judge {store.name}"
+        raise InputError(store.name, "it contains no judgments.", hint=hint)
     with store._reading() as connection:
         chosen = count_chosen(connection, by_query)
         pooled = _add_pooled(connection, by_query) if wanted.pooled else 0
@@ -178,11 +179,12 @@ def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], 
             raise InputError(source, fact, hint=f"add {given('kinds', every)}")
 
 
-def _elsewhere(store: StoredJudgments, kinds: Sequence[str]) -> str:
+def other_kinds(store: StoredJudgments, kinds: Sequence[str]) -> str:
+    """A hint that there are judgments of other kinds; empty if there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
     if not others:
-        return f"cranfield judge {store.name}"
+        return ""
     return f"there are some of the kind {', '.join(others)}: add {given('kinds', others)}"
 
 
@@ -215,6 +217,14 @@ def by_stratum(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByStratum,
         for document, grade in grades.items():
             strata.setdefault(query, {}).setdefault(of_document.get(document, OUTSIDE), {})[document] = grade
     return strata, provenance
+
+
+def with_texts(store: StoredJudgments, wanted: JudgmentView) -> tuple[list[tuple[str, ...]], str]:
+    """All documents that have a text, whoever judged them: id, title, text, url and image."""
+    columns = [DOCUMENTS.c[name] for name in ("doc_id", "title", "text", "url", "image")]
+    with store._reading() as connection:
+        rows = connection.execute(sa.select(*columns).where(sa.or_(columns[1] != "", columns[2] != "")))
+        return [tuple(row) for row in rows], ""
 
 
 class MarkedPassage(NamedTuple):

@@ -13,7 +13,7 @@ from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.policy import settings_of
 
 CHOICES = [value for value in settings_of()["duplicates"].choices if value != "error"]
-HINT = any_of("keep one", f"choose which with {given('duplicates', *CHOICES)}")
+HINT = any_of("keep one", f"choose which with {given('duplicates', *CHOICES, policy=True)}")
 
 
 class Places(NamedTuple):

@@ -297,7 +297,7 @@ class JudgedRanks:
         """The table of the rankings without their unjudged documents."""
         if self.complete:
             fact = "leaves out unjudged documents, and complete judgments have none."
-            hint = f"leave out one of them: {given('judged_only', True)} or {given('complete', True)}"
+            hint = f"leave out one of them: {given('judged_only', True)} or {given('complete', True, policy=True)}"
             raise PolicyError(fact, parameter="judged_only", value=True, hint=hint)
         kept = self.judged
         table = self.rows(kept)
