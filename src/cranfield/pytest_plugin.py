@@ -68,14 +68,14 @@ class SearchQuality:
 
     @_errors_only()
     def evaluate(self, *measures: str) -> Evaluation:
-        """The values of some measures; fails if a query was not answered."""
+        """The values of some measures; fails if a query was not answered, unless [gate] allows it by max_failed."""
         from cranfield.measures import parse_measures
         from cranfield.show.systems_text import recorded_lines
-        from cranfield.systems.testing import measured
+        from cranfield.systems.testing import enough, measured
 
         wanted = parse_measures([*measures, "Judged@10"])
         evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
-        if not self.recorded.complete or evaluation is None:
+        if evaluation is None or not enough(self._project, self.recorded):
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
 
@@ -87,7 +87,7 @@ class SearchQuality:
         system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
         from cranfield.io.target import locked
-        from cranfield.systems.accepting import VALUES, Result, keep
+        from cranfield.systems.accepting import VALUES, Result, keep, save_result
         from cranfield.systems.project import refuse_name
         from cranfield.systems.testing import beside_accepted
 
@@ -96,12 +96,14 @@ class SearchQuality:
         names = (*project.measures, *project.gate.get("measures", ()), *project.gate.get("minimum", {}))
         evaluation = self.evaluate(*names)
         if self._accept:
+            if not self.recorded.complete:
+                pytest.fail("only a run with all queries answered is accepted", pytrace=False)
             saved = path.with_suffix(".values.json")
-            evaluation.save(saved)
+            save_result(evaluation, self.recorded, self._judgments, saved)
             with locked(project.result_path("lock"), "testing here", wait=True):  # for other workers of pytest
                 keep(project, {self._name: Result(evaluation, saved, path)})
             return self
-        beside = beside_accepted(project, self._judgments, evaluation, self.recorded)
+        beside = beside_accepted(project, self._collection, self._judgments, evaluation, self.recorded)
         if beside is None:
             where = project.accepted_path(f"{self._name}{VALUES}")
             pytest.fail(f"nothing is accepted for '{self._name}' yet: {where} does not exist.\n{_HOW}", pytrace=False)

@@ -72,6 +72,30 @@ class GateOptions(GateTestOptions, section="Verdict"):
     max_worse_queries: int | None = option(
         "--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse."
     )
+    max_drop: float | None = option(
+        "--max-drop", type=float, metavar="N", help="Fail if a query got worse by more, by the first measure."
+    )
+    may_become_empty: bool | None = option(
+        "--may-become-empty",
+        is_flag=True,
+        default=None,
+        help="Pass although a query returns nothing that returned documents before.",
+    )
+    except_queries: tuple[str, ...] = option(
+        "--except-query", multiple=True, metavar="ID", help="A query for which these two do not hold."
+    )
+    max_p95: float | None = option(
+        "--max-p95", type=float, metavar="S", help="Fail if 95% of the answers took longer, in seconds."
+    )
+    max_p95_ratio: float | None = option(
+        "--max-p95-ratio", type=float, metavar="N", help="Fail if they took more than N times as long as BASELINE's."
+    )
+    max_failed: float | None = option(
+        "--max-failed", type=float, metavar="N", help="Fail if more queries failed; below 1, a share of them [0]."
+    )
+    max_empty: float | None = option(
+        "--max-empty", type=float, metavar="N", help="Fail if more queries returned nothing; below 1, a share of them."
+    )
 
 
 class GateFileOptions(options.OptionGroup, section="Input"):
@@ -131,11 +155,18 @@ def command(
         return 0
 
     from cranfield.comparison.gating import gate
+    from cranfield.comparison.limits import Asking, expectations
     from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
     measures.import_measures()
     settings = _read_config(file.config) if file.config else {}
-    typed = {**vars(given), "minimum": None, "qrels": judgments.source, "lengths": documents.lengths}
+    typed = {
+        **vars(given),
+        "minimum": None,
+        "except_queries": list(given.except_queries) or None,
+        "qrels": judgments.source,
+        "lengths": documents.lengths,
+    }
     from_options = {**typed, **reading.settings, "measures": measures.measures or None, "rel": measures.rel}
     settings |= {name: value for name, value in from_options.items() if value is not None}
     if measures.judged_only:
@@ -155,17 +186,20 @@ def command(
         qrels = JudgmentView((model,)).of(qrels.name)
     named = [people] if isinstance(people, str) else people
     paths = list(map(only, runs))
+    if file.config:
+        settings["expect"] = expectations(settings.get("expect", ()), f"{file.config}: [[expect]]")
+    texts = query_texts(qrels, shown.collection)
+    asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)
     with shown_progress("comparing"):
-        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
+        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()}, recorded=asking, texts=texts)
     if shown.form == "text":
-        known = query_texts(qrels, shown.collection)
-        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=known)
+        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=texts)
     elif shown.form == "json":
         text = result.to_json()
     else:
-        text = gate_markdown(result) if shown.form == "markdown" else gate_junit(result)
+        text = gate_markdown(result, texts) if shown.form == "markdown" else gate_junit(result, texts)
     output.write([text], shown.file, data=shown.form == "json")
     return 0 if result.passed else 1
 
@@ -205,12 +239,14 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
-    **dict.fromkeys(("alpha", "non_inferiority", "detect"), (int, float)),
+    **dict.fromkeys(("alpha", "non_inferiority", "detect", "max_drop"), (int, float)),
+    **dict.fromkeys(("max_p95", "max_p95_ratio", "max_failed", "max_empty"), (int, float)),
+    **dict.fromkeys(("except_queries", "expect"), list),
     "tolerance": (int, float, dict),
     "minimum": dict,
     "measures": list,
     "rel": (int, float),
-    **dict.fromkeys(("judged_only", "require_improvement", "beyond_tolerance"), bool),
+    **dict.fromkeys(("judged_only", "require_improvement", "beyond_tolerance", "may_become_empty"), bool),
 }
 
 

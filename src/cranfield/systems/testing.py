@@ -12,6 +12,7 @@ from cranfield.comparison.comparing import compare_evaluations, shared_documents
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.comparison.gating import GateResult, gate
+from cranfield.comparison.limits import ALONE, Asking
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
@@ -23,7 +24,15 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import FEW
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
-from cranfield.systems.accepting import VALUES, accepted_run, accepted_values, check_accepted
+from cranfield.systems.accepting import (
+    VALUES,
+    accepted_asking,
+    accepted_judgments,
+    accepted_run,
+    accepted_values,
+    check_accepted,
+    save_result,
+)
 from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
@@ -81,26 +90,41 @@ def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], poli
 
 
 def beside_accepted(
-    project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded
+    project: Project, collection: Collection, judgments: Judgments, evaluation: Evaluation, recorded: Recorded
 ) -> Tested | None:
-    """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted."""
+    """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted.
+
+    Queries that failed are in neither.
+    """
     name, measures = evaluation.run, evaluation.measures
     before = accepted_values(project, name)
     if before is None:
         return None
     path = accepted_run(project, before)
     run = open_run(path)
-    known = set(before.query_ids)
+    known, unknown = set(before.query_ids), {*recorded.failed, *recorded.not_asked}
     new = [query for query in judgments.query_ids if query not in known]
-    shared = _of_queries(judgments, known) if new else judgments
+    shared = _of_queries(judgments, known - unknown) if new or unknown else judgments
     accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
     assert run.stream is not None
     check_accepted(before, run.stream, accepted)
     compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
     assert compared is not None
-    decided = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
+    settings = {name: value for name, value in project.gate.items() if name not in ALONE}
+    excepted = [query for query in settings.pop("except_queries", ()) if query in shared.number]
+    decided = gate(
+        None,
+        accepted,
+        compared,
+        **{"measures": project.measures[:1], **settings},
+        except_queries=excepted,
+        recorded=(accepted_asking(project, name), Asking(recorded.latency, ())),
+        texts=collection.queries,
+    )
+    alone = checks_alone(project, collection, evaluation, recorded)
+    checks = tuple(check for check in alone if check not in decided.checks)
     notes = []
-    if before.qrels_sha256 != judgments.sha256:
+    if accepted_judgments(project, before) != judgments.sha256:
         measure = next(iter(accepted))
         then = f" (then {before.shown(measure)})" if measure in before else ""
         notes.append(
@@ -112,7 +136,20 @@ def beside_accepted(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
             f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
         )
-    return Tested(name, recorded, evaluation, accepted, path, compared, decided, notes=tuple(notes))
+    return Tested(name, recorded, evaluation, accepted, path, compared, decided, checks, tuple(notes))
+
+
+def enough(project: Project, recorded: Recorded) -> bool:
+    """Whether no more queries failed than may."""
+    return project.limits({}).may_fail(recorded.queries - recorded.answered, recorded.queries)
+
+
+def checks_alone(
+    project: Project, collection: Collection, evaluation: Evaluation, recorded: Recorded
+) -> tuple[Check, ...]:
+    """What a run must keep to by itself, whatever was accepted."""
+    asking = Asking.of(recorded)
+    return tuple(project.limits(collection.queries).alone(evaluation, asking, asking.failed if asking else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +161,7 @@ class Tested:
     accepted_path: the file of that run
     compared: the evaluation over the queries that were asked when that run was accepted
     gate: the comparison of the two
-    checks: the minimums, where no gate checks them
+    checks: what the run must keep to by itself, as far as no gate checks it
     notes: what has changed since the run was accepted
     missed: the worst queries by the first measure, as many as were asked for
     """
@@ -142,8 +179,8 @@ class Tested:
 
     @property
     def passed(self) -> bool:
-        """Every query was answered, nothing fell below its minimum, and nothing got worse than accepted."""
-        return self.recorded.complete and not self.failed_checks
+        """Some query was answered, all limits were kept, and nothing got worse than accepted."""
+        return self.evaluation is not None and not self.failed_checks
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
@@ -238,12 +275,16 @@ def _test_one(project: Project, collection: Collection, judgments: Judgments, na
     evaluation = measured(recorded, judgments, measures, project.policy, name)
     if evaluation is None:
         return Tested(name, recorded, None)
+    checks = checks_alone(project, collection, evaluation, recorded)
     if recorded.complete:
-        evaluation.save(saved)
-        if beside := beside_accepted(project, judgments, evaluation, recorded):
-            return beside
-    checks = (floor_check(evaluation[measure], measure, floor) for measure, floor in floors.items())
-    return Tested(name, recorded, evaluation, checks=tuple(checks))
+        save_result(evaluation, recorded, judgments, saved)
+    beside = (
+        beside_accepted(project, collection, judgments, evaluation, recorded) if enough(project, recorded) else None
+    )
+    if beside is not None:
+        return beside
+    minima = (floor_check(evaluation[measure], measure, floor) for measure, floor in floors.items())
+    return Tested(name, recorded, evaluation, checks=(*minima, *checks))
 
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")
