@@ -50,7 +50,6 @@ class SearchQuality:
         accept: bool = False,
         **read: str | None,
     ) -> None:
-        from cranfield.ranks.judgments import Judgments
         from cranfield.systems.asking import Silent
         from cranfield.systems.testing import asked
 
@@ -60,8 +59,8 @@ class SearchQuality:
         called = self._name or getattr(system, "name", "") or getattr(system, "__name__", str(system))
         path = folder / (re.sub(r"[^\w.-]", "_", called) + ".run.tsv")
         described = dict(project.systems[system]) if known else system
-        self._judgments = Judgments.read(collection.qrels)
-        self.recorded: Recorded = asked(
+        self.recorded: Recorded
+        self.recorded, self._judged = asked(
             project, collection, described, self._name, path, lambda _: nullcontext(Silent()), **read
         )
         self._name = self._name or self.recorded.system
@@ -74,7 +73,14 @@ class SearchQuality:
         from cranfield.systems.testing import enough, measured
 
         wanted = parse_measures([*measures, "Judged@10"])
-        evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
+        evaluation = measured(
+            self.recorded,
+            self._judged.judgments,
+            wanted,
+            self._project.policy,
+            self._name,
+            self._judged.gone or frozenset(),
+        )
         if evaluation is None or not enough(self._project, self.recorded):
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
@@ -99,11 +105,11 @@ class SearchQuality:
             if not self.recorded.complete:
                 pytest.fail("only a run with all queries answered is accepted", pytrace=False)
             saved = path.with_suffix(".values.json")
-            save_result(evaluation, self.recorded, self._judgments, saved)
+            save_result(evaluation, self.recorded, self._judged.sha256, saved)
             with locked(project.result_path("lock"), "testing here", wait=True):  # for other workers of pytest
                 keep(project, {self._name: Result(evaluation, saved, path)})
             return self
-        beside = beside_accepted(project, self._collection, self._judgments, evaluation, self.recorded)
+        beside = beside_accepted(project, self._collection, self._judged, evaluation, self.recorded)
         if beside is None:
             where = project.accepted_path(f"{self._name}{VALUES}")
             pytest.fail(f"nothing is accepted for '{self._name}' yet: {where} does not exist.\n{_HOW}", pytrace=False)

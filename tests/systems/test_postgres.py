@@ -147,3 +147,24 @@ def test_a_broken_connection_is_opened_again(filled, opened):
     [answer] = ask(system, [("1", "recall")], 1, wait=0.01)
     assert answer.ranking
     assert answer.attempts == 2
+
+
+@pytest.mark.parametrize("exists", ["select doc_id from pages", "select doc_id from pages where doc_id = any({ids})"])
+def test_which_documents_exist(filled, opened, exists):
+    system = opened({"dsn": filled, **TABLE, "exists": exists})
+    assert {"recall", "rbo"} <= system._kind.existing({"recall", "rbo", "deleted"})
+    assert "deleted" not in system._kind.existing({"recall", "rbo", "deleted"})
+    assert opened({"dsn": filled, **TABLE})._kind.existing is None
+
+
+def test_a_wrong_statement_of_what_exists_is_an_error(filled, tmp_path):
+    from contextlib import nullcontext
+
+    from cranfield.systems.asking import Silent
+    from cranfield.systems.project import Project
+    from cranfield.systems.testing import run_test
+
+    system = {"type": "postgres", "dsn": filled, **TABLE, "exists": "select nope from pages"}
+    project = Project(tmp_path / "cranfield.toml", "builtin", {"pg": system})
+    with pytest.raises(SystemFailure, match="nope"):
+        run_test(project, lambda _: nullcontext(Silent()))

@@ -220,7 +220,8 @@ class Limits:
         if self.max_drop is not None:
             fell = [query for query, drop in drops.items() if drop > self.max_drop + SAME]
             open_ones = _into_unjudged(sides, measure, drops, [q for q in fell if q not in emptied], self.max_drop)
-            fell = sorted({*fell} - {*open_ones} - {*self.except_queries}, key=lambda query: -drops[query])
+            spared = {*open_ones, *self.except_queries}
+            fell = sorted((query for query in fell if query not in spared), key=lambda query: -drops[query])
             was, now = ((side.by_people or side).by_query(measure) for side in sides)
             shown = listed([f"{self._named(query)} {was[query]:.4f} → {now[query]:.4f}" for query in fell])
             queries = count(len(fell), "query", "queries") + " got" if fell else "no query got"

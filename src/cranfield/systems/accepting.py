@@ -33,11 +33,11 @@ _RUN, _STAGED = ".run.tsv.gz", f"{VALUES}.part"
 _RESTORE = "restore the folder, such as with 'git checkout'; or accept a new result, which replaces it"
 
 
-def save_result(evaluation: Evaluation, recorded: Recorded, judgments: Judgments, path: Path) -> None:
-    """Save values that may be accepted, with how the system was asked; `judgments`: of the whole collection."""
+def save_result(evaluation: Evaluation, recorded: Recorded, qrels_sha256: str, path: Path) -> None:
+    """Save values that may be accepted, with how the system was asked; the hash is that of the whole judgments."""
     failed = [*recorded.failed]
     known = {"latency": recorded.latency, "failed": failed, "not_asked": list(recorded.not_asked)}
-    write(path, {**content_of(evaluation), _ASKED: {**known, "qrels_sha256": judgments.sha256}})
+    write(path, {**content_of(evaluation), _ASKED: {**known, "qrels_sha256": qrels_sha256}})
 
 
 class Result(NamedTuple):

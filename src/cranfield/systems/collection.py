@@ -178,6 +178,13 @@ def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Doc
     return collection.documents()
 
 
+def corpus_in(path: str | os.PathLike[str]) -> Callable[[], Iterator[Document]]:
+    """The documents of a file, read again each time."""
+    if not os.path.isfile(path):
+        raise InputError(os.fspath(path), "there is no such file.", hint=near_file(os.fspath(path)))
+    return lambda: _read_corpus(path)
+
+
 def _read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
     """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
     name = os.fspath(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
@@ -64,6 +64,11 @@ SETTINGS = {
         str,
         "your own statement, instead of table, columns, id, language and match: ids or (id, score) rows, best first",
     ),
+    "exists": TomlSetting(
+        str,
+        "a statement that lists the ids that exist, or those of `{ids}`: `select sku from products where sku = "
+        "any({ids})`; judged documents that it does not list are left out",
+    ),
     "order": ORDER,
     "timeout": TomlSetting((int, float), "seconds to wait for a connection, and for an answer", "30"),
 }
@@ -90,6 +95,8 @@ class PostgresSearch:
         self._timeout = float(settings.get("timeout", 30))
         self._order = chosen_order(settings.get("order"), None, name)
         self._statement = psycopg_statement(settings["sql"], name) if settings.get("sql") else self._ranked(settings)
+        self._exists = str(settings.get("exists", "")).replace("%", "%%").replace("{ids}", "%(ids)s")
+        self.existing = self._existing if self._exists else None
         self._language = str(settings.get("language", "english"))
         self._connections = Connections(self._connect)
 
@@ -115,6 +122,14 @@ class PostgresSearch:
         )
 
     def search(self, query: str, k: int) -> Returned:
+        rows = self._rows(self._statement, {"query": query, "k": k, "language": self._language})
+        return ranking_of([row if len(row) > 1 else row[0] for row in rows], order=self._order)
+
+    def _existing(self, ids: Collection[str]) -> set[str]:
+        """Which of these documents exist, and maybe others."""
+        return {str(row[0]) for row in self._rows(self._exists, {"ids": sorted(ids)})}
+
+    def _rows(self, statement: Any, values: Mapping[str, Any]) -> list[Any]:
         try:
             connection, _ = self._connections.take()
         except self._psycopg.Error as error:
@@ -122,15 +137,15 @@ class PostgresSearch:
             raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=not refused, final=refused) from None
         try:
             with connection.cursor() as cursor:
-                cursor.execute(self._statement, {"query": query, "k": k, "language": self._language})
-                rows = cursor.fetchall()
+                cursor.execute(statement, values)
+                rows: list[Any] = cursor.fetchall()
         except self._psycopg.Error as error:
             broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
             raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=broken) from None
         finally:
             if not connection.closed:
                 self._connections.give(connection)
-        return ranking_of([row if len(row) > 1 else row[0] for row in rows], order=self._order)
+        return rows
 
     def _connect(self) -> Any:
         connection = self._psycopg.connect(self._dsn, autocommit=True, connect_timeout=max(2, int(self._timeout)))

@@ -16,7 +16,7 @@ from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.systems.collapse import Collapse
-from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
+from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, corpus_in, open_collection
 
 _NUMBER = (int, float)
 
@@ -39,6 +39,9 @@ ASKING = {
 PROJECT = {
     "collection": TomlSetting(
         str, 'a folder in the layout of BEIR or TREC, "builtin", or "ir_datasets:NAME"; paths are relative to the file'
+    ),
+    "corpus": TomlSetting(
+        str, "a file like corpus.jsonl that says which documents exist now", "that of the collection, if it has one"
     ),
     "split": TomlSetting(
         str, "which judgments to take where a collection has several, such as dev", "`test`, or the only one"
@@ -109,6 +112,7 @@ class Project:
     k: int = 100
     timeout: float | None = None
     split: str | None = None
+    corpus: str | None = None
     collapse: str | Mapping[str, str] | Collapse | None = None
     baseline: str = "baseline"
     gate: Mapping[str, Any] = field(default_factory=dict)
@@ -126,6 +130,8 @@ class Project:
     def open_collection(self) -> Collection:
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
         opened = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+        if self.corpus is not None:
+            opened = replace(opened, corpus=corpus_in(self.folder / self.corpus))
         qrels = opened.qrels
         if self.store is not None:  # in which the judgments are, whatever else the collection has
             qrels = self.judged_in if self.has_store else None
@@ -167,7 +173,7 @@ class Project:
         check_settings(gate, GATE, f"{place}: [gate]")
         check_settings(chosen, JUDGMENTS, f"{place}: [judgments]")
         policy = {name: settings[name] for name in POLICY if name in settings}
-        plain = ("k", "timeout", "collapse", "split", "baseline")
+        plain = ("k", "timeout", "collapse", "split", "corpus", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
         if {*chosen} - {"store", "scale"}:
             assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,9 +37,10 @@ from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
 from cranfield.systems.misses import Miss, misses
-from cranfield.systems.opening import open_system
+from cranfield.systems.opening import System, open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded, record
+from cranfield.words import count, listed
 
 SHOWN = 10  # documents of a ranking, of the worst queries and on a page
 HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
@@ -47,21 +48,26 @@ ACCEPTED = "accepted"
 
 
 def measured(
-    recorded: Recorded, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str | None = None
+    recorded: Recorded,
+    judgments: Judgments,
+    measures: Sequence[Measure],
+    policy: Policy,
+    name: str | None = None,
+    gone: frozenset[str] = frozenset(),
 ) -> Evaluation | None:
     """Evaluate a recorded run over the queries that were answered; None if there is none.
 
-    A query that failed or was not asked is left out: its value is unknown, not zero.
+    A query that failed or was not asked is left out: its value is unknown, not zero. So are documents that are gone.
     """
     if not recorded.answered:
         return None
     unknown = {*recorded.failed, *recorded.not_asked}
     if unknown:
         judgments = _of_queries(judgments, set(judgments.query_ids) - unknown)
-    if recorded._rankings is None:
+    if recorded._rankings is None and not gone:
         run = open_run(Path(recorded.path))
     else:
-        rankings = {query: ranking for query, ranking in recorded._rankings.items() if ranking}
+        rankings = {query: ranking for query, ranking in _without(_rankings(recorded), gone).items() if ranking}
         nothing: dict[str, dict[str, float]] = {query: {} for query in judgments.query_ids}
         run = Run(Rankings(recorded.path, rankings or nothing), sha256=recorded._sha256)
     evaluation = _evaluated(run, judgments, measures, policy, name or recorded.system)
@@ -75,7 +81,28 @@ def measured(
 
 def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
     kept = {query: grades for query, grades in judgments.by_query.items() if query in queries}
-    return Judgments(kept, name=judgments.name)
+    return Judgments(kept, name=judgments.name, provenance=judgments.provenance)
+
+
+def of_existing(judgments: Judgments, gone: frozenset[str]) -> Judgments:
+    """The judgments of documents that exist; signatures say how many others there are."""
+    kept = {query: grades for query, grades in _without(judgments.by_query, gone).items() if grades}
+    provenance = "|".join(filter(None, (judgments.provenance, f"gone:{len(gone)}")))
+    return Judgments(kept, name=judgments.name, provenance=provenance)
+
+
+def _without(by_query: Mapping[str, Mapping[str, float]], documents: frozenset[str]) -> dict[str, Mapping[str, float]]:
+    return {
+        query: {document: numbers[document] for document in numbers if document not in documents}
+        if documents
+        else numbers
+        for query, numbers in by_query.items()
+    }
+
+
+def _rankings(recorded: Recorded) -> Mapping[str, Mapping[str, float]]:
+    known = recorded._rankings
+    return open_run(Path(recorded.path)).scores(Policy()) if known is None else known
 
 
 def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
@@ -90,12 +117,13 @@ def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], poli
 
 
 def beside_accepted(
-    project: Project, collection: Collection, judgments: Judgments, evaluation: Evaluation, recorded: Recorded
+    project: Project, collection: Collection, judged: Judged, evaluation: Evaluation, recorded: Recorded
 ) -> Tested | None:
     """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted.
 
-    Queries that failed are in neither.
+    Queries that failed, and documents that are gone, are in neither.
     """
+    judgments = judged.judgments
     name, measures = evaluation.run, evaluation.measures
     before = accepted_values(project, name)
     if before is None:
@@ -105,10 +133,14 @@ def beside_accepted(
     known, unknown = set(before.query_ids), {*recorded.failed, *recorded.not_asked}
     new = [query for query in judgments.query_ids if query not in known]
     shared = _of_queries(judgments, known - unknown) if new or unknown else judgments
-    accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
     assert run.stream is not None
-    check_accepted(before, run.stream, accepted)
-    compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
+    stream, gone = run.stream, judged.gone or frozenset()
+    if gone:
+        rankings = _without(run.scores(project.policy), gone)
+        run = Run(Rankings(stream.name, rankings), sha256=before.run_sha256)
+    accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
+    check_accepted(before, stream, accepted)
+    compared = measured(recorded, shared, measures, project.policy, name, gone) if new else evaluation
     assert compared is not None
     settings = {name: value for name, value in project.gate.items() if name not in ALONE}
     excepted = [query for query in settings.pop("except_queries", ()) if query in shared.number]
@@ -123,20 +155,45 @@ def beside_accepted(
     )
     alone = checks_alone(project, collection, evaluation, recorded)
     checks = tuple(check for check in alone if check not in decided.checks)
-    notes = []
-    if accepted_judgments(project, before) != judgments.sha256:
+    notes = list(judged.notes)
+    changed = accepted_judgments(project, before) != judged.sha256
+    if changed or before.qrels_sha256 != judgments.sha256:
         measure = next(iter(accepted))
         then = f" (then {before.shown(measure)})" if measure in before else ""
-        notes.append(
-            "the judgments have changed since it was accepted, so the accepted run was measured again: "
-            f"{measure} {accepted.shown(measure)}{then}"
-        )
+        why = "the judgments have changed since it was accepted, so " if changed else ""
+        notes.append(f"{why}the accepted run was measured again: {measure} {accepted.shown(measure)}{then}")
+    if judged.gone is None and not decided.passed:
+        notes += _vanished(accepted, compared, recorded)
     if new:
         notes.append(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
             f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
         )
     return Tested(name, recorded, evaluation, accepted, path, compared, decided, checks, tuple(notes))
+
+
+def _vanished(accepted: Evaluation, compared: Evaluation, recorded: Recorded) -> Iterator[str]:
+    """Say so if what was lost is mostly relevant documents that no ranking has any more."""
+    lost = _relevant_found(accepted) - _relevant_found(compared)
+    returned = {document for ranking in _rankings(recorded).values() for document in ranking}
+    nowhere = sorted({document for _, document in lost if document not in returned})
+    if 2 * sum(document not in returned for _, document in lost) > len(lost):
+        queries = count(len({query for query, _ in lost}), "query", "queries")
+        these = count(len(nowhere), "relevant document is", "relevant documents are")
+        yield (
+            f"most of what {queries} lost is no longer returned for any query: {these} in no ranking now "
+            f"({listed(nowhere)}); if they were deleted, say which documents exist, by corpus, or exists for PostgreSQL"
+        )
+
+
+def _relevant_found(evaluation: Evaluation) -> set[tuple[str, str]]:
+    """The relevant documents that were retrieved, each with its query."""
+    ranks, reading = evaluation.ranks, evaluation._evidence.reading
+    if ranks is None or reading is None:
+        return set()
+    rows = zip(ranks.query.tolist(), ranks.row.tolist(), ranks.grade.tolist(), strict=True)
+    names = reading.judgments.document_ids
+    return {(ranks.query_ids[query], names[row]) for query, row, grade in rows if grade > 0}
 
 
 def enough(project: Project, recorded: Recorded) -> bool:
@@ -201,6 +258,35 @@ class ProjectTest:
         return all(tested.passed for tested in self.systems)
 
 
+class Judged(NamedTuple):
+    """The judgments that a system is measured by.
+
+    gone: judged documents that no longer exist, and count for nobody; None where nothing says which do
+    sha256: of the collection's judgments
+    notes: how many there are
+    """
+
+    judgments: Judgments
+    gone: frozenset[str] | None
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, judgments: Judgments, gone: frozenset[str] | None, name: str) -> Judged:
+        lost = sorted(gone or ())
+        if not lost:
+            return cls(judgments, gone, judgments.sha256)
+        every = len({*judgments.document_ids})
+        if len(lost) == every:
+            hint = "the corpus, or exists, must have the ids of the judgments"
+            raise InputError(name, f"none of the {every:,} judged documents exists.", hint=hint)
+        note = (
+            f"{len(lost):,} of {every:,} judged documents no longer exist, and are left out of the judgments and of "
+            f"all runs: {listed(lost)}"
+        )
+        return cls(of_existing(judgments, frozenset(lost)), gone, judgments.sha256, (note,))
+
+
 Progress = Callable[[str], AbstractContextManager[Any]]
 
 
@@ -217,7 +303,7 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
     judgments = collection.judgments()
     chosen = [name for name in project.systems if not systems or name in systems]
     with locked(project.result_path("lock"), "testing here"):
-        tests = [_test_one(project, collection, judgments, name, progress) for name in chosen]
+        tests = [_test_one(project, collection, name, progress) for name in chosen]
         for at, tested in enumerate(tests):
             if (evaluation := tested.evaluation) is not None:
                 missed = misses(evaluation, collection, evaluation.measures[0], worst)
@@ -228,8 +314,11 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
 
 def asked(
     project: Project, collection: Collection, system: Any, name: str, path: Path, progress: Progress, **read: str | None
-) -> Recorded:
-    """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`."""
+) -> tuple[Recorded, Judged]:
+    """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`.
+
+    Also the judgments to measure it by, since only the system may know which documents exist.
+    """
     timeout = None if isinstance(system, Mapping) and "timeout" in system else project.timeout
     opened = open_system(system, collection, name=name, timeout=timeout, **read)
     queries = collection.judged_queries()
@@ -259,32 +348,44 @@ def asked(
                 to_document=collapse_by(project.collapse) if project.collapse else None,
                 **project.asking,
             )
+        judgments = Judgments.read(collection.qrels)
+        gone = _gone(opened, collection, {*judgments.document_ids})
     finally:
         opened.close()
     in_order = {query: rankings[query] for query in queries if query in rankings}
-    return recorded if size > HELD else replace(recorded, _rankings=in_order)
+    whole = recorded if size > HELD else replace(recorded, _rankings=in_order)
+    return whole, Judged.of(judgments, gone, opened.name)
 
 
-def _test_one(project: Project, collection: Collection, judgments: Judgments, name: str, progress: Progress) -> Tested:
+def _gone(system: System, collection: Collection, judged: set[str]) -> frozenset[str] | None:
+    """Which judged documents no longer exist, by the system or by the corpus; None where neither knows."""
+    ask = getattr(system._kind, "existing", None)
+    if ask is None:
+        return None if collection.corpus is None else frozenset(judged.difference(collection.ids()))
+    try:
+        return frozenset(judged.difference(ask(judged)))
+    except Exception as error:
+        raise system.failure(error) from None
+
+
+def _test_one(project: Project, collection: Collection, name: str, progress: Progress) -> Tested:
     out, saved = project.recorded_run(name), project.result_path(f"{name}{VALUES}")
     saved.unlink(missing_ok=True)
-    recorded = asked(project, collection, dict(project.systems[name]), name, out, progress)
+    recorded, judged = asked(project, collection, dict(project.systems[name]), name, out, progress)
     floors = {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
     named = parse_measures([*project.measures, *project.gate.get("measures", ())])
     measures = list(dict.fromkeys((*named, *floors, parse_measure("Judged@10"))))
-    evaluation = measured(recorded, judgments, measures, project.policy, name)
+    evaluation = measured(recorded, judged.judgments, measures, project.policy, name, judged.gone or frozenset())
     if evaluation is None:
         return Tested(name, recorded, None)
     checks = checks_alone(project, collection, evaluation, recorded)
     if recorded.complete:
-        save_result(evaluation, recorded, judgments, saved)
-    beside = (
-        beside_accepted(project, collection, judgments, evaluation, recorded) if enough(project, recorded) else None
-    )
+        save_result(evaluation, recorded, judged.sha256, saved)
+    beside = beside_accepted(project, collection, judged, evaluation, recorded) if enough(project, recorded) else None
     if beside is not None:
         return beside
     minima = (floor_check(evaluation[measure], measure, floor) for measure, floor in floors.items())
-    return Tested(name, recorded, evaluation, checks=(*minima, *checks))
+    return Tested(name, recorded, evaluation, checks=(*minima, *checks), notes=judged.notes)
 
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")
