@@ -105,6 +105,9 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     init: bool = option(
         "--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop."
     )
+    corpus: str | None = options.file(
+        "--corpus", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
+    )
 
 
 class VerdictOptions(options.PrintOptions, formats=("json", "junit", "markdown")):
@@ -192,6 +195,10 @@ def command(
     asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)
+    if corpus := file.corpus or settings.pop("corpus", None):
+        judged, measured, notes = _of_existing(corpus, judged, measured, reading)
+        for note in notes:
+            output.say(f"note: {note}", err=True)
     with shown_progress("comparing"):
         result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()}, recorded=asking, texts=texts)
     if shown.form == "text":
@@ -202,6 +209,29 @@ def command(
         text = gate_markdown(result, texts) if shown.form == "markdown" else gate_junit(result, texts)
     output.write([text], shown.file, data=shown.form == "json")
     return 0 if result.passed else 1
+
+
+def _of_existing(
+    corpus: str, qrels: Any, runs: list[Any], reading: ReadingOptions
+) -> tuple[Any, list[Any], tuple[str, ...]]:
+    """Judgments and runs without documents that are gone, and how many there are."""
+    from cranfield.ranks.judgments import Judgments
+    from cranfield.ranks.policy import Policy
+    from cranfield.ranks.run import open_run
+    from cranfield.systems.collection import corpus_in
+    from cranfield.systems.testing import Judged, without_documents
+
+    if not isinstance(qrels, Stream):
+        raise click.UsageError("--corpus takes judgments of documents, which no model made and people correct.")
+    judgments = Judgments.read(qrels, reading.qrels_format)
+    gone = frozenset({*judgments.document_ids}.difference(document.doc_id for document in corpus_in(corpus)()))
+    judged = Judged.of(judgments, gone, corpus)
+    policy = reading.arguments().get("policy") or Policy()
+    left = [
+        without_documents(open_run(run, reading.format), gone, policy) if gone and isinstance(run, Stream) else run
+        for run in runs
+    ]
+    return judged.judgments, left, judged.notes
 
 
 def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
@@ -236,7 +266,7 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "test", "correction", "assessor"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "corpus", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
     **dict.fromkeys(("alpha", "non_inferiority", "detect", "max_drop"), (int, float)),
@@ -263,7 +293,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
-    for name in (*FILES, "lengths"):
+    for name in (*FILES, "lengths", "corpus"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

@@ -100,6 +100,13 @@ def _without(by_query: Mapping[str, Mapping[str, float]], documents: frozenset[s
     }
 
 
+def without_documents(run: Run, documents: frozenset[str], policy: Policy) -> Run:
+    """A run, read into memory, without some documents."""
+    rankings = _without(run.scores(policy), documents)
+    sha256 = (run.stream.sha256 or run.stream.hash_again()) if run.stream else ""
+    return Run(Rankings(run.place, rankings), sha256=sha256)
+
+
 def _rankings(recorded: Recorded) -> Mapping[str, Mapping[str, float]]:
     known = recorded._rankings
     return open_run(Path(recorded.path)).scores(Policy()) if known is None else known
@@ -136,8 +143,7 @@ def beside_accepted(
     assert run.stream is not None
     stream, gone = run.stream, judged.gone or frozenset()
     if gone:
-        rankings = _without(run.scores(project.policy), gone)
-        run = Run(Rankings(stream.name, rankings), sha256=before.run_sha256)
+        run = without_documents(run, gone, project.policy)
     accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
     check_accepted(before, stream, accepted)
     compared = measured(recorded, shared, measures, project.policy, name, gone) if new else evaluation
