@@ -139,6 +139,7 @@ class SearchQuality:
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
                 f"{evaluation.describe_counts()}{_judged_text(evaluation)}",
+                *self._judged.notes,
                 *(["", "the worst query:" if len(missed) == 1 else "the worst queries:"] if missed else []),
             ]
             for miss in missed:

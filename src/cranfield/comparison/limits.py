@@ -112,6 +112,9 @@ class Expectation(NamedTuple):
         return cls(place, str(table["query"]), documents, in_first, measure, *limits)
 
     def checks(self, evaluation: Evaluation, shown: str) -> Iterator[Check]:
+        if self.query not in evaluation.query_ids:
+            yield Check(f"{self.query} is measured", False, f"{shown}: it failed, or its judged documents are all gone")
+            return
         if self.measure is not None:
             with_it = evaluation if self.measure in evaluation.measures else evaluation.extended(self.measure)
             value = with_it.by_query(self.measure)[self.query]
@@ -187,12 +190,14 @@ class Limits:
                 raise ComparisonError("is no number of queries.", parameter=name, value=limit, hint=hint_text)
 
     def alone(self, evaluation: Evaluation, asking: Asking | None, others: Sequence[str] = ()) -> Iterator[Check]:
-        """What is expected of a run by itself; `others`: queries that were asked and are not evaluated."""
+        """What is expected of a run by itself; `others`: queries that are known and not evaluated."""
         ids = evaluation.query_ids
-        refuse_unknown_queries(self.except_queries, {*ids, *others}, ids, "except_queries")
+        known = {*ids, *others}
+        refuse_unknown_queries(self.except_queries, known, ids, "except_queries")
         if len(empty := self._empty(evaluation, asking)) == len(ids):
             yield Check("something is returned", False, "no query returned a document")
-        every, failed = len({*ids, *others}), asking.failed if asking else ()
+        failed = asking.failed if asking else ()
+        every = len({*ids, *failed})
         if self.max_failed is not None or failed:
             yield self._counted(failed, every, "failed", "fail", self.max_failed or 0)
         if self.max_empty is not None:
@@ -202,7 +207,7 @@ class Limits:
             known = f"p95 is {_seconds(p95)} and must be at most {limit}" if p95 is not None else _unknown(evaluation)
             yield Check(f"p95 is at most {limit}", p95 is not None and p95 <= self.max_p95, known)
         for expected in self.expect:
-            refuse_unknown_queries([expected.query], ids, ids, expected.place)
+            refuse_unknown_queries([expected.query], known, ids, expected.place)
             yield from expected.checks(evaluation, self._named(expected.query))
 
     def beside(

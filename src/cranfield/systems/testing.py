@@ -211,8 +211,9 @@ def checks_alone(
     project: Project, collection: Collection, evaluation: Evaluation, recorded: Recorded
 ) -> tuple[Check, ...]:
     """What a run must keep to by itself, whatever was accepted."""
-    asking = Asking.of(recorded)
-    return tuple(project.limits(collection.queries).alone(evaluation, asking, asking.failed if asking else ()))
+    return tuple(
+        project.limits(collection.queries).alone(evaluation, Asking.of(recorded), [*collection.judged_queries()])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +287,10 @@ class Judged(NamedTuple):
         if len(lost) == every:
             hint = "the corpus, or exists, must have the ids of the judgments"
             raise InputError(name, f"none of the {every:,} judged documents exists.", hint=hint)
+        are = "exists, and is" if len(lost) == 1 else "exist, and are"
         note = (
-            f"{len(lost):,} of {every:,} judged documents no longer exist, and are left out of the judgments and of "
-            f"all runs: {listed(lost)}"
+            f"{len(lost):,} of {every:,} judged documents no longer {are} left out of the judgments and of all runs: "
+            f"{listed(lost)}"
         )
         return cls(of_existing(judgments, frozenset(lost)), gone, judgments.sha256, (note,))
 
