@@ -248,13 +248,13 @@ def test_a_gate_leaves_out_documents_that_are_gone(tmp_path):
     (tmp_path / "corpus.jsonl").write_text("".join(f'{{"_id": "{document}"}}\n' for document in left))
     gate = ("gate", "qrels", "old.run", "new.run", "-m", "R@10", "--format", "json")
     assert run(*gate, cwd=tmp_path).returncode == 1
-    passed = run(*gate, "--corpus", "corpus.jsonl", cwd=tmp_path)
+    passed = run(*gate, "--exists", "corpus.jsonl", cwd=tmp_path)
     assert passed.returncode == 0, passed.stderr
     assert "note: 9 of 40 judged documents no longer exist" in passed.stderr
     found = json.loads(passed.stdout)
     assert found["measures"][0]["baseline"] == found["measures"][0]["candidate"] == 1.0
     assert all("|gone:9|" in signature for signature in found["signatures"])
     assert (found["baseline"], found["candidate"]) == ("old", "new")
-    (tmp_path / "gate.toml").write_text('corpus = "corpus.jsonl"\n')
+    (tmp_path / "gate.toml").write_text('exists = "corpus.jsonl"\n')
     assert run(*gate, "--config", "gate.toml", cwd=tmp_path).returncode == 0
-    assert "there is no such file" in run(*gate, "--corpus", "nowhere.jsonl", cwd=tmp_path).stderr
+    assert "there is no such file" in run(*gate, "--exists", "nowhere.jsonl", cwd=tmp_path).stderr

@@ -107,6 +107,22 @@ at_least = 1
     assert "FAILED 2 (two): P@1 is 0.0000 and must be at least 1" in worse
 
 
+def test_a_query_without_judgments_may_have_to_find_something(project):
+    (project / "engine_under_test.py").write_text(ENGINE.replace('"three"', '"not judged": ["b", "a"], "three"'))
+    with_settings(project, more="[[expect]]\nquery = 4\nfind = ['a', 'b']\nin_first = 1\n")
+    done = run(project, "test")
+    assert done.returncode == 1
+    assert "mine: FAILED, 4 of 4 queries answered" in done.stdout
+    assert "FAILED  4 (not judged): a is at rank 2 and must be in the first 1" in done.stdout
+    assert "ok      4 (not judged): b is at rank 1 and must be in the first 1" in done.stdout
+    assert "has no judgments and was not asked" not in done.stdout
+    assert done.stdout.splitlines()[1].split()[:2] == ["mine", "1.0000"]
+    run(project, "accept")
+    assert "RR stayed at 1.0000: not worse" in run(project, "test").stdout
+    with_settings(project, more="[[expect]]\nquery = 4\nmeasure = 'RR'\nat_least = 1\n")
+    assert "4 (not judged): RR is not known" in run(project, "test").stdout
+
+
 def test_a_query_that_becomes_empty_fails(project):
     run(project, "test")
     run(project, "accept")

@@ -151,6 +151,15 @@ def test_what_a_query_must_find():
     assert len(found.checks) == 6
 
 
+def test_a_query_that_is_not_judged_may_have_to_find_something(tmp_path):
+    lines = [f"{query} Q0 {document} {at} {-at} t" for query in GOOD for at, document in enumerate(GOOD[query], 1)]
+    (tmp_path / "a.run").write_text("\n".join([*lines, "golden Q0 d1 1 9 t", "golden Q0 d2 2 8 t", ""]))
+    expected = [{"query": "golden", "find": ["d1", "d2"], "in_first": 1}]
+    for run in (tmp_path / "a.run", {**GOOD, "golden": ["d1", "d2"]}):
+        found = gate(QRELS, GOOD, run, "RR", expect=expected)
+        assert failed(found) == {"golden: d2 is in the first 1": "golden: d2 is at rank 2 and must be in the first 1"}
+
+
 def test_a_saved_evaluation_has_no_documents_to_find(tmp_path):
     saved = evaluate(QRELS, GOOD, "RR", name="saved")
     saved.save(tmp_path / "saved.json")

@@ -135,11 +135,11 @@ def test_a_store_says_who_judged_and_how_many_are_gone():
 
 def test_a_query_whose_judged_documents_are_all_gone_is_no_longer_measured(folder):
     sell(folder, ALL, corpus="corpus.jsonl")
-    settings = "[gate]\nexcept_queries = ['0']\n[[expect]]\nquery = '0'\nfind = 'w0-1'\n"
+    settings = "[gate]\nexcept_queries = ['0']\n[[expect]]\nquery = '0'\nmeasure = 'RR'\nat_least = 1\n"
     project = shop(folder, settings)
     tried(project)
     accept(project)
     assert tried(project).passed
     sell(folder, [document for document in ALL if not document.startswith("w0-")], corpus="corpus.jsonl")
     [check] = tried(project).failed_checks
-    assert check.message == "0 (w0): it failed, or its judged documents are all gone"
+    assert check.message == "0 (w0): RR is not known, since it failed or none of its judged documents exists"

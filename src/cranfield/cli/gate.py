@@ -105,8 +105,8 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     init: bool = option(
         "--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop."
     )
-    corpus: str | None = options.file(
-        "--corpus", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
+    exists: str | None = options.file(
+        "--exists", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
     )
 
 
@@ -195,7 +195,7 @@ def command(
     asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)
-    if corpus := file.corpus or settings.pop("corpus", None):
+    if corpus := file.exists or settings.pop("exists", None):
         judged, measured, notes = _of_existing(corpus, judged, measured, reading)
         for note in notes:
             output.say(f"note: {note}", err=True)
@@ -222,7 +222,7 @@ def _of_existing(
     from cranfield.systems.testing import Judged, without_documents
 
     if not isinstance(qrels, Stream):
-        raise click.UsageError("--corpus takes judgments of documents, which no model made and people correct.")
+        raise click.UsageError("--exists takes judgments of documents, not of passages, and no corrected ones.")
     judgments = Judgments.read(qrels, reading.qrels_format)
     gone = frozenset({*judgments.document_ids}.difference(document.doc_id for document in corpus_in(corpus)()))
     judged = Judged.of(judgments, gone, corpus)
@@ -266,7 +266,7 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "corpus", "test", "correction", "assessor"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "exists", "test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
     **dict.fromkeys(("alpha", "non_inferiority", "detect", "max_drop"), (int, float)),
@@ -293,7 +293,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
-    for name in (*FILES, "lengths", "corpus"):
+    for name in (*FILES, "lengths", "exists"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

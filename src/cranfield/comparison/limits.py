@@ -112,8 +112,9 @@ class Expectation(NamedTuple):
         return cls(place, str(table["query"]), documents, in_first, measure, *limits)
 
     def checks(self, evaluation: Evaluation, shown: str) -> Iterator[Check]:
-        if self.query not in evaluation.query_ids:
-            yield Check(f"{self.query} is measured", False, f"{shown}: it failed, or its judged documents are all gone")
+        if self.measure is not None and self.query not in evaluation.query_ids:
+            message = f"{shown}: {self.measure} is not known, since it failed or none of its judged documents exists"
+            yield Check(f"{self.query}: {self.measure} is known", False, message)
             return
         if self.measure is not None:
             with_it = evaluation if self.measure in evaluation.measures else evaluation.extended(self.measure)
@@ -192,8 +193,8 @@ class Limits:
     def alone(self, evaluation: Evaluation, asking: Asking | None, others: Sequence[str] = ()) -> Iterator[Check]:
         """What is expected of a run by itself; `others`: queries that are known and not evaluated."""
         ids = evaluation.query_ids
-        known = {*ids, *others}
-        refuse_unknown_queries(self.except_queries, known, ids, "except_queries")
+        queries = {*ids, *others}
+        refuse_unknown_queries(self.except_queries, queries, ids, "except_queries")
         if len(empty := self._empty(evaluation, asking)) == len(ids):
             yield Check("something is returned", False, "no query returned a document")
         failed = asking.failed if asking else ()
@@ -207,7 +208,8 @@ class Limits:
             known = f"p95 is {_seconds(p95)} and must be at most {limit}" if p95 is not None else _unknown(evaluation)
             yield Check(f"p95 is at most {limit}", p95 is not None and p95 <= self.max_p95, known)
         for expected in self.expect:
-            refuse_unknown_queries([expected.query], known, ids, expected.place)
+            if expected.measure is not None or not first_documents(evaluation, expected.query, 1):
+                refuse_unknown_queries([expected.query], queries, ids, expected.place)
             yield from expected.checks(evaluation, self._named(expected.query))
 
     def beside(
@@ -312,7 +314,13 @@ def _unknown(evaluation: Evaluation) -> str:
 def first_documents(evaluation: Evaluation, query: str, n: int) -> list[str] | None:
     """The first n documents of a query; None where they are not known."""
     reading = evaluation._evidence.reading
-    return None if reading is None or reading.run is None else reading.first([query], n).get(query, [])
+    if reading is None or reading.run is None:
+        return None
+    if query in reading.judgments.number:
+        return reading.first([query], n).get(query, [])
+    from cranfield.ranks import first_documents as reading_again  # of other queries, no place was kept
+
+    return reading_again.first_documents(reading.run.source, {query: {}}, n, reading.policy).get(query, [])
 
 
 def _into_unjudged(

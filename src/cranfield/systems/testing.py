@@ -212,7 +212,7 @@ def checks_alone(
 ) -> tuple[Check, ...]:
     """What a run must keep to by itself, whatever was accepted."""
     return tuple(
-        project.limits(collection.queries).alone(evaluation, Asking.of(recorded), [*collection.judged_queries()])
+        project.limits(collection.queries).alone(evaluation, Asking.of(recorded), [*_queries(project, collection)])
     )
 
 
@@ -308,7 +308,7 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             hint = choice_hint("systems are", project.systems, name)
             raise InputError(str(project.path), f"there is no system '{name}' in it.", hint=hint)
     collection = kept_in_memory(project.open_collection())
-    judgments = collection.judgments()
+    collection.judgments()  # an error if there are none
     chosen = [name for name in project.systems if not systems or name in systems]
     with locked(project.result_path("lock"), "testing here"):
         tests = [_test_one(project, collection, name, progress) for name in chosen]
@@ -316,8 +316,15 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             if (evaluation := tested.evaluation) is not None:
                 missed = misses(evaluation, collection, evaluation.measures[0], worst)
                 tests[at] = replace(tested, missed=tuple(missed))
-    unjudged = tuple(query for query in collection.queries if query not in judgments.number)
+    wanted = _queries(project, collection)
+    unjudged = tuple(query for query in collection.queries if query not in wanted)
     return ProjectTest(collection, tuple(tests), unjudged)
+
+
+def _queries(project: Project, collection: Collection) -> dict[str, str]:
+    """The queries to ask: those that are judged, and those that must find something."""
+    wanted = {*collection.judged_queries(), *(expected.query for expected in project.expect if expected.find)}
+    return {query: text for query, text in collection.queries.items() if query in wanted}
 
 
 def asked(
@@ -329,7 +336,7 @@ def asked(
     """
     timeout = None if isinstance(system, Mapping) and "timeout" in system else project.timeout
     opened = open_system(system, collection, name=name, timeout=timeout, **read)
-    queries = collection.judged_queries()
+    queries = _queries(project, collection)
     rankings: dict[str, dict[str, float]] = {}
     size = 0
 
