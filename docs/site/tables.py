@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from cranfield.comparison.limits import EXPECT
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
 from cranfield.io import column_names
@@ -32,7 +33,7 @@ from cranfield.systems.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent
 ROOT = DOCS.parent
-DECIDING, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "results"))
+DECIDING, LIMITS, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "limits", "results"))
 ROOT_PAGES = ROOT / "README.md", ROOT / "SECURITY.md"
 Row = tuple[str, ...]
 
@@ -187,6 +188,17 @@ def _took(row: Mapping[str, Any]) -> str:
     return f"{row['seconds']:.1f} s, {row['peak_mb']:,.0f} MB"
 
 
+def limits() -> Iterator[Row]:
+    """How often limits of a gate stop harmless changes, as bench/limits.py simulated it."""
+    yield "limit", "slight change, 50 queries", "200", "large change, 50 queries", "200"
+    stopped: dict[str, list[float]] = {}
+    for row in json.loads(LIMITS.read_text(encoding="utf-8")):
+        of_measure = f", {row['measure']}" if row["measure"] else ""
+        stopped.setdefault(f"`{row['limit']}`{of_measure}", []).append(row["stopped"])
+    for limit, shares in stopped.items():
+        yield limit, *(f"{share:.1%}" for share in (shares if len(shares) == 4 else shares * 2))
+
+
 def _recorded(title: str) -> dict[str, Any]:
     """The rows of the benchmark whose title begins like this, by name."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -238,6 +250,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         merging,
         kinds,
         deciding,
+        limits,
         speed,
         engine_speed,
         faults,
@@ -248,6 +261,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         **settings_of_systems(),
         "project": project.PROJECT,
         "gate": project.GATE,
+        "expect": EXPECT,
         "judgments": project.JUDGMENTS,
     }.items()
 }

@@ -50,7 +50,6 @@ class SearchQuality:
         accept: bool = False,
         **read: str | None,
     ) -> None:
-        from cranfield.ranks.judgments import Judgments
         from cranfield.systems.asking import Silent
         from cranfield.systems.testing import asked
 
@@ -60,22 +59,24 @@ class SearchQuality:
         called = self._name or getattr(system, "name", "") or getattr(system, "__name__", str(system))
         path = folder / (re.sub(r"[^\w.-]", "_", called) + ".run.tsv")
         described = dict(project.systems[system]) if known else system
-        self._judgments = Judgments.read(collection.qrels)
-        self.recorded: Recorded = asked(
+        self.recorded: Recorded
+        self.recorded, self._judged = asked(
             project, collection, described, self._name, path, lambda _: nullcontext(Silent()), **read
         )
         self._name = self._name or self.recorded.system
 
     @_errors_only()
     def evaluate(self, *measures: str) -> Evaluation:
-        """The values of some measures; fails if a query was not answered."""
+        """The values of some measures; fails if a query was not answered, unless [gate] allows it by max_failed."""
         from cranfield.measures import parse_measures
         from cranfield.show.systems_text import recorded_lines
-        from cranfield.systems.testing import measured
+        from cranfield.systems.testing import enough, measured
 
         wanted = parse_measures([*measures, "Judged@10"])
-        evaluation = measured(self.recorded, self._judgments, wanted, self._project, self._name)
-        if not self.recorded.complete or evaluation is None:
+        evaluation = measured(
+            self.recorded, self._judged.judgments, wanted, self._project, self._name, self._judged.gone or frozenset()
+        )
+        if evaluation is None or not enough(self._project, self.recorded):
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
 
@@ -87,7 +88,7 @@ class SearchQuality:
         system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
         from cranfield.io.target import locked
-        from cranfield.systems.accepting import VALUES, Result, keep
+        from cranfield.systems.accepting import VALUES, Result, keep, save_result
         from cranfield.systems.project import refuse_name
         from cranfield.systems.testing import beside_accepted
 
@@ -96,12 +97,14 @@ class SearchQuality:
         names = (*project.measures, *project.gate.get("measures", ()), *project.gate.get("minimum", {}))
         evaluation = self.evaluate(*names)
         if self._accept:
+            if not self.recorded.complete:
+                pytest.fail("only a run with all queries answered is accepted", pytrace=False)
             saved = path.with_suffix(".values.json")
-            evaluation.save(saved)
+            save_result(evaluation, self.recorded, self._judged.sha256, saved)
             with locked(project.result_path("lock"), "testing here", wait=True):  # for other workers of pytest
                 keep(project, {self._name: Result(evaluation, saved, path)})
             return self
-        beside = beside_accepted(project, self._judgments, evaluation, self.recorded)
+        beside = beside_accepted(project, self._collection, self._judged, evaluation, self.recorded)
         if beside is None:
             where = project.accepted_path(f"{self._name}{VALUES}")
             pytest.fail(f"nothing is accepted for '{self._name}' yet: {where} does not exist.\n{_HOW}", pytrace=False)
@@ -131,6 +134,7 @@ class SearchQuality:
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
                 f"{evaluation.describe_counts()}{_judged_text(evaluation)}",
+                *self._judged.notes,
                 *(["", "the worst query:" if len(missed) == 1 else "the worst queries:"] if missed else []),
             ]
             for miss in missed:

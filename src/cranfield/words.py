@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 # Characters that control a terminal, change the direction of text, take no space, or are not allowed in text: XML
@@ -87,3 +87,13 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"
+
+
+def named_query(query: str, texts: Mapping[str, str], width: int = 60) -> str:
+    """The id of a query, and the beginning of its text where it is known.
+
+    >>> named_query("q17", {"q17": "red shoes"}), named_query("q18", {})
+    ('q17 (red shoes)', 'q18')
+    """
+    text = texts.get(query, "")
+    return f"{query} ({cut(text, width)})" if text and text != query else query

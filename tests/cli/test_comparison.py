@@ -235,3 +235,26 @@ def test_compare_by_segment(files):
     assert (refused.returncode, "--by cannot be used with --format latex" in refused.stderr) == (2, True)
     several = run("compare", "qrels", *(f"{name}.run" for name in ("bad", "good", "worst")), *command[4:], cwd=files)
     assert several.stdout.count("By segment: ") == 3
+
+
+def test_a_gate_leaves_out_documents_that_are_gone(tmp_path):
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 a{q} 1\n{q} 0 b{q} 1\n" for q in range(20)))
+    both = "".join(f"{q} Q0 a{q} 1 2 t\n{q} Q0 b{q} 2 1 t\n" for q in range(20))
+    (tmp_path / "old.run").write_text(both)
+    (tmp_path / "new.run").write_text(
+        "".join(line + "\n" for line in both.splitlines() if " a" not in line or " a1" in line)
+    )
+    left = [f"a1{n}" for n in range(10)] + ["a1"] + [f"b{q}" for q in range(20)]
+    (tmp_path / "corpus.jsonl").write_text("".join(f'{{"_id": "{document}"}}\n' for document in left))
+    gate = ("gate", "qrels", "old.run", "new.run", "-m", "R@10", "--format", "json")
+    assert run(*gate, cwd=tmp_path).returncode == 1
+    passed = run(*gate, "--exists", "corpus.jsonl", cwd=tmp_path)
+    assert passed.returncode == 0, passed.stderr
+    assert "note: 9 of 40 judged documents no longer exist" in passed.stderr
+    found = json.loads(passed.stdout)
+    assert found["measures"][0]["baseline"] == found["measures"][0]["candidate"] == 1.0
+    assert all("|gone:9|" in signature for signature in found["signatures"])
+    assert (found["baseline"], found["candidate"]) == ("old", "new")
+    (tmp_path / "gate.toml").write_text('exists = "corpus.jsonl"\n')
+    assert run(*gate, "--config", "gate.toml", cwd=tmp_path).returncode == 0
+    assert "there is no such file" in run(*gate, "--exists", "nowhere.jsonl", cwd=tmp_path).stderr

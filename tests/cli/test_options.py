@@ -230,7 +230,7 @@ def test_imported_measures_work_in_compare_and_gate(files):
         '    """One.\n\n    Ones = 1\n    """\n'
         "    return judged.retrieved * 0.0 + 1\n"
     )
-    for command in (("compare", "qrels", "good.run", "bad.run"), ("gate", "qrels", "good.run", "bad.run")):
+    for command in (("compare", "qrels", "good.run", "bad.run"), ("gate", "qrels", "good.run", "good.run")):
         done = run(*command, "-m", "Ones", "--import", "mine.py", cwd=files)
         assert done.returncode == 0, done.stderr
         assert "Ones" in done.stdout

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from cranfield.evaluation.saving import read, write
 from tests import program
-from tests.cli.conftest import ENGINE
+from tests.cli.conftest import CONFIG, ENGINE
 from tests.waiting import LIMIT, until
 
 PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
@@ -69,6 +70,103 @@ def test_unknown_ids_and_empty_rankings_fail_the_test(project):
     assert "3 queries returned no documents and count 0: 1, 2, 3" in empty.stdout
 
 
+def with_settings(folder, gate="", more=""):
+    settings = (folder / "cranfield.toml").read_text()
+    (folder / "cranfield.toml").write_text(settings.replace("[gate]", f"[gate]\n{gate}") + more)
+
+
+def test_an_engine_that_returns_nothing_fails_even_the_first_time(project):
+    (project / "cranfield.toml").write_text(CONFIG.replace('minimum = {"P@1" = 0.3}', ""))
+    empty = run(project, "test", engine="empty")
+    assert empty.returncode == 1
+    assert "FAILED  no query returned a document" in empty.stdout
+    run(project, "accept")
+    assert "FAILED  no query returned a document" in run(project, "test", engine="empty").stdout
+
+
+def test_single_queries_have_limits_and_expectations(project):
+    expect = """
+[[expect]]
+query = 1
+find = "b"
+in_first = 1
+[[expect]]
+query = "2"
+measure = "P@1"
+at_least = 1
+"""
+    with_settings(project, 'max_drop = 0.4\nexcept_queries = ["3"]\n', expect)
+    first = run(project, "test")
+    assert first.returncode == 1
+    assert "FAILED  1 (one): b is at rank 2 and must be in the first 1" in first.stdout
+    assert "ok      2 (two): P@1 is 1.0000 and must be at least 1" in first.stdout
+    run(project, "accept")
+    worse = " ".join(run(project, "test", engine="worse").stdout.split())
+    assert "FAILED 2 queries got worse by more than 0.4 in RR: 1 (one) 1.0000 → 0.5000, 2 (two)" in worse
+    assert "judge these first: 1 (one): b" not in worse  # it was returned before
+    assert "FAILED 2 (two): P@1 is 0.0000 and must be at least 1" in worse
+
+
+def test_a_query_without_judgments_may_have_to_find_something(project):
+    (project / "engine_under_test.py").write_text(ENGINE.replace('"three"', '"not judged": ["b", "a"], "three"'))
+    with_settings(project, more="[[expect]]\nquery = 4\nfind = ['a', 'b']\nin_first = 1\n")
+    done = run(project, "test")
+    assert done.returncode == 1
+    assert "mine: FAILED, 4 of 4 queries answered" in done.stdout
+    assert "FAILED  4 (not judged): a is at rank 2 and must be in the first 1" in done.stdout
+    assert "ok      4 (not judged): b is at rank 1 and must be in the first 1" in done.stdout
+    assert "has no judgments and was not asked" not in done.stdout
+    assert done.stdout.splitlines()[1].split()[:2] == ["mine", "1.0000"]
+    run(project, "accept")
+    assert "RR stayed at 1.0000: not worse" in run(project, "test").stdout
+    with_settings(project, more="[[expect]]\nquery = 4\nmeasure = 'RR'\nat_least = 1\n")
+    assert "4 (not judged): RR is not known" in run(project, "test").stdout
+
+
+def test_a_query_that_becomes_empty_fails(project):
+    run(project, "test")
+    run(project, "accept")
+    (project / "engine_under_test.py").write_text(ENGINE.replace('["c", "a"]', "[]"))
+    dead = run(project, "test")
+    assert dead.returncode == 1
+    assert "FAILED  1 query returns nothing now, and did before: 2 (two)" in dead.stdout
+
+
+def test_some_queries_may_fail(project):
+    run(project, "test")
+    run(project, "accept")
+    with_settings(project, "max_failed = 1\n")
+    half = run(project, "test", engine="half")
+    assert half.returncode == 0, half.stdout
+    assert "mine: passed, 2 of 3 queries answered; the values are over these queries only" in half.stdout
+    assert "ok      1 of 3 queries failed; at most 1 may: 2 (two)" in half.stdout
+    assert "RR stayed at 1.0000: not worse" in half.stdout
+    assert run(project, "accept").returncode == 2
+
+
+def test_a_slower_engine_fails(project):
+    with_settings(project, "max_p95_ratio = 1.5\nmax_p95 = 100\n")
+    run(project, "test")
+    assert run(project, "accept").returncode == 0
+    values = project / "baseline" / "mine.json"
+    content = read(values)
+    assert content["asked"]["latency"]["p95"] > 0
+    content["asked"]["latency"]["p95"] = 1e-9
+    write(values, {name: value for name, value in content.items() if name != "checksum"})
+    slower = run(project, "test")
+    assert slower.returncode == 1
+    assert "it may be at most 1.5 times what it was" in " ".join(slower.stdout.split())
+    assert "and must be at most 100 s" in slower.stdout
+    del content["asked"]  # as earlier versions accepted it
+    write(values, {name: value for name, value in content.items() if name != "checksum"})
+    assert "FAILED the latency of accepted is not known" in " ".join(run(project, "test").stdout.split())
+    content["asked"] = {"latency": {"p95": "fast"}}
+    write(values, {name: value for name, value in content.items() if name != "checksum"})
+    damaged = run(project, "test")
+    assert damaged.returncode == 2
+    assert "how the system was asked is damaged" in damaged.stderr
+
+
 def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     run(project, "test")
     run(project, "accept")
@@ -89,6 +187,7 @@ def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     assert "1 query is new since then and not compared: 4" in output, more.stderr
     assert "RR stayed at 0.8333: not worse" in output  # over the three queries; with the new one it is 0.75
     assert more.stdout.splitlines()[1].split()[:2] == ["mine", "0.7500"]
+    assert more.stdout.splitlines()[2].split()[:4] == ["3", "queries", "compared", "0.8333"]
     kept.unlink()
     lost = run(project, "test")
     assert lost.returncode == 2
@@ -132,6 +231,11 @@ def test_a_second_test_at_the_same_time_is_refused(project):
         ("collection = '.'\n", "it describes no system"),
         ("[systems.a]\ntype = 'sqlite'\n", "it names no collection"),
         ("collection = '.'\n[systems.a]\ntype = 'sqlit'\n", "type = 'sqlit' is not a type of system"),
+        ("collection = '.'\n[systems.a]\n[[expect]]\nquery = 1\n", "cranfield.toml: [[expect]] 1: it does not say"),
+        (
+            "collection = '.'\n[systems.a]\n[gate]\nmax_dropp = 1\n",
+            "cranfield.toml: [gate]: there is no setting 'max_dropp'",
+        ),
         ("collection = '.'\n[systems.'a/b']\ntype = 'sqlite'\n", "is not a valid file name"),
     ],
 )
@@ -141,6 +245,26 @@ def test_settings_are_checked(project, settings, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("gate", "more", "message"),
+    [
+        (
+            "",
+            "[[expect]]\nquery = '5'\nfind = 'a'\n",
+            "cranfield.toml: [[expect]] 1: query '5' is not one of the judged",
+        ),
+        ("except_queries = ['5']\n", "", "query '5' is not one of the judged"),
+        ("max_drop = -1\n", "", "max_drop=-1 is not a limit"),
+    ],
+)
+def test_limits_are_checked(project, gate, more, message):
+    with_settings(project, gate, more)
+    done = run(project, "test")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Hint: " in done.stderr
 
 
 def test_queries_and_judgments_must_fit(project):
@@ -158,6 +282,7 @@ def test_init_finds_the_collection(project, tmp_path_factory):
     (project / "cranfield.toml").unlink()
     done = run(project, "init")
     assert "wrote cranfield.toml: ., 4 queries, 3 of them judged" in done.stdout
+    (project / "corpus.jsonl").write_text('{"_id": "a", "text": "The one."}\n')
     tested = run(project, "test")
     assert tested.returncode == 0, tested.stderr
     assert "sqlite: passed" in tested.stdout

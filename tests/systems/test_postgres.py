@@ -219,3 +219,59 @@ def test_a_broken_connection_is_opened_again(filled, opened):
     [answer] = ask(system, [("1", "recall")], 1, wait=0.01)
     assert answer.ranking
     assert answer.attempts == 2
+
+
+@pytest.mark.parametrize("exists", ["select doc_id from pages", "select doc_id from pages where doc_id = any({ids})"])
+def test_which_documents_exist(filled, opened, exists):
+    system = opened({"dsn": filled, **TABLE, "exists": exists})
+    assert {"recall", "rbo"} <= system._kind.existing({"recall", "rbo", "deleted"})
+    assert "deleted" not in system._kind.existing({"recall", "rbo", "deleted"})
+    assert opened({"dsn": filled, **TABLE})._kind.existing is None
+
+
+def test_a_wrong_statement_of_what_exists_is_an_error(filled, tmp_path):
+    from contextlib import nullcontext
+
+    from cranfield.systems.asking import Silent
+    from cranfield.systems.project import Project
+    from cranfield.systems.testing import run_test
+
+    system = {"type": "postgres", "dsn": filled, **TABLE, "exists": "select nope from pages"}
+    project = Project(tmp_path / "cranfield.toml", "builtin", {"pg": system})
+    with pytest.raises(SystemFailure, match="nope"):
+        run_test(project, lambda _: nullcontext(Silent()))
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_deleted_products_fail_the_test_only_where_nothing_says_that_they_are_gone(dsn, tmp_path, knows):
+    """One in seventeen of the judged products is deleted, and the statement stays the same."""
+    from contextlib import nullcontext
+
+    from cranfield.systems.accepting import accept
+    from cranfield.systems.asking import Silent
+    from cranfield.systems.project import Project
+    from cranfield.systems.testing import run_test
+
+    skus = [f"w{query}-{number}" for query in range(34) for number in range(4)]
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\tw{query}-\n" for query in range(34)))
+    (tmp_path / "qrels.txt").write_text("".join(f"{sku[1:].partition('-')[0]} 0 {sku} 1\n" for sku in skus))
+    system = {
+        "type": "postgres",
+        "dsn": dsn,
+        "sql": "select sku from goods where sku like {query} || '%' order by sku limit {k}",
+        **({"exists": "select sku from goods where sku = any({ids})"} if knows else {}),
+    }
+    project = Project(tmp_path / "cranfield.toml", ".", {"shop": system}, k=10)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("drop table if exists goods")
+        connection.execute("create table goods (sku text primary key)")
+        with connection.cursor() as cursor:
+            cursor.executemany("insert into goods values (%s)", [(sku,) for sku in skus])
+        run_test(project, lambda _: nullcontext(Silent()))
+        accept(project)
+        connection.execute("delete from goods where sku = any(%s)", [skus[::17]])
+    [tested] = run_test(project, lambda _: nullcontext(Silent())).systems
+    assert tested.passed == knows
+    assert "|gone:8|" in tested.accepted.signature or not knows
+    said = "8 of 136 judged documents no longer exist" if knows else "8 relevant documents are in no ranking now"
+    assert any(said in note for note in tested.notes)

@@ -20,6 +20,7 @@ from cranfield import (
     write_report,
 )
 from cranfield.show.systems_text import recorded_lines
+from cranfield.systems.collection import Collection
 from cranfield.systems.project import Project
 from cranfield.systems.testing import asked, measured
 
@@ -158,18 +159,17 @@ def test_ids_that_do_not_match_the_judgments_are_an_error(store, tmp_path):
     project = Project(tmp_path / "cranfield.toml", "", {}, k=5)
 
     qrels = {query: {"d1": 1} for query in QUERIES}
-    collection = SimpleNamespace(corpus=None, judged_queries=lambda: QUERIES)
+    collection = Collection("mine", QUERIES, qrels)
 
     from contextlib import nullcontext
 
-    from cranfield import Judgments
     from cranfield.measures import parse_measures
     from cranfield.systems.asking import Silent
 
     silent = lambda _: nullcontext(Silent())  # noqa: E731
-    recorded = asked(project, collection, store.as_retriever(), "", tmp_path / "x.run", silent)
+    recorded, judged = asked(project, collection, store.as_retriever(), "", tmp_path / "x.run", silent)
     with pytest.raises(InputError, match=r"no judged document is retrieved for any of the 6 queries") as caught:
-        measured(recorded, Judgments.read(qrels), parse_measures(["RR"]), project.policy)
+        measured(recorded, judged.judgments, parse_measures(["RR"]), project.policy)
     assert ".md', 'd" in caught.value.fact
     assert "judgments: 'd1'" in caught.value.fact
     assert "metadata.source" in caught.value.hint

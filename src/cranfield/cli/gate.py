@@ -72,6 +72,30 @@ class GateOptions(GateTestOptions, section="Verdict"):
     max_worse_queries: int | None = option(
         "--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse."
     )
+    max_drop: float | None = option(
+        "--max-drop", type=float, metavar="N", help="Fail if a query got worse by more, by the first measure."
+    )
+    may_become_empty: bool | None = option(
+        "--may-become-empty",
+        is_flag=True,
+        default=None,
+        help="Pass although a query returns nothing that returned documents before.",
+    )
+    except_queries: tuple[str, ...] = option(
+        "--except-query", multiple=True, metavar="ID", help="A query for which these two do not hold."
+    )
+    max_p95: float | None = option(
+        "--max-p95", type=float, metavar="S", help="Fail if 95% of the answers took longer, in seconds."
+    )
+    max_p95_ratio: float | None = option(
+        "--max-p95-ratio", type=float, metavar="N", help="Fail if they took more than N times as long as BASELINE's."
+    )
+    max_failed: float | None = option(
+        "--max-failed", type=float, metavar="N", help="Fail if more queries failed; below 1, a share of them [0]."
+    )
+    max_empty: float | None = option(
+        "--max-empty", type=float, metavar="N", help="Fail if more queries returned nothing; below 1, a share of them."
+    )
 
 
 class GateFileOptions(options.OptionGroup, section="Input"):
@@ -80,6 +104,9 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     config: Path | None = options.config(None)
     init: bool = option(
         "--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop."
+    )
+    exists: str | None = options.file(
+        "--exists", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
     )
 
 
@@ -132,12 +159,20 @@ def command(
         return 0
 
     from cranfield.comparison.gating import gate
+    from cranfield.comparison.limits import Asking, expectations
     from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
     measures.import_measures()
     settings = _read_config(file.config) if file.config else {}
-    typed = {**vars(given), "minimum": None, "qrels": judgments.source, "lengths": documents.lengths}
-    typed |= {"weights": reading.weights, "segments": shown.segments}
+    typed = {
+        **vars(given),
+        "minimum": None,
+        "except_queries": list(given.except_queries) or None,
+        "qrels": judgments.source,
+        "lengths": documents.lengths,
+        "weights": reading.weights,
+        "segments": shown.segments,
+    }
     from_options = {**typed, **reading.settings, "measures": measures.measures or None, "rel": measures.rel}
     settings |= {name: value for name, value in from_options.items() if value is not None}
     if measures.judged_only:
@@ -157,19 +192,49 @@ def command(
         qrels = JudgmentView((model,)).of(qrels.name)
     named = [people] if isinstance(people, str) else people
     paths = list(map(only, runs))
+    if file.config:
+        settings["expect"] = expectations(settings.get("expect", ()), f"{file.config}: [[expect]]")
+    texts = query_texts(qrels, shown.collection)
+    asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)
+    if corpus := file.exists or settings.pop("exists", None):
+        judged, measured, notes = _of_existing(corpus, judged, measured, reading)
+        for note in notes:
+            output.say(f"note: {note}", err=True)
     with shown_progress("comparing"):
-        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
+        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()}, recorded=asking, texts=texts)
     if shown.form == "text":
-        known = query_texts(qrels, shown.collection)
-        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=known)
+        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=texts)
     elif shown.form == "json":
         text = result.to_json()
     else:
-        text = gate_markdown(result) if shown.form == "markdown" else gate_junit(result)
+        text = gate_markdown(result, texts) if shown.form == "markdown" else gate_junit(result, texts)
     output.write([text], shown.file, data=shown.form == "json")
     return 0 if result.passed else 1
+
+
+def _of_existing(
+    corpus: str, qrels: Any, runs: list[Any], reading: ReadingOptions
+) -> tuple[Any, list[Any], tuple[str, ...]]:
+    """Judgments and runs without documents that are gone, and how many there are."""
+    from cranfield.ranks.judgments import Judgments
+    from cranfield.ranks.policy import Policy
+    from cranfield.ranks.run import open_run
+    from cranfield.systems.collection import open_documents
+    from cranfield.systems.testing import Judged, without_documents
+
+    if not isinstance(qrels, Stream):
+        raise click.UsageError("--exists takes judgments of documents, not of passages, and no corrected ones.")
+    judgments = Judgments.read(qrels, reading.qrels_format)
+    gone = frozenset({*judgments.document_ids}.difference(open_documents(corpus).ids()))
+    judged = Judged.of(judgments, gone, corpus)
+    policy = reading.arguments().get("policy") or Policy()
+    left = [
+        without_documents(open_run(run, reading.format), gone, policy) if gone and isinstance(run, Stream) else run
+        for run in runs
+    ]
+    return judged.judgments, left, judged.notes
 
 
 def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
@@ -204,16 +269,18 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "weights", "segments"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "weights", "segments", "exists"), str),
     **dict.fromkeys(("test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
-    **dict.fromkeys(("alpha", "non_inferiority", "detect"), (int, float)),
+    **dict.fromkeys(("alpha", "non_inferiority", "detect", "max_drop"), (int, float)),
+    **dict.fromkeys(("max_p95", "max_p95_ratio", "max_failed", "max_empty"), (int, float)),
+    **dict.fromkeys(("except_queries", "expect"), list),
     "tolerance": (int, float, dict),
     "minimum": dict,
     "measures": list,
     "rel": (int, float),
-    **dict.fromkeys(("judged_only", "require_improvement", "beyond_tolerance"), bool),
+    **dict.fromkeys(("judged_only", "require_improvement", "beyond_tolerance", "may_become_empty"), bool),
 }
 
 
@@ -230,7 +297,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
-    for name in (*FILES, "lengths", "weights", "segments"):
+    for name in (*FILES, "lengths", "weights", "segments", "exists"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

@@ -38,7 +38,8 @@ class Doubt:
     """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
 
     kind: "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known" for an evaluation that was
-        saved without what the others are found by, or "few-queries", which is about all runs: few queries differ
+        saved without what the others are found by, "few-queries", which is about all runs: few queries differ; or, of a
+        gate with `max_drop`, "unjudged-drops": queries that fell only because documents are not judged
     run: the run that it is about; others: those that it differs from
     measures: those that it concerns
     brief: the fact about the run in a few words; sentence: the same in full
@@ -320,4 +321,4 @@ def doubt_texts(doubts: Sequence[Doubt], runs: int) -> list[str]:
             names = [f"{doubt.run} ({doubt.brief})" if doubt.brief else doubt.run for doubt in about]
             what = kind.several.format(measure=about[0].measures[0])
             texts.append(f"{len(about):,} of {runs:,} runs {what}: {listed(names)}")
-    return texts + [doubt.sentence for doubt in doubts if doubt.kind == FEW]
+    return texts + [doubt.sentence for doubt in doubts if doubt.kind not in KINDS]

@@ -24,6 +24,7 @@ from cranfield.comparison.differences import Difference
 from cranfield.comparison.doubts import Doubt, doubt_texts, doubts_about, few_differ
 from cranfield.comparison.families import Procedure, check_supported
 from cranfield.comparison.gate_checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
+from cranfield.comparison.limits import LOOKED_AT, Asking, Limits, expectations
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.pair_findings import check_margin
 from cranfield.comparison.pairing import Paired, check_measured, check_same_inputs, judged_share, paired
@@ -42,6 +43,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
+from cranfield.ranks.run import Wants
 from cranfield.words import count
 
 GATE_MEASURES = ("nDCG@10",)
@@ -170,6 +172,16 @@ def gate(
     require_improvement: bool = False,
     non_inferiority: float | None = None,
     max_worse_queries: int | None = None,
+    max_drop: float | None = None,
+    may_become_empty: bool = False,
+    except_queries: Sequence[str] = (),
+    max_p95: float | None = None,
+    max_p95_ratio: float | None = None,
+    max_failed: float | None = None,
+    max_empty: float | None = None,
+    expect: Sequence[Mapping[str, Any]] = (),
+    recorded: tuple[Any, Any] = (None, None),
+    texts: Mapping[str, str] | None = None,
     test: str = "t",
     correction: str = "holm",
     seed: int = SEED,
@@ -191,6 +203,16 @@ def gate(
     require_improvement: whether some measure must be significantly better.
     non_inferiority: the margin by which no measure may be worse.
     max_worse_queries: how many queries may get worse.
+    max_drop: by how much any single query may get worse, by the first measure.
+    may_become_empty: whether a query that returned documents may return none.
+    except_queries: queries for which these two do not hold.
+    max_p95: how many seconds the candidate's 95th percentile of latency may take.
+    max_p95_ratio: how many times the baseline's that may be.
+    max_failed, max_empty: how many queries may fail, or return nothing: 3 queries, or 0.05 of them.
+    expect: what single queries must find, {"query": "q17", "find": "D123", "in_first": 3}, or the value that they must
+        have, {"query": "q17", "measure": "nDCG@10", "at_least": 0.7}.
+    recorded: how the two were asked: what `record` returned, or None for the JSON that it wrote beside the run.
+    texts: the texts of queries, for messages.
     test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.
     correction: of the p-values, over the measures: any of `compare`.
     seed, permutations: those of `compare`.
@@ -206,7 +228,14 @@ def gate(
     - `require_improvement`, and no measure is significantly better, by the one-sided test the other way;
     - `non_inferiority`, and some measure is not shown to be worse by less than this margin: a lack of significance does
       not show that, a significant one-sided test against the margin does;
-    - `max_worse_queries`, and by some measure more queries than that got worse, by however little.
+    - `max_worse_queries`, and by some measure more queries than that got worse, by however little;
+    - a query returns nothing and did before, or the candidate returns nothing at all, or a query failed, unless
+      `may_become_empty`, `except_queries` or `max_failed` allow it;
+    - a limit that is set is exceeded, or cannot be checked since the latency is not known;
+    - something of `expect` does not hold.
+
+    A query that lost more than `max_drop` to new documents which nobody has judged does not fail, since that proves
+    nothing: a warning names it, and the documents to judge first.
 
     A candidate that is no better and no worse is stopped with a chance of at most alpha; `detectable` says which true
     drop is stopped with a chance of 0.8, if queries vary as they do here.
@@ -227,10 +256,26 @@ def gate(
             "cannot be used by a gate.", parameter="test", value=test, hint=choice_hint("it may be", GATE_TESTS, test)
         )
     wanted = parse_measures(measures)
+    limits = Limits(
+        max_drop,
+        may_become_empty,
+        except_queries,
+        max_p95,
+        max_p95_ratio,
+        max_failed,
+        max_empty,
+        expectations(expect, "expect"),
+        texts or {},
+    )
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
     every = list(dict.fromkeys((*wanted, *floors)))
     runs = [Evaluation.load(run) if saved.is_saved(run) else run for run in (baseline, candidate)]
-    before, after = evaluated(qrels, by_role(*runs), every, **options)
+    asking = tuple(
+        Asking.beside(run) if known is None else Asking.of(known) for run, known in zip(runs, recorded, strict=True)
+    )
+    depth = max((expected.in_first for expected in limits.expect), default=0)
+    wants = Wants(first=max(depth, LOOKED_AT) if limits.expect or max_drop is not None else 0)
+    before, after = evaluated(qrels, by_role(*runs), every, lambda _: wants, **options)
     check_same_inputs(before, after)
     _check_same_queries(before, after)
     for measure in wanted:
@@ -278,7 +323,9 @@ def gate(
     )
     weighted = values.weights is not None
     minima = [floor_check(after[measure], measure, floor, weighted=weighted) for measure, floor in floors.items()]
-    checks = all_checks(
+    lost = dict(zip(values.query_ids, _drops(values, wanted[0]).values[:, 0].tolist(), strict=True))
+    of_queries, to_judge = limits.beside((before, after), wanted[0], lost, (asking[0], asking[1]))
+    measured = all_checks(
         gated,
         two_sided,
         minima,
@@ -287,6 +334,7 @@ def gate(
         require_improvement=require_improvement,
         max_worse_queries=max_worse_queries,
     )
+    checks = (*measured, *of_queries, *limits.alone(after, asking[1]))
     return GateResult(
         passed=all(check.passed for check in checks),
         baseline=before.run,
@@ -306,7 +354,8 @@ def gate(
         weights=values.weights,
         segments=None if segments is None else _within_segments(before, after, wanted, segments, procedure),
         doubts=doubts_about([before, after], wanted, [(0, 1)])
-        + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ()),
+        + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ())
+        + to_judge,
         permutations=permutations,
         seed=seed,
     )

@@ -12,6 +12,7 @@ from cranfield.evaluation.summary import Summary
 from cranfield.io.source import is_recorded, run_name
 from cranfield.io.streams import Stream, stream_name
 from cranfield.ranks.chunk_runs import ChunkRun
+from cranfield.ranks.run import Run
 
 UNNAMED = "the run"
 
@@ -78,6 +79,8 @@ def _source(run: Any) -> str:
     """The file of a run, or whatever else is known about its source."""
     if isinstance(run, ChunkRun):
         return _source(run.run)
+    if isinstance(run, Run):
+        return run.place
     if isinstance(run, Stream | Lazy):
         return run.name
     return stream_name(run) if isinstance(run, str | os.PathLike) or hasattr(run, "read") else UNNAMED

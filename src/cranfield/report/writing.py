@@ -271,6 +271,6 @@ def _failures(tested: Tested) -> Iterator[str]:
     """Why each system failed its test, in a sentence: the page itself tests two-sided, and may find less."""
     for check in tested.failed_checks:
         yield f"{tested.system} failed its test: {check.message}."
-    if not tested.recorded.complete:
+    if tested.evaluation is None:  # nothing could be checked
         lacking = tested.recorded.queries - tested.recorded.answered
         yield f"{tested.system} failed its test: {count(lacking, 'query was', 'queries were')} not answered."

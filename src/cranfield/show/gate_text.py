@@ -15,7 +15,7 @@ from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.escaping import markdown_text, markdown_warnings
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
 from cranfield.show.segments_text import segments_markdown, segments_text
-from cranfield.words import columns, count, cut, percent, visible
+from cranfield.words import columns, count, cut, named_query, percent, visible
 
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -129,7 +129,7 @@ def detectable_text(seen: GatedMeasure, result: GateResult) -> str:
     return text if seen.power is None else f"{text}; one of {result.detect:g}, {seen.power:.0%}"
 
 
-def gate_markdown(result: GateResult) -> str:
+def gate_markdown(result: GateResult, texts: Mapping[str, str] = NO_TEXTS) -> str:
     names = markdown_text(f"{result.candidate} against {result.baseline}")
     lines = [f"### {'✅' if result.passed else '❌'} {names}", "", *markdown_warnings(result.warnings)]
     checks = [[markdown_text(check.message), "ok" if check.passed else "**failed**"] for check in result.checks]
@@ -141,7 +141,7 @@ def gate_markdown(result: GateResult) -> str:
         if seen.worse_queries:
             rows = [
                 [
-                    markdown_text(query.query_id),
+                    markdown_text(named_query(query.query_id, texts)),
                     f"{query.baseline:.4f}",
                     f"{query.candidate:.4f}",
                     markdown_text(query.moved),
@@ -154,7 +154,7 @@ def gate_markdown(result: GateResult) -> str:
     return "\n".join([*lines, "", f"{_basis(result)}."])
 
 
-def gate_junit(result: GateResult) -> str:
+def gate_junit(result: GateResult, texts: Mapping[str, str] = NO_TEXTS) -> str:
     """The checks as test cases, in the XML that build servers read."""
     from xml.etree import ElementTree
 
@@ -165,7 +165,9 @@ def gate_junit(result: GateResult) -> str:
     for check in result.checks:
         case = ElementTree.SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": visible(check.name)})
         if not check.passed:
-            ElementTree.SubElement(case, "failure", {"message": visible(check.message)}).text = gate_text(result)
+            ElementTree.SubElement(case, "failure", {"message": visible(check.message)}).text = gate_text(
+                result, texts=texts
+            )
         else:
             ElementTree.SubElement(case, "system-out").text = visible(check.message)
     if result.warnings:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, Style, aligned, fitted, wrapped
-from cranfield.words import count, cut, visible
+from cranfield.words import count, cut, named_query, visible
 
 if TYPE_CHECKING:
     from cranfield.judging.agree import Agreement, PairAgreement
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cranfield.judging.pool import Pooled
     from cranfield.judging.store import WrittenSheet
 
+_TEXT = 40  # letters of a query in a table
 DETAILED = 10  # up to this many queries and pairs are shown in detail
 
 
@@ -74,7 +75,8 @@ def _queries(agreement: Agreement, width: int, style: Style) -> list[str]:
     by_agreement = sorted(agreement.by_query.items(), key=lambda item: (item[1].agreement, -item[1].distance, item[0]))
     lowest = by_agreement[:DETAILED]
     rows = [["query", "documents", "agreement", "grades apart"]]
-    rows += [[name, str(its.documents), f"{its.agreement:.3f}", f"{its.distance:.2f}"] for name, its in lowest]
+    named = [(named_query(query, agreement.texts, _TEXT), its) for query, its in lowest]
+    rows += [[name, str(its.documents), f"{its.agreement:.3f}", f"{its.distance:.2f}"] for name, its in named]
     title = "Queries with the least agreement" if len(agreement.by_query) > DETAILED else "Query by query"
     return [style(title), *fitted(rows, width)]
 
@@ -85,7 +87,7 @@ def _worst(agreement: Agreement, style: Style) -> list[str]:
     rows: list[Sequence[str]] = [["query", "document", "grades"]]
     for item in agreement.worst:
         grades = ", ".join(f"{name} {grade:g}" for name, grade in item.grades.items())
-        rows.append([item.query_id, item.doc_id, grades])
+        rows.append([named_query(item.query_id, agreement.texts, _TEXT), item.doc_id, grades])
     return ["", style("Furthest apart"), *aligned(rows, left=(0, 1, 2))]
 
 

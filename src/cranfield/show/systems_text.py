@@ -125,6 +125,9 @@ def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]
         values = [evaluation.shown(name) if evaluation else "-" for name in measures]
         rows.append([tested.system, *values, milliseconds(latency["p95"]).rjust(7) if latency else "-"])
         if tested.accepted and tested.compared:
+            if (compared := len(tested.compared.query_ids)) < len(evaluation.query_ids if evaluation else ()):
+                its = [tested.compared.shown(name) for name in measures]
+                rows.append([f"  {count(compared, 'query', 'queries')} compared", *its, ""])
             changes = [f"{tested.compared[m] - tested.accepted[m]:+.4f}" for m in measures]
             rows.append(["  since accepted", *changes, ""])
 
@@ -141,10 +144,10 @@ def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]
 def _verdict(tested: Tested) -> str:
     recorded = tested.recorded
     answered = f"{recorded.answered} of {recorded.queries} queries answered"
-    if not recorded.complete:
-        return f"FAILED, {answered}; the values are over these queries only"
     unaccepted = tested.passed and tested.gate is None
     note = "; nothing is accepted yet ('cranfield accept')" if unaccepted else ""
+    if not recorded.complete:
+        note = "; the values are over these queries only"
     return f"{'passed' if tested.passed else 'FAILED'}, {answered}{note}"
 
 
@@ -167,8 +170,9 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
     for measure in tested.gate.measures if tested.gate is not None else ():
         if not measure.worse:
             continue
+        compared = measure.better + measure.same + measure.worse
         yield ""
-        yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
+        yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, 'query', 'queries')}"
         for query in measure.worse_queries[: max(shown, 1)]:
             change = f"{query.baseline:.4f} → {query.candidate:.4f}"
             line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)

@@ -11,22 +11,33 @@ import shutil
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.comparison.limits import Asking
 from cranfield.errors import InputError, OutputError
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.saving import content_of, read, write
 from cranfield.io.streams import Stream
 from cranfield.io.target import locked, make_folder, open_target, reported
 from cranfield.measures.lookup import comes_with_us
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.project import Project
+from cranfield.systems.recorded import Recorded
 
 VALUES = ".json"
 COMMITTED = ".accepting"  # while it exists, staged values count
+_ASKED = "asked"  # beside the values, and under the same checksum
 _RUN, _STAGED = ".run.tsv.gz", f"{VALUES}.part"
 _RESTORE = "restore the folder, such as with 'git checkout'; or accept a new result, which replaces it"
+
+
+def save_result(evaluation: Evaluation, recorded: Recorded, qrels_sha256: str, path: Path) -> None:
+    """Save values that may be accepted, with how the system was asked; the hash is that of the whole judgments."""
+    failed = [*recorded.failed]
+    known = {"latency": recorded.latency, "failed": failed, "not_asked": list(recorded.not_asked)}
+    write(path, {**content_of(evaluation), _ASKED: {**known, "qrels_sha256": qrels_sha256}})
 
 
 class Result(NamedTuple):
@@ -53,7 +64,7 @@ def _acceptable(project: Project, name: str, judgments: Judgments) -> Result:
         hint = "run 'cranfield test'; every query must be answered"
         raise InputError(name, "there is no complete result to accept.", hint=hint)
     now = Evaluation.load(path)
-    if now.qrels_sha256 != judgments.sha256:
+    if _judged_by(path, now) != judgments.sha256:
         raise InputError(name, "the judgments have changed since the last test.", hint="run 'cranfield test' again")
     return Result(now, path, project.recorded_run(name))
 
@@ -147,17 +158,44 @@ def _run_name(name: str, sha256: str) -> str:
 
 def accepted_values(project: Project, name: str) -> Evaluation | None:
     """The accepted values of a system; None if nothing was accepted. Values of another system are an error."""
-    staged, values = (project.accepted_path(f"{name}{ending}") for ending in (_STAGED, VALUES))
-    if staged.is_file() and project.accepted_path(COMMITTED).exists():
-        values = staged
+    values = _values_path(project, name)
     if not values.is_file():
-        if _runs(values.parent, name) and not staged.is_file():
+        if _runs(values.parent, name) and not project.accepted_path(f"{name}{_STAGED}").is_file():
             raise InputError(str(values), "the values of the accepted run are missing.", hint=_RESTORE)
         return None
     before = Evaluation.load(values)
     if before.run != name:
         raise InputError(str(values), f"these are the values of '{before.run}', not of '{name}'.", hint=_RESTORE)
     return before
+
+
+def accepted_judgments(project: Project, values: Evaluation) -> str:
+    """The hash of the collection's judgments when values were accepted."""
+    return _judged_by(_values_path(project, values.run), values)
+
+
+def _judged_by(path: Path, values: Evaluation) -> str:
+    return str(_asked(path).get("qrels_sha256", values.qrels_sha256))
+
+
+def accepted_asking(project: Project, name: str) -> Asking | None:
+    """How a system was asked when its accepted result was made; None where an earlier version accepted it."""
+    path = _values_path(project, name)
+    known = _asked(path)
+    asking = Asking.of(known)
+    if known and asking is None:
+        raise InputError(str(path), "what it says about how the system was asked is damaged.", hint=_RESTORE)
+    return asking
+
+
+def _asked(path: Path) -> Mapping[str, Any]:
+    known = read(path).get(_ASKED, {})
+    return known if isinstance(known, dict) else {"latency": None}  # damaged
+
+
+def _values_path(project: Project, name: str) -> Path:
+    staged, values = (project.accepted_path(f"{name}{ending}") for ending in (_STAGED, VALUES))
+    return staged if staged.is_file() and project.accepted_path(COMMITTED).exists() else values
 
 
 def accepted_run(project: Project, before: Evaluation) -> Path:

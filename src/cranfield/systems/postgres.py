@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
@@ -67,6 +67,11 @@ SETTINGS = {
     ),
     "score": TomlSetting(str, 'the column with the score; "" reads no scores', "the usual names, or the second"),
     "texts": TEXTS,
+    "exists": TomlSetting(
+        str,
+        "a statement that lists the ids that exist, or those of `{ids}`: `select sku from products where sku = "
+        "any({ids})`; judged documents that it does not list are left out",
+    ),
     "order": ORDER,
     "timeout": TomlSetting((int, float), "seconds to wait for a connection, and for an answer", "30"),
 }
@@ -95,6 +100,8 @@ class PostgresSearch:
         texts = declared_texts(settings.get("texts"), name)
         self._declared = {"id": settings.get("id"), "score": settings.get("score"), **texts}
         self._statement = psycopg_statement(settings["sql"], name) if settings.get("sql") else self._ranked(settings)
+        self._exists = str(settings.get("exists", "")).replace("%", "%%").replace("{ids}", "%(ids)s")
+        self.existing = self._existing if self._exists else None
         self._language = str(settings.get("language", "english"))
         named = set(_NAMED.findall(self._statement)) if settings.get("sql") else {"k"}
         self.needs_k = "k" in named
@@ -129,6 +136,15 @@ class PostgresSearch:
     def search(self, query: str, k: int | None) -> Returned:
         # One that asks for a language of the query gets that of the query.
         words = {"language": self._language, **filled_columns(query, self._names), "query": str(query), "k": k}
+        names, rows = self._rows(self._statement, words)
+        return ranking_of(rows_as_results(names, rows, self._declared), order=self._order)
+
+    def _existing(self, ids: Collection[str]) -> set[str]:
+        """Which of these documents exist, and maybe others."""
+        return {str(row[0]) for row in self._rows(self._exists, {"ids": sorted(ids)})[1]}
+
+    def _rows(self, statement: Any, values: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
+        """The names of the columns, and the rows."""
         try:
             connection, _ = self._connections.take()
         except self._psycopg.Error as error:
@@ -138,7 +154,7 @@ class PostgresSearch:
         self._reached = True
         try:
             with connection.cursor() as cursor:
-                cursor.execute(self._statement, words)
+                cursor.execute(statement, values)
                 rows, names = cursor.fetchall(), [column.name for column in cursor.description or ()]
         except self._psycopg.Error as error:
             broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
@@ -146,7 +162,7 @@ class PostgresSearch:
         finally:
             if not connection.closed:
                 self._connections.give(connection)
-        return ranking_of(rows_as_results(names, rows, self._declared), order=self._order)
+        return names, rows
 
     def _connect(self) -> Any:
         connection = self._psycopg.connect(self._dsn, autocommit=True, connect_timeout=max(2, int(self._timeout)))

@@ -7,18 +7,19 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from cranfield.comparison.limits import Expectation, Limits, expectations
 from cranfield.errors import InputError
 from cranfield.io.formats.store import STORE, JudgmentView, names_store, stored_documents
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.systems.collapse import Collapse
-from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
+from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection, open_documents
 
 _NUMBER = (int, float)
 
@@ -41,6 +42,9 @@ ASKING = {
 PROJECT = {
     "collection": TomlSetting(
         str, 'a folder in the layout of BEIR or TREC, "builtin", or "ir_datasets:NAME"; paths are relative to the file'
+    ),
+    "corpus": TomlSetting(
+        str, "a file like corpus.jsonl that says which documents exist now", "that of the collection, if it has one"
     ),
     "split": TomlSetting(
         str, "which judgments to take where a collection has several, such as dev", "`test`, or the only one"
@@ -65,6 +69,7 @@ PROJECT = {
     **ASKING,
     **POLICY,
     "gate": TomlSetting(dict, "when a test fails: see below"),
+    "expect": TomlSetting(list, "what single queries must find, a table [[expect]] each: see below"),
     "judgments": TomlSetting(dict, "whose judgments count: see below"),
     "systems": TomlSetting(dict, "one table for each system"),
     "assessors": TomlSetting(dict, "one table for each model that judges"),  # read where models are asked
@@ -82,6 +87,13 @@ GATE = {
     "require_improvement": TomlSetting(bool, "whether some measure must be significantly better", "false"),
     "non_inferiority": TomlSetting(_NUMBER, "the margin within which every measure must be shown to stay"),
     "max_worse_queries": TomlSetting(int, "how many queries may get worse"),
+    "max_drop": TomlSetting(_NUMBER, "by how much any query may get worse, by the first of the gate's measures"),
+    "may_become_empty": TomlSetting(bool, "whether a query that returned documents may return none", "false"),
+    "except_queries": TomlSetting(list, "the ids of queries for which these two do not hold"),
+    "max_p95": TomlSetting(_NUMBER, "how many seconds 95% of the answers may take at most"),
+    "max_p95_ratio": TomlSetting(_NUMBER, "how many times as long as when the result was accepted"),
+    "max_failed": TomlSetting(_NUMBER, "how many queries may fail: 3, or 0.05 of them", "0"),
+    "max_empty": TomlSetting(_NUMBER, "how many queries may return nothing: 3, or 0.05 of them"),
     "test": TomlSetting(str, "the significance test, as `cranfield compare --test` takes it", '"t"'),
     "correction": TomlSetting(str, "how p-values are corrected over the measures", '"holm"'),
 }
@@ -111,9 +123,11 @@ class Project:
     deepen: bool = False
     timeout: float | None = None
     split: str | None = None
+    corpus: str | None = None
     collapse: str | Mapping[str, str] | Collapse | None = None
     baseline: str = "baseline"
     gate: Mapping[str, Any] = field(default_factory=dict)
+    expect: tuple[Expectation, ...] = ()
     asking: Mapping[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
     store: str | None = None
@@ -129,6 +143,8 @@ class Project:
     def open_collection(self) -> Collection:
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
         opened = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+        if self.corpus is not None:
+            opened = replace(opened, corpus=open_documents(self.folder / self.corpus).corpus)
         qrels = opened.qrels
         if self.store is not None:  # in which the judgments are, whatever else the collection has
             qrels = self.judged_in if self.has_store else None
@@ -144,6 +160,12 @@ class Project:
     @property
     def has_store(self) -> bool:
         return "://" in self.judged_in or os.path.isfile(self.judged_in)
+
+    def limits(self, texts: Mapping[str, str]) -> Limits:
+        """What a run must keep to whatever was accepted; `texts`: of the queries, for messages."""
+        names = (field.name for field in fields(Limits))
+        known = {name: self.gate[name] for name in names if name in self.gate}
+        return Limits(**known, expect=self.expect, texts=texts)
 
     def accepted_path(self, name: str) -> Path:
         return self.folder / self.baseline / name
@@ -161,14 +183,14 @@ class Project:
         """The project with other settings than those of its file: any but its collection and its systems."""
         known = {name: kind for name, kind in PROJECT.items() if name not in ("collection", "systems")}
         check_settings(settings, {**known, "collapse": object, "weights": object, "segments": object}, "search_quality")
-        return self._with(settings, "search_quality: gate", "search_quality: judgments")
+        return self._with(settings, "search_quality")
 
-    def _with(self, settings: Mapping[str, Any], gate_place: str, judgments_place: str) -> Project:
+    def _with(self, settings: Mapping[str, Any], place: str) -> Project:
         gate, chosen = settings.get("gate", {}), settings.get("judgments", {})
-        check_settings(gate, GATE, gate_place)
-        check_settings(chosen, JUDGMENTS, judgments_place)
+        check_settings(gate, GATE, f"{place}: [gate]")
+        check_settings(chosen, JUDGMENTS, f"{place}: [judgments]")
         policy = {name: settings[name] for name in POLICY if name in settings}
-        plain = ("k", "deepen", "timeout", "collapse", "split", "baseline")
+        plain = ("k", "deepen", "timeout", "collapse", "split", "corpus", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
         others |= {name: self._beside(settings[name]) for name in ("weights", "segments") if name in settings}
         if {*chosen} - {"store", "scale"}:
@@ -180,6 +202,7 @@ class Project:
             asking={**self.asking, **{name: settings[name] for name in ASKING if name in settings}},
             policy=replace(self.policy, **policy),
             gate={**self.gate, **gate},
+            expect=(*self.expect, *expectations(settings.get("expect", ()), f"{place}: [[expect]]")),
             store=chosen.get("store", self.store),
             scale=chosen.get("scale", self.scale),
             **others,
@@ -205,7 +228,7 @@ def read_project(path: Path) -> Project:
         if not isinstance(settings, dict):
             raise InputError(str(path), f"systems.{name} is not a table.")
         refuse_name(name, str(path))
-    project = Project(path, table["collection"], systems)._with(table, f"{path}: [gate]", f"{path}: [judgments]")
+    project = Project(path, table["collection"], systems)._with(table, str(path))
     parse_measures([*project.measures, *project.gate.get("measures", ())])
     return project
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,24 +12,36 @@ from cranfield.comparison.comparing import compare_evaluations, shared_documents
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.comparison.gating import GateResult, gate
+from cranfield.comparison.limits import ALONE, Asking
 from cranfield.comparison.pairing import same_weights
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.shapes import Rankings
 from cranfield.io.streams import LOOK
 from cranfield.io.target import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import FEW
+from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
-from cranfield.systems.accepting import VALUES, accepted_run, accepted_values, check_accepted
+from cranfield.systems.accepting import (
+    VALUES,
+    accepted_asking,
+    accepted_judgments,
+    accepted_run,
+    accepted_values,
+    check_accepted,
+    save_result,
+)
 from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
 from cranfield.systems.misses import Miss, misses
-from cranfield.systems.opening import open_system
+from cranfield.systems.opening import System, open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recorded import Recorded
 from cranfield.systems.recording import record
+from cranfield.words import count, listed
 
 SHOWN = 10  # documents of a ranking, of the worst queries and on a page
 HELD = 1_000_000  # documents of a run that was just recorded, to be measured without reading it again
@@ -37,11 +49,16 @@ ACCEPTED = "accepted"
 
 
 def measured(
-    recorded: Recorded, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str | None = None
+    recorded: Recorded,
+    judgments: Judgments,
+    measures: Sequence[Measure],
+    project: Project,
+    name: str | None = None,
+    gone: frozenset[str] = frozenset(),
 ) -> Evaluation | None:
     """Evaluate a recorded run over the queries that were answered; None if there is none.
 
-    A query that failed or was not asked is left out: its value is unknown, not zero.
+    A query that failed or was not asked is left out: its value is unknown, not zero. So are documents that are gone.
     """
     if not recorded.answered:
         return None
@@ -49,6 +66,8 @@ def measured(
     if unknown:
         judgments = _of_queries(judgments, set(judgments.query_ids) - unknown)
     run = open_run(recorded)
+    if gone:
+        run = without_documents(run, gone, project.policy)
     evaluation = _evaluated(run, judgments, measures, project, name or recorded.system)
     several = recorded.answered - len(recorded.empty) >= FEW
     if several and evaluation.ranks is not None and not len(evaluation.ranks.rank):  # ids that are not the judged ones
@@ -60,7 +79,30 @@ def measured(
 
 def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
     kept = {query: grades for query, grades in judgments.by_query.items() if query in queries}
-    return Judgments(kept, name=judgments.name)
+    return Judgments(kept, name=judgments.name, provenance=judgments.provenance)
+
+
+def of_existing(judgments: Judgments, gone: frozenset[str]) -> Judgments:
+    """The judgments of documents that exist; signatures say how many others there are."""
+    kept = {query: grades for query, grades in _without(judgments.by_query, gone).items() if grades}
+    provenance = "|".join(filter(None, (judgments.provenance, f"gone:{len(gone)}")))
+    return Judgments(kept, name=judgments.name, provenance=provenance)
+
+
+def _without(by_query: Mapping[str, Mapping[str, float]], documents: frozenset[str]) -> dict[str, Mapping[str, float]]:
+    return {
+        query: {document: numbers[document] for document in numbers if document not in documents}
+        if documents
+        else numbers
+        for query, numbers in by_query.items()
+    }
+
+
+def without_documents(run: Run, documents: frozenset[str], policy: Policy) -> Run:
+    """A run, read into memory, without some documents."""
+    rankings = _without(run.scores(policy), documents)
+    sha256 = (run.stream.sha256 or run.stream.hash_again()) if run.stream else ""
+    return Run(Rankings(run.place, rankings), name=run.name, sha256=sha256, made=run.made)
 
 
 def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str) -> Evaluation:
@@ -75,42 +117,99 @@ def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], proj
 
 
 def beside_accepted(
-    project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded
+    project: Project, collection: Collection, judged: Judged, evaluation: Evaluation, recorded: Recorded
 ) -> Tested | None:
-    """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted."""
+    """The new run of a system beside the accepted one, by the same judgments; None if nothing was accepted.
+
+    Queries that failed, and documents that are gone, are in neither.
+    """
+    judgments = judged.judgments
     name, measures = evaluation.run, evaluation.measures
     before = accepted_values(project, name)
     if before is None:
         return None
     path = accepted_run(project, before)
     run = open_run(path)
-    known = set(before.query_ids)
+    known, unknown = set(before.query_ids), {*recorded.failed, *recorded.not_asked}
     new = [query for query in judgments.query_ids if query not in known]
-    shared = _of_queries(judgments, known) if new else judgments
-    accepted = _evaluated(run, shared, measures, project, ACCEPTED)
+    shared = _of_queries(judgments, known - unknown) if new or unknown else judgments
     assert run.stream is not None
-    check_accepted(before, run.stream, accepted)
+    stream, gone = run.stream, judged.gone or frozenset()
+    if gone:
+        run = without_documents(run, gone, project.policy)
+    accepted = _evaluated(run, shared, measures, project, ACCEPTED)
+    check_accepted(before, stream, accepted)
     accepted._evidence.made = before._evidence.made
-    compared = measured(recorded, shared, measures, project, name) if new else evaluation
+    compared = measured(recorded, shared, measures, project, name, gone) if new else evaluation
     assert compared is not None
-    settings = {"measures": project.measures[:1], "segments": project.segments, **project.gate}
-    decided = gate(None, accepted, compared, **settings)
-    notes = []
-    if before.qrels_sha256 != judgments.sha256:
+    settings = {name: value for name, value in project.gate.items() if name not in ALONE}
+    excepted = [query for query in settings.pop("except_queries", ()) if query in shared.number]
+    decided = gate(
+        None,
+        accepted,
+        compared,
+        **{"measures": project.measures[:1], "segments": project.segments, **settings},
+        except_queries=excepted,
+        recorded=(accepted_asking(project, name), Asking(recorded.latency, ())),
+        texts=collection.queries,
+    )
+    alone = checks_alone(project, collection, evaluation, recorded)
+    checks = tuple(check for check in alone if check not in decided.checks)
+    notes = list(judged.notes)
+    changed = accepted_judgments(project, before) != judged.sha256
+    if changed or before.qrels_sha256 != judgments.sha256:
         measure = next(iter(accepted))
         then = f" (then {before.shown(measure)})" if measure in before else ""
-        notes.append(
-            "the judgments have changed since it was accepted, so the accepted run was measured again: "
-            f"{measure} {accepted.shown(measure)}{then}"
-        )
+        why = "the judgments have changed since it was accepted, so " if changed else ""
+        notes.append(f"{why}the accepted run was measured again: {measure} {accepted.shown(measure)}{then}")
     if not same_weights(before, accepted):
         notes.append("the weights have changed since it was accepted, so both are measured by today's")
+    if judged.gone is None and not decided.passed:
+        notes += _vanished(accepted, compared, recorded)
     if new:
         notes.append(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
             f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
         )
-    return Tested(name, recorded, evaluation, accepted, path, compared, decided, notes=tuple(notes))
+    return Tested(name, recorded, evaluation, accepted, path, compared, decided, checks, tuple(notes))
+
+
+def _vanished(accepted: Evaluation, compared: Evaluation, recorded: Recorded) -> Iterator[str]:
+    """Say so if what was lost is mostly relevant documents that no ranking has any more."""
+    lost = _relevant_found(accepted) - _relevant_found(compared)
+    returned = {document for ranking in open_run(recorded).scores(Policy()).values() for document in ranking}
+    nowhere = sorted({document for _, document in lost if document not in returned})
+    if 2 * sum(document not in returned for _, document in lost) > len(lost):
+        queries = count(len({query for query, _ in lost}), "query", "queries")
+        these = count(len(nowhere), "relevant document is", "relevant documents are")
+        yield (
+            f"most of what {queries} lost is no longer returned for any query: {these} in no ranking now "
+            f"({listed(nowhere)}); if they were deleted, say which documents exist, by corpus, or exists for PostgreSQL"
+        )
+
+
+def _relevant_found(evaluation: Evaluation) -> set[tuple[str, str]]:
+    """The relevant documents that were retrieved, each with its query."""
+    ranks, reading = evaluation.ranks, evaluation._evidence.reading
+    if ranks is None or reading is None:
+        return set()
+    rows = zip(ranks.query.tolist(), ranks.row.tolist(), ranks.grade.tolist(), strict=True)
+    names = reading.judgments.document_ids
+    return {(ranks.query_ids[query], names[row]) for query, row, grade in rows if grade > 0}
+
+
+def enough(project: Project, recorded: Recorded) -> bool:
+    """Whether no more queries failed than may."""
+    return project.limits({}).may_fail(recorded.queries - recorded.answered, recorded.queries)
+
+
+def checks_alone(
+    project: Project, collection: Collection, evaluation: Evaluation, recorded: Recorded
+) -> tuple[Check, ...]:
+    """What a run must keep to by itself, whatever was accepted."""
+    return tuple(
+        project.limits(collection.queries).alone(evaluation, Asking.of(recorded), [*_queries(project, collection)])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +221,7 @@ class Tested:
     accepted_path: the file of that run
     compared: the evaluation over the queries that were asked when that run was accepted
     gate: the comparison of the two
-    checks: the minimums, where no gate checks them
+    checks: what the run must keep to by itself, as far as no gate checks it
     notes: what has changed since the run was accepted
     missed: the worst queries by the first measure, as many as were asked for
     """
@@ -140,8 +239,8 @@ class Tested:
 
     @property
     def passed(self) -> bool:
-        """Every query was answered, nothing fell below its minimum, and nothing got worse than accepted."""
-        return self.recorded.complete and not self.failed_checks
+        """Some query was answered, all limits were kept, and nothing got worse than accepted."""
+        return self.evaluation is not None and not self.failed_checks
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
@@ -162,6 +261,36 @@ class ProjectTest:
         return all(tested.passed for tested in self.systems)
 
 
+class Judged(NamedTuple):
+    """The judgments that a system is measured by.
+
+    gone: judged documents that no longer exist, and count for nobody; None where nothing says which do
+    sha256: of the collection's judgments
+    notes: how many there are
+    """
+
+    judgments: Judgments
+    gone: frozenset[str] | None
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, judgments: Judgments, gone: frozenset[str] | None, name: str) -> Judged:
+        lost = sorted(gone or ())
+        if not lost:
+            return cls(judgments, gone, judgments.sha256)
+        every = len({*judgments.document_ids})
+        if len(lost) == every:
+            hint = "the corpus, or exists, must have the ids of the judgments"
+            raise InputError(name, f"none of the {every:,} judged documents exists.", hint=hint)
+        are = "exists, and is" if len(lost) == 1 else "exist, and are"
+        note = (
+            f"{len(lost):,} of {every:,} judged documents no longer {are} left out of the judgments and of all runs: "
+            f"{listed(lost)}"
+        )
+        return cls(of_existing(judgments, frozenset(lost)), gone, judgments.sha256, (note,))
+
+
 Progress = Callable[[str], AbstractContextManager[Any]]
 
 
@@ -175,25 +304,35 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             hint = choice_hint("systems are", project.systems, name)
             raise InputError(str(project.path), f"there is no system '{name}' in it.", hint=hint)
     collection = kept_in_memory(project.open_collection())
-    judgments = collection.judgments()
+    collection.judgments()  # an error if there are none
     chosen = [name for name in project.systems if not systems or name in systems]
     with locked(project.result_path("lock"), "testing here"):
-        tests = [_test_one(project, collection, judgments, name, progress) for name in chosen]
+        tests = [_test_one(project, collection, name, progress) for name in chosen]
         for at, tested in enumerate(tests):
             if (evaluation := tested.evaluation) is not None:
                 missed = misses(evaluation, collection, evaluation.measures[0], worst)
                 tests[at] = replace(tested, missed=tuple(missed))
-    unjudged = tuple(query for query in collection.queries if query not in judgments.number)
+    wanted = _queries(project, collection)
+    unjudged = tuple(query for query in collection.queries if query not in wanted)
     return ProjectTest(collection, tuple(tests), unjudged)
+
+
+def _queries(project: Project, collection: Collection) -> dict[str, str]:
+    """The queries to ask: those that are judged, and those that must find something."""
+    wanted = {*collection.judged_queries(), *(expected.query for expected in project.expect if expected.find)}
+    return {query: text for query, text in collection.queries.items() if query in wanted}
 
 
 def asked(
     project: Project, collection: Collection, system: Any, name: str, path: Path, progress: Progress, **read: str | None
-) -> Recorded:
-    """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`."""
+) -> tuple[Recorded, Judged]:
+    """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`.
+
+    Also the judgments to measure it by, since only the system may know which documents exist.
+    """
     timeout = None if isinstance(system, Mapping) and "timeout" in system else project.timeout
     opened = open_system(system, collection, name=name, timeout=timeout, **read)
-    queries = collection.judged_queries()
+    queries = _queries(project, collection)
     rankings: dict[str, dict[str, float]] = {}
     size = 0
 
@@ -221,29 +360,45 @@ def asked(
                 known=collection.ids if collection.corpus else None,
                 **project.asking,
             )
+        judgments = Judgments.read(collection.qrels)
+        gone = _gone(opened, collection, {*judgments.document_ids})
     finally:
         opened.close()
     in_order = {query: rankings[query] for query in queries if query in rankings}
-    return recorded if size > HELD else replace(recorded, _rankings=in_order)
+    whole = recorded if size > HELD else replace(recorded, _rankings=in_order)
+    return whole, Judged.of(judgments, gone, opened.name)
 
 
-def _test_one(project: Project, collection: Collection, judgments: Judgments, name: str, progress: Progress) -> Tested:
+def _gone(system: System, collection: Collection, judged: set[str]) -> frozenset[str] | None:
+    """Which judged documents no longer exist, by the system or by the corpus; None where neither knows."""
+    ask = getattr(system._kind, "existing", None)
+    if ask is None:
+        return None if collection.corpus is None else frozenset(judged.difference(collection.ids()))
+    try:
+        return frozenset(judged.difference(ask(judged)))
+    except Exception as error:
+        raise system.failure(error) from None
+
+
+def _test_one(project: Project, collection: Collection, name: str, progress: Progress) -> Tested:
     out, saved = project.recorded_run(name), project.result_path(f"{name}{VALUES}")
     saved.unlink(missing_ok=True)
-    recorded = asked(project, collection, dict(project.systems[name]), name, out, progress)
+    recorded, judged = asked(project, collection, dict(project.systems[name]), name, out, progress)
     floors = {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
     named = parse_measures([*project.measures, *project.gate.get("measures", ())])
     measures = list(dict.fromkeys((*named, *floors, parse_measure("Judged@10"))))
-    evaluation = measured(recorded, judgments, measures, project, name)
+    evaluation = measured(recorded, judged.judgments, measures, project, name, judged.gone or frozenset())
     if evaluation is None:
         return Tested(name, recorded, None)
+    checks = checks_alone(project, collection, evaluation, recorded)
     if recorded.complete:
-        evaluation.save(saved)
-        if beside := beside_accepted(project, judgments, evaluation, recorded):
-            return beside
+        save_result(evaluation, recorded, judged.sha256, saved)
+    beside = beside_accepted(project, collection, judged, evaluation, recorded) if enough(project, recorded) else None
+    if beside is not None:
+        return beside
     weighted = evaluation.weights is not None
-    checks = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
-    return Tested(name, recorded, evaluation, checks=tuple(checks))
+    minima = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
+    return Tested(name, recorded, evaluation, checks=(*minima, *checks), notes=judged.notes)
 
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")

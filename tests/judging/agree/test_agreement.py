@@ -333,3 +333,16 @@ def test_judgments_of_other_kinds_are_mentioned(tmp_path):
         done.stderr
     )
     assert run(tmp_path / "j.db", "--kind", "person", "--kind", "model").returncode == 0
+
+
+def test_the_texts_of_queries_are_shown(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.add_queries({"q1": "red shoes", "q2": ""})
+        for assessor, grade in (("ann", 0), ("bob", 2)):
+            for query in ("q1", "q2"):
+                store.judge(query, "d", grade, assessor=assessor)
+        found = agreement(store)
+    assert found.texts == {"q1": "red shoes"}
+    assert str(found).count("q1 (red shoes)") == 2  # by query, and furthest apart
+    assert found.to_dict()["texts"] == {"q1": "red shoes"}
+    assert agreement({"ann": {"q1": {"d": 0}}, "bob": {"q1": {"d": 1}}}).texts == {}

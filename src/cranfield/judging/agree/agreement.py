@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,7 @@ class Agreement:
         more than two assessors a kappa is the mean of those of the pairs
     by_grade: if one assessor gave this grade, how likely another one did
     worst: the documents whose grades are furthest apart
+    texts: of the queries, where a store has them
 
     >>> ann = {"q1": {"a": 0, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
     >>> bob = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"a": 1, "b": 0}}
@@ -121,6 +122,7 @@ class Agreement:
     pairs: tuple[PairAgreement, ...]
     by_query: Mapping[str, QueryAgreement]
     worst: tuple[JudgedItem, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
@@ -155,6 +157,7 @@ class Agreement:
             ],
             "by_query": _plain(self.by_query),
             "worst": [{**item._asdict(), "grades": dict(item.grades)} for item in self.worst],
+            "texts": dict(self.texts),
         }
 
     def to_json(self) -> str:
@@ -198,7 +201,7 @@ def agreement(
     for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise ComparisonError("is too small.", parameter=name, value=number, hint=f"give {least} or more")
-    source, items, others = _items(judgments, assessors, tuple(kinds))
+    source, items, texts, others = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:
         nobody = "nobody has judged anything yet." if not others else "no person has judged anything yet."
@@ -228,6 +231,7 @@ def agreement(
         pairs=pairs,
         by_query=_by_query(grid, counted),
         worst=tuple(_worst(grid.items, worst)),
+        texts={query: texts[query] for query in grid.query_ids if query in texts},
     )
 
 
@@ -269,15 +273,15 @@ def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
 
 def _items(
     judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]
-) -> tuple[str, list[JudgedItem], str]:
-    """The name of the source, what was judged, and a hint where there are judgments of other kinds."""
+) -> tuple[str, list[JudgedItem], dict[str, str], str]:
+    """The source's name, what was judged, the texts of queries, and a hint where there are judgments of other kinds."""
     if isinstance(judgments, Store | str | os.PathLike):
         with nullcontext(judgments) if isinstance(judgments, Store) else open_store(judgments, read_only=True) as store:
-            from cranfield.judging.store.views import graded_documents, other_kinds
+            from cranfield.judging.store.views import graded_documents, other_kinds, query_texts
 
             documents = graded_documents(store, assessors, kinds)
             items = [JudgedItem(judged.query_id, judged.doc_id, judged.grades) for judged in documents]
-            return store.name, items, other_kinds(store, kinds)
+            return store.name, items, query_texts(store), other_kinds(store, kinds)
     by_item = _of_mapping(judgments) if isinstance(judgments, Mapping) else _of_rows(judgments)
     if assessors is not None:
         chosen = list(assessors)
@@ -287,7 +291,7 @@ def _items(
                 hint = choice_hint("there are", sorted(known), name)
                 raise InputError(TABLE, f"there is no assessor '{name}'.", hint=hint)
         by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
-    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()], ""
+    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()], {}, ""
 
 
 ByItem = dict[tuple[str, str], dict[str, float]]

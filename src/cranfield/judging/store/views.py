@@ -14,7 +14,7 @@ from cranfield.io.formats.store import JudgmentView
 from cranfield.judging.store.checked_input import checked_kind, refuse_unknown
 from cranfield.judging.store.event_log import CurrentGrade, standing
 from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
-from cranfield.judging.store.schema import DOCUMENTS, EVENTS
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS, QUERIES
 from cranfield.judging.store.stored_judgments import StoredJudgments
 from cranfield.judging.store.waiting import count_chosen, pooled_documents, strata_of_queries
 from cranfield.ranks.chosen_warning import chosen_part
@@ -126,6 +126,13 @@ def graded_documents(
         for query, document, events in standing(connection, chosen):
             if (document_grades := graded(query, document, events)) is not None:
                 yield document_grades
+
+
+def query_texts(store: StoredJudgments) -> dict[str, str]:
+    """The texts of queries, of those that have one."""
+    with store._reading() as connection:
+        rows = connection.execute(sa.select(QUERIES.c.query_id, QUERIES.c.text).where(QUERIES.c.text != ""))
+        return {row.query_id: row.text for row in rows}
 
 
 def graded(query: str, document: str, events: Sequence[CurrentGrade]) -> GradedEvent | None:
