@@ -10,27 +10,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.io.formats.json_lines import full_lines
 from cranfield.io.mappings import id_text
-from cranfield.io.streams import BYTE_ORDER_MARK, Stream
+from cranfield.io.streams import Stream
 
 
 def text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers; decompressed."""
-    rest, number = b"", 0
     stream = Stream(path)
-    for chunk in stream.chunks():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            number += 1
-            if line.strip():
-                yield number, _text(line, stream.name, number)
-    if rest.strip():
-        yield number + 1, _text(rest, stream.name, number + 1)
+    for lines in full_lines(stream):
+        for number, line in lines:
+            yield number, _text(line, stream.name, number)
 
 
 def _text(line: bytes, name: str, number: int) -> str:
     try:
-        return (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode().rstrip("\r")
+        return line.decode().rstrip("\r")
     except UnicodeDecodeError:
         raise InputError(name, "this is not UTF-8 text.", line=number) from None
 
@@ -40,6 +35,8 @@ def record_of(line: str, name: str, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except ValueError as error:
         raise InputError(name, f"this is not JSON: {error}.", line=number) from None
+    except RecursionError:
+        raise InputError(name, "this JSON is nested too deep.", line=number) from None
     if not isinstance(record, dict):
         raise InputError(name, "a JSON object is needed.", line=number)
     return record
