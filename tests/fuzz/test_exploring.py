@@ -14,8 +14,9 @@ from tests.program import run
 @pytest.mark.skipif(native is None, reason="the native scan is not built")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_native_part_agrees_with_its_twin(kind):
-    outcomes = [one(kind, 1, number) for number in range(250)]
-    assert outcomes.count("compared") > 25
+    many = 250 if KINDS[kind].share >= 2 else 10  # of those that take long
+    outcomes = [one(kind, 1, number) for number in range(many)]
+    assert outcomes.count("compared") > many // 10
 
 
 CODE = """

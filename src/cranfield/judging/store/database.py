@@ -219,7 +219,7 @@ class Database:
                 raise _no_store(self.name) from error
             raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
         except (TypeError, ValueError, OverflowError) as error:
-            if self._url is not None or kind is not InputError:
+            if self._url is not None or kind is not InputError or isinstance(error, CranfieldError):
                 raise
             # SQLite stores any type in any column, so a damaged file may have text where a number belongs.
             fact = f"{fact} (a value has the wrong type: {_reason(error)})."
