@@ -46,6 +46,15 @@ def formats() -> Iterator[Row]:
         yield f"`{format.name}`", format.meaning, extensions, _roles(format.reads), _roles(format.writes)
 
 
+def memory() -> Iterator[Row]:
+    """What reading a format takes, and what is refused."""
+    yield "format", "held in memory", "refused"
+    alike: dict[Row, list[str]] = {}
+    for format in FORMATS.values():
+        alike.setdefault((format.held, format.refused), []).append(f"`{format.name}`")
+    yield from ((", ".join(names), *promise) for promise, names in alike.items())
+
+
 def tests() -> Iterator[Row]:
     """Every significance test."""
     yield "test", "what it is", "interval of", "effect size", "in a gate"
@@ -238,6 +247,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     each.__name__: each
     for each in (
         formats,
+        memory,
         columns,
         tests,
         charts,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.fuzz import arguments, memory, texts
+from tests.fuzz import arguments, memory, rooms, texts
 
 OUTCOMES = (texts.COMPARED, texts.LEFT, texts.REFUSED)
 
@@ -18,7 +18,7 @@ class Kind(NamedTuple):
     """A function that draws an input and compares the answers, and its share of all inputs, in percent."""
 
     draw: Callable[[random.Random], str]
-    share: int
+    share: float
 
 
 KINDS = {
@@ -34,6 +34,11 @@ KINDS = {
     "permutations": Kind(arguments.permutations, 3),
     "fractions": Kind(arguments.fractions, 2),
     "wrong-arguments": Kind(arguments.wrong_arguments, 8),
+    "quotes": Kind(rooms.quotes, 4),
+    "chunks": Kind(rooms.chunks, 4),
+    "replies": Kind(rooms.replies, 4),
+    "stores": Kind(rooms.stores, 1),
+    "pages": Kind(rooms.pages, 0.1),
 }
 
 
@@ -45,7 +50,7 @@ def one(name: str, seed: int, number: int, kinds: dict[str, Kind] = KINDS) -> st
 def explore(inputs: int, seed: int, jobs: int, kinds: dict[str, Kind] = KINDS, again: str = "{}") -> bool:
     """Try many inputs in several processes and return whether all passed. `again` is the command that repeats one."""
     shares = sum(kind.share for kind in kinds.values())
-    plan = {name: max(1, inputs * kind.share // shares) for name, kind in kinds.items()}
+    plan = {name: max(1, int(inputs * kind.share / shares)) for name, kind in kinds.items()}
     names = list(plan)
     started = time.monotonic()
     # Shared memory outlives a process that a sanitizer ends: its current input, and how many it has tried.

@@ -19,8 +19,9 @@ from tests.program import run
 @pytest.mark.skipif(native is None, reason="the native scan is not built")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_native_part_agrees_with_its_twin(kind, tries):
-    outcomes = [one(kind, 1, number) for number in range(tries)]
-    assert outcomes.count("compared") > tries / 10
+    many = tries if KINDS[kind].share >= 2 else 10  # of those that take long
+    outcomes = [one(kind, 1, number) for number in range(many)]
+    assert outcomes.count("compared") > many // 10
 
 
 CODE = """

@@ -238,11 +238,3 @@ def test_deeply_nested_json_is_an_error(deep):
     for format in ("json", "jsonl"):
         with pytest.raises(InputError, match="this JSON is nested too deep"):
             cranfield.evaluate({"q": {"d": 1}}, io.BytesIO(deep), format=format)
-
-
-def test_whole_json_files_take_a_small_multiple_of_their_size(tmp_path):
-    """JSON is held as bytes and as text, and no more, before it is parsed."""
-    path = tmp_path / "run.json.gz"
-    blanks = COMPRESSIONS["gzip"][1](b" " * MEGABYTE, MANY)
-    path.write_bytes(gzip.compress(b'{"q": {"d": 1}') + blanks + gzip.compress(b"}"))
-    assert peak(path, EVALUATE) < 3 * MANY

@@ -15,10 +15,11 @@ from tests.growth import is_linear
 PARAGRAPH = "All rights reserved. No part of this page may be reproduced without permission. "
 
 
-@pytest.fixture(params=[0, quotes.SHORT], ids=["indexed", "short"], scope="module")
+@pytest.fixture(params=["blocks", "suffixes", "short"], scope="module")
 def found(request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quotes, "SHORT", request.param)
+        patch.setattr(quotes, "SHORT", quotes.SHORT if request.param == "short" else 0)
+        patch.setattr(quotes, "PATIENCE", -1 if request.param == "suffixes" else quotes.PATIENCE)
         yield lambda text, quote: QuotedText(text).find(quote)
 
 
@@ -140,6 +141,30 @@ def repeated(size):
     return [("q", "d", "a" * size, 1)], {"d": "a" * 2 * size}
 
 
+def short(size):
+    """Quotes of two to six letters."""
+    chance = random.Random(1)
+    text = " ".join(f"{chance.getrandbits(20):x}" for _ in range(30 * size))
+    starts = (chance.randrange(len(text) - 6) for _ in range(size))
+    return [("q", "d", text[at : at + chance.randrange(2, 7)].strip() or "a", 1) for at in starts], {"d": text}
+
+
+def near_copies(size):
+    """Quotes that each differ in a letter from all others."""
+    chance = random.Random(2)
+    pages = [PARAGRAPH[:at] + chance.choice("xyz") + PARAGRAPH[at + 1 :] for at in range(1, 75)]
+    made = [chance.choice(pages) for _ in range(6 * size)]
+    text = "".join(made)
+    starts = (chance.randrange(len(text) - 100) for _ in range(size))
+    return [("q", "d", text[at : at + 100], 1) for at in starts], {"d": text}
+
+
+def first_places(given):
+    rows, texts = given
+    stored = QuotedText(texts["d"])
+    return [stored.find(quote).first for _, _, quote, _ in rows]
+
+
 def refused(given):
     with pytest.raises(InputError, match="times in document 'd'"):
         PassageJudgments.read(*given)
@@ -150,6 +175,9 @@ GROWING = {
     "quotes": (quoted, lambda given: PassageJudgments.read(*given), 600),
     "a quote that overlaps itself": (repeated, refused, 1_000_000),
 }
+
+
+COUNTED = {**GROWING, "short": (short, first_places, 400), "near copies": (near_copies, first_places, 400)}
 
 
 @pytest.mark.parametrize("name", GROWING)
@@ -180,7 +208,7 @@ class Counted(str):
     "texts in which quotes are found slowly",
     "The work grows with the length of text and quotes, not with their product.",
 )
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", COUNTED)
 def test_characters_looked_at_grow_with_text_and_quotes(name):
     def looked(size):
         rows, texts = prepare(size)
@@ -188,5 +216,5 @@ def test_characters_looked_at_grow_with_text_and_quotes(name):
         work((rows, {"d": text}))
         return text.looked
 
-    prepare, work, size = GROWING[name]
+    prepare, work, size = COUNTED[name]
     assert 0 < looked(2 * size) <= 2.6 * looked(size)

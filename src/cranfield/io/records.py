@@ -311,6 +311,7 @@ def regrouped(source: Text) -> Iterator[Block]:
                 file.write(share)
             line += bytes(block.data).count(b"\n")
         for file in parts:
+            source.stream.check_held(file.tell())
             file.seek(0)
             if lines := file.read():
                 yield Block(source.stream, layout, 0, lines)

@@ -19,6 +19,9 @@ CHUNK = 1 << 20
 LOOK = 1 << 16
 BEGINNING = 16  # bytes that tell a database
 LONGEST_LINE = 1 << 24  # no real line is longer; it would be held in memory
+# How much content may be held at once, a query's lines or a whole file of JSON: so much, or so many times the size of
+# the file. Real files are compressed to a tenth; a file that becomes a thousand times larger is made to harm.
+HELD, PROPORTION = 1 << 27, 32
 
 BUILT_IN = "builtin:"
 # Examples that come with the package: a collection of 60 queries with its documents, and ten queries to try things.
@@ -91,6 +94,7 @@ class Stream:
         self._path: str | None = None
         self._start = 0
         self._begun: _Reading | None = None  # a reading of which only the head was asked for
+        self._last: _Reading | None = None  # the reading that was taken last
         self.sha256 = ""
         self.begins = b""  # the first bytes, once they were looked at
         self.on_read: Callable[[int], None] | None = None  # called with the number of bytes of content read
@@ -167,7 +171,13 @@ class Stream:
         whole = bytearray()
         for chunk in self.chunks():
             whole += chunk
+            self.check_held(len(whole))
         return whole
+
+    def check_held(self, size: int) -> None:
+        """Refuse to hold so much of what was read last, if that is out of proportion to the file."""
+        if self._last is not None:
+            self._last.check_held(size)
 
     def pieces(
         self, size: int, cut: Callable[[bytes], int], *, hashed: bool = True
@@ -228,8 +238,8 @@ class Stream:
         self._ended()
 
     def _taken(self) -> _Reading:
-        reading, self._begun = self._begun or self._reading(), None
-        return reading
+        self._last, self._begun = self._begun or self._reading(), None
+        return self._last
 
     def _ended(self) -> None:
         if not self.keep_open:
@@ -267,7 +277,7 @@ class _Reading:
         else:
             rewind = getattr(file, "rewind", None) or partial(file.seek, start)
             rewind()
-            self._next = partial(_filled, file.read, name)
+            self._next = self._in_order
         first = head or self._next(LOOK)
         self._rest: Iterator[bytes] | None = None
         if compression(first):
@@ -320,6 +330,7 @@ class _Reading:
                 return
             else:
                 self._check_lines(room)
+                self.check_held(got)
             carried, wanted = data[end:got], size if end else 2 * wanted
 
     def _by_joining(self, size: int, cut: Callable[[Any], int]) -> Iterator[tuple[int, memoryview]]:
@@ -336,6 +347,7 @@ class _Reading:
                     yield offset, memoryview(data)[:end]
                 else:
                     self._check_lines(data)
+                    self.check_held(length)
                 offset += end
                 length -= end
                 held = [memoryview(data)[end:]]
@@ -346,6 +358,14 @@ class _Reading:
     def _check_lines(self, data: bytes | bytearray) -> None:
         if len(data) > LONGEST_LINE and data.rfind(b"\n", len(data) - LONGEST_LINE) < 0:
             raise InputError(self._name, f"a line is longer than {LONGEST_LINE >> 20} MB.", hint="is this a text file?")
+
+    def check_held(self, size: int) -> None:
+        check_held(size, self._at, self._name)
+
+    def _in_order(self, size: int) -> bytes:
+        data = _filled(self._file.read, self._name, size)
+        self._at += len(data)
+        return data
 
     def _at_its_place(self, size: int) -> bytes:
         data = _read(self._file, self._start + self._at, size, self._name)
@@ -383,6 +403,17 @@ def _filled(read: Callable[[int], bytes], name: str, size: int) -> bytes:
     except (OSError, ValueError) as error:
         raise InputError(name, why_unreadable(error)) from error
     return data
+
+
+def may_hold(taken: int) -> int:
+    """How many bytes may be held at once, of a file of which `taken` bytes were read."""
+    return max(HELD, PROPORTION * taken)
+
+
+def check_held(size: int, taken: int, name: str) -> None:
+    if size > may_hold(taken):
+        fact = f"more than {HELD >> 20} MB of it must be held at once, over {PROPORTION} times the size of the file."
+        raise InputError(name, fact, hint="if this is right, decompress the file, or write it in another format")
 
 
 def end_of_lines(data: bytes) -> int:

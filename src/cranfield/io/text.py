@@ -238,10 +238,17 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool = True) -> Iterator[Block]:
-    """The lines of a stream in pieces of whole queries, if their lines are adjacent, of at least `least` bytes."""
+def blocks(
+    stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool = True, held: bool = False
+) -> Iterator[Block]:
+    """The lines of a stream in pieces of whole queries, if their lines are adjacent, of at least `least` bytes.
+
+    held: whether all of them will be held, as judgments are
+    """
     header_awaited = layout.header
     for offset, data in stream.pieces(least, partial(cut, layout=layout), hashed=hashed):
+        if held:
+            stream.check_held(offset + len(data))
         start = mark_length(data) if offset == 0 else 0
         if header_awaited:  # blank lines and comments may come before it
             header = DATA_LINE.search(data[start:])

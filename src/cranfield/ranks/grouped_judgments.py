@@ -172,7 +172,7 @@ def _where(group: str, subgroup: str) -> str:
 @located()
 def _from_text(source: Text) -> _Found:
     by_query = _nothing()
-    for block in blocks(source.stream, source.layout):
+    for block in blocks(source.stream, source.layout, held=True):
         columns = block.columns()
         groups = [decoded(ids) for ids in columns.groups]
         while len(groups) < 2:

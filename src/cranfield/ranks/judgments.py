@@ -237,7 +237,7 @@ def _judged_natively(source: Source) -> native.Judged | None:
             ahead = judged_ahead(source)
             if ahead is not None:
                 return ahead
-            lines = b"".join(block.data for block in blocks(source.stream, source.layout))
+            lines = b"".join(block.data for block in blocks(source.stream, source.layout, held=True))
             return native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
         case Table():
             return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)

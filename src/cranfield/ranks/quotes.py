@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from heapq import merge
 from itertools import islice
 
@@ -19,7 +19,8 @@ SHORT = 5_000  # characters of a text that is searched faster than indexed
 WIDTHS = (32, 16, 8, 4)  # of blocks: at most about half a quote, which so has a whole block wherever it is
 PARTS = 4  # of a quote, tried for one with rare blocks: the others may be boilerplate
 RARE = 32  # blocks in the text, with which no other part is tried
-MISSES = 64  # places that look like a quote and are not, after which the text is searched without its index
+MISSES = 64  # places that look like a quote and are not, after which the text is searched without its blocks
+PATIENCE = 100  # times that a text is searched, after which its suffixes are sorted: they take as long
 _WHITE_SPACE = re.compile(r"\s+")
 
 
@@ -94,17 +95,23 @@ class _Index:
     """A text and its blocks, the parts of equal length that it consists of, sorted by their hashes.
 
     Wherever a text has a quote of two blocks' length, it has one of the quote's first parts of a block's length as a
-    block. So a quote is looked up, instead of being looked for in the whole text. Only quotes of fewer than seven
-    characters, and those that differ from frequent texts in a few letters, are looked for in it.
+    block. So a quote is looked up, instead of being looked for in the whole text. Quotes of fewer than seven
+    characters, and those that differ from frequent texts in a few letters, are looked for in it; and where there are
+    many of them, among its sorted suffixes.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._blocks = cache(self._sorted_blocks)
+        self._searched = 0  # characters
 
     def find(self, quote: str, start: int) -> Iterator[int]:
         """Where the quote begins, from `start` on, in order."""
         if not 0 < len(quote) <= len(self._text):
+            return
+        if self._searched > PATIENCE * len(self._text):
+            places = self._suffixes.find(quote)
+            yield from map(int, places[bisect_left(places, start) :])
             return
         width = next((width for width in WIDTHS if 2 * width - 1 <= len(quote)), None)
         if width is not None and len(self._text) > SHORT:
@@ -119,10 +126,12 @@ class _Index:
                         break
             else:
                 return
-        at = self._text.find(quote, start)
-        while at >= 0:
+            self._searched += len(self._text)
+        while (at := self._text.find(quote, start)) >= 0:
+            self._searched += at - start
             yield at
-            at = self._text.find(quote, at + 1)
+            start = at + 1
+        self._searched += len(self._text) - start
 
     def _candidates(self, quote: str, width: int, start: int) -> Iterable[int]:
         """Where one of the quote's blocks is, less its place in the quote, from `start` on, in order."""
@@ -148,6 +157,10 @@ class _Index:
                 yield int(place) - at
 
         return merge(*(begins(at, here) for at, here in rarest))
+
+    @cached_property
+    def _suffixes(self) -> _Suffixes:
+        return _Suffixes(self._text)
 
     def _sorted_blocks(self, width: int) -> tuple[Integers, Integers]:
         """The hashes of the blocks in order, and the place of each."""
@@ -182,3 +195,42 @@ class _Index:
             else:
                 width //= 2
         return at
+
+
+class _Suffixes:
+    """The places of a text in the order of what follows them, as far as quotes have been long."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        letters = np.unique(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32), return_inverse=True)[1]
+        bits = int(letters.max() + 1).bit_length()
+        self._depth = 63 // bits  # characters by which the places are in order
+        keys = np.zeros(len(text), np.int64)
+        for at in range(self._depth):
+            keys <<= bits
+            keys[: max(len(text) - at, 0)] |= letters[at:] + 1  # after the end comes 0
+        self._sort(keys)
+        self.find = lru_cache(maxsize=256)(self._find)
+
+    def _sort(self, keys: Integers) -> None:
+        self._order = np.argsort(keys)
+        keys = keys[self._order]
+        ranks = np.empty(len(keys), np.int64)
+        ranks[self._order] = np.append(0, np.cumsum(keys[1:] != keys[:-1])) + 1
+        self._ranks, self._settled = ranks, int(ranks.max()) == len(keys)
+
+    def _find(self, quote: str) -> Integers:
+        """The places of a quote, in their order."""
+        text, size = self._text, len(quote)
+        while self._depth < size and not self._settled:  # what is in order by n characters becomes so by 2n
+            keys = self._ranks * (len(text) + 1)
+            keys[: -self._depth] += self._ranks[self._depth :]
+            self._depth *= 2
+            self._sort(keys)
+
+        def beginning(place: int) -> str:
+            return text[place : place + size]
+
+        low = bisect_left(self._order, quote, key=beginning)
+        high = bisect_right(self._order, quote, low, key=beginning)
+        return np.sort(self._order[low:high])

@@ -35,7 +35,7 @@ def read_lines(source: Text) -> dict[str, dict[str, float]]:
         fact = "its lines have 5 columns, like preferences, which only measures such as prefs_simp read."
         raise InputError(source.name, fact, hint=f"a line of judgments is: {TREC_QRELS.shape}")
     by_query: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for block in blocks(source.stream, source.layout):
+    for block in blocks(source.stream, source.layout, held=True):
         columns = block.columns()
         rows = zip(decoded(columns.query), decoded(columns.document), columns.value.tolist(), strict=True)
         for place, (query, document, grade) in enumerate(rows):

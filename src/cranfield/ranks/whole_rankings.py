@@ -82,7 +82,7 @@ def without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: s
 def _from_text(source: Text, queries: Container[str] | None) -> dict[str, ScoredPairs]:
     by_query: dict[str, ScoredPairs] = {}
     sign = -1 if source.layout.ranks else 1
-    for block in blocks(source.stream, source.layout):
+    for block in blocks(source.stream, source.layout, held=True):
         columns = block.columns()
         for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
             query = its_query.decode()

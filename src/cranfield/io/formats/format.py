@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from cranfield.io.column_names import Role
 from cranfield.io.shapes import Grouped, Source
-from cranfield.io.streams import Stream
+from cranfield.io.streams import HELD, PROPORTION, Stream
 
 if TYPE_CHECKING:
     from cranfield.io.records import RecordFile, Records
@@ -20,6 +20,8 @@ class Format:
 
     name: ClassVar[str]
     meaning: ClassVar[str]  # in a few words, for help and documentation
+    held: ClassVar[str]  # what is in memory at once while it is read
+    refused: ClassVar[str] = f"more than {HELD >> 20} MB that are {PROPORTION} times the file"
     extensions: ClassVar[tuple[str, ...]] = ()
     addresses: ClassVar[tuple[str, ...]] = ()  # how the URLs begin, if it is not a file
     reads: ClassVar[tuple[Role, ...]] = ROLES

@@ -26,6 +26,7 @@ class Json(Format):
 
     name = "json"
     meaning = 'one JSON object: {"query": {"document": value}}'
+    held = "the whole file, as text and as Python objects"
     extensions = (".json",)
     ids = "any"
     keeps_ranks_alone = False

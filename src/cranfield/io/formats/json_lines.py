@@ -11,7 +11,7 @@ from cranfield.io.formats.format import Format, Plan, Writer
 from cranfield.io.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
 from cranfield.io.mappings import from_rows, read_rows
 from cranfield.io.shapes import Rankings, Rows
-from cranfield.io.streams import CHUNK, Stream, end_of_lines, mark_length
+from cranfield.io.streams import CHUNK, LONGEST_LINE, Stream, end_of_lines, mark_length
 from cranfield.io.text import FULL_LINE, numbered_lines
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class JsonLines(Format):
     name = "jsonl"
     meaning = "JSON lines: an object with query_id, doc_id and score or grade on each"
+    held = "all rows, as Python objects"
+    refused = f"a line of more than {LONGEST_LINE >> 20} MB; lines of {Format.refused}"
     extensions = (".jsonl", ".ndjson")
 
     def begins(self, head: bytes, role: Role) -> bool:
@@ -62,11 +64,14 @@ def _names(stream: Stream) -> list[str]:
 
 
 def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
-    """The lines that are not blank, each with its number, in pieces of about a chunk."""
-    first = 1
+    """The lines that are not blank, each with its number, in pieces of about a chunk. All may be held."""
+    first, held = 1, 0
     for offset, piece in stream.pieces(CHUNK, end_of_lines):
         data = bytes(piece[0 if offset else mark_length(piece) :])
-        yield [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
+        lines = [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
+        held += sum(len(line) for _, line in lines)
+        stream.check_held(held)
+        yield lines
         first += data.count(b"\n")
 
 

@@ -76,6 +76,8 @@ class StoreFormat(Format):
 
     name = "store"
     meaning = "a store of judgments: a SQLite file, or postgresql://user@host/name"
+    held = "the judgments that are chosen"
+    refused = "in SQLite: a value of more than 64 MB, views, triggers"
     addresses = ("postgresql://", "postgresql+psycopg://", "postgres://")
     reads = ("qrels",)
     writes = ()

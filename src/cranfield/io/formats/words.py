@@ -10,7 +10,7 @@ from cranfield.errors import InputError
 from cranfield.io.column_names import Role
 from cranfield.io.formats.format import Format, Plan, Writer
 from cranfield.io.shapes import Layout, Text
-from cranfield.io.streams import LOOK, Stream
+from cranfield.io.streams import LONGEST_LINE, LOOK, Stream
 from cranfield.io.text import first_line
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 
 class TextFormat(Format):
+    held = "a few pieces and the largest query of a run; all judgments"
+    refused = f"a line of more than {LONGEST_LINE >> 20} MB; a query or judgments of {Format.refused}"
+
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
         """The columns of a line, by the first line with data."""
         raise NotImplementedError

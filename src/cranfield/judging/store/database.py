@@ -122,6 +122,7 @@ class SharedCommits:
             change.called.set()
 
 
+LONGEST_VALUE = 1 << 26  # bytes: a text of a document, at most
 PATIENCE = 30.0  # seconds to wait for another process that is writing
 
 _LOCK = 7_235_010_419  # PostgreSQL's lock for writing to a store
@@ -191,7 +192,9 @@ class Database:
 
     def _prepare(self, create: bool) -> None:
         with self.reading() as connection:
-            if views := sorted({*sa.inspect(connection).get_view_names()} & {*METADATA.tables}):  # it may never end
+            if self._url is None:
+                _check_tables(connection, self.name)
+            elif views := sorted({*sa.inspect(connection).get_view_names()} & {*METADATA.tables}):  # it may never end
                 raise InputError(self.name, f"'{views[0]}' is a view in it, not a table.", hint=_DAMAGED)
             version = version_of(connection, self.name)
             empty = version is None and not sa.inspect(connection).get_table_names()
@@ -375,6 +378,7 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         connection.execute("PRAGMA cache_size=-65536")
         connection.execute("PRAGMA query_only=ON" if read_only else "PRAGMA journal_mode=WAL")
         return connection
@@ -398,6 +402,14 @@ def _mode(path: str) -> str:
         return "?mode=ro" if os.path.exists(f"{path}-wal") else "?immutable=1"
     # With write access nothing is left behind: SQLite removes its extra files when it closes.
     return "?mode=rw" if os.access(path, os.W_OK) else "?mode=ro"
+
+
+def _check_tables(connection: sa.Connection, name: str) -> None:
+    """Refuse what may compute rows without an end, or change others: a store that others made may contain it."""
+    made = connection.exec_driver_sql("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')").first()
+    if made is not None:
+        fact = f"it contains the {made[0]} {made[1]!r:.60}, where a store contains only tables."
+        raise InputError(name, fact, hint="only open stores that cranfield made")
 
 
 def _no_store(name: str) -> InputError:

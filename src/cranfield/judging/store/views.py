@@ -192,7 +192,7 @@ def other_kinds(store: StoredJudgments, kinds: Sequence[str]) -> str:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
     if not others:
         return ""
-    return f"there are some of the kind {', '.join(others)}: add {given('kinds', others)}"
+    return f"there are some of the kind {', '.join(map(str, others))}: add {given('kinds', others)}"
 
 
 def conflicts(store: StoredJudgments, assessors: Iterable[str] | None, kinds: Iterable[str]) -> list[Conflict]:
