@@ -256,5 +256,6 @@ def test_a_gate_leaves_out_documents_that_are_gone(tmp_path):
     assert all("|gone:9|" in signature for signature in found["signatures"])
     assert (found["baseline"], found["candidate"]) == ("old", "new")
     (tmp_path / "gate.toml").write_text('exists = "corpus.jsonl"\n')
-    assert run(*gate, "--config", "gate.toml", cwd=tmp_path).returncode == 0
+    for option in ((), ("--exists", "corpus.jsonl")):
+        assert run(*gate, "--config", "gate.toml", *option, cwd=tmp_path).returncode == 0
     assert "there is no such file" in run(*gate, "--exists", "nowhere.jsonl", cwd=tmp_path).stderr
