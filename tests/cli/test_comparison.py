@@ -232,7 +232,7 @@ def test_compare_by_segment(files):
     assert found["segments"]["differences"][0]["low"] is None
     assert "| RR | good - bad |" in run(*command, "--format", "markdown", cwd=files).stdout
     refused = run(*command, "--format", "latex", cwd=files)
-    assert (refused.returncode, "--by cannot be used with --format latex" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--segments cannot be used with --format latex" in refused.stderr) == (2, True)
     several = run("compare", "qrels", *(f"{name}.run" for name in ("bad", "good", "worst")), *command[4:], cwd=files)
     assert several.stdout.count("By segment: ") == 3
 
@@ -256,5 +256,6 @@ def test_a_gate_leaves_out_documents_that_are_gone(tmp_path):
     assert all("|gone:9|" in signature for signature in found["signatures"])
     assert (found["baseline"], found["candidate"]) == ("old", "new")
     (tmp_path / "gate.toml").write_text('exists = "corpus.jsonl"\n')
-    assert run(*gate, "--config", "gate.toml", cwd=tmp_path).returncode == 0
+    for option in ((), ("--exists", "corpus.jsonl")):
+        assert run(*gate, "--config", "gate.toml", *option, cwd=tmp_path).returncode == 0
     assert "there is no such file" in run(*gate, "--exists", "nowhere.jsonl", cwd=tmp_path).stderr

@@ -100,8 +100,8 @@ def test_a_gate_refuses_values_that_are_not_finite(folder):
 @pytest.mark.parametrize(
     ("weights", "fact"),
     [
-        ("zero", "the weights: all queries over which AP is averaged have the weight 0."),
-        ("large", "the weights: they are too large to add up (the largest is 1e+308)."),
+        ("zero", "zero: all queries over which a value is averaged have the weight 0."),
+        ("large", "large: they are too large to add up (the largest is 1e+308)."),
     ],
 )
 def test_unusable_weights_are_refused(folder, weights, fact):

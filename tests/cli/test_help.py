@@ -62,6 +62,9 @@ def judged_twice(folder):
     with cranfield.open_store(folder / "judgments.db", create=True) as store:
         for assessor in ("ann", "bob"):
             store.import_qrels("builtin:qrels", assessor)
+        for number in range(3):
+            store.judge(f"q{number}", "rbo", number, assessor="cy")
+            store.judge(f"q{number}", "rbo", 1, assessor="small", kind="model")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -67,7 +67,7 @@ def run(folder, arguments, **options):
         ("explain q a.run 1 --import own.py -m Raises", "Raises failed: RuntimeError: boom."),
         ("evaluate q a.run -o @", "--output: a file name is needed"),
         ("evaluate q a.run --save @", "--save: a file name is needed"),
-        ("evaluate q a.run --by @", "--by: a file name is needed"),
+        ("evaluate q a.run --by @", "--segments: a file name is needed"),
         ("evaluate q a.run --weights @", "--weights: a file name is needed"),
         ("report q a.run -o @", "--output: a file name is needed"),
         ("run sqlite builtin -o @", "--output: a file name is needed"),

@@ -31,8 +31,9 @@ def meaning(option):
     return type(option.type).__name__, option.is_flag, option.multiple, option.metavar, stem
 
 
-# In `judge`, --assessor is who judges, and elsewhere whose judgments count; --limit counts other things there.
-OF_JUDGE = {"--assessor", "--limit"}
+# In `judge`, --assessor is who judges, and elsewhere whose judgments count; --limit counts other things there; the
+# documents of --corpus are shown, and elsewhere searched.
+OF_JUDGE = {"--assessor", "--limit", "--corpus"}
 
 
 def test_an_option_means_the_same_in_every_command():

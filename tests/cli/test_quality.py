@@ -95,7 +95,7 @@ query = "2"
 measure = "P@1"
 at_least = 1
 """
-    with_settings(project, 'max_drop = 0.4\nexcept_queries = ["3"]\n', expect)
+    with_settings(project, "max_drop = 0.4\nexcept_queries = [3]\n", expect)
     first = run(project, "test")
     assert first.returncode == 1
     assert "FAILED  1 (one): b is at rank 2 and must be in the first 1" in first.stdout
@@ -129,7 +129,7 @@ def test_a_query_that_becomes_empty_fails(project):
     (project / "engine_under_test.py").write_text(ENGINE.replace('["c", "a"]', "[]"))
     dead = run(project, "test")
     assert dead.returncode == 1
-    assert "FAILED  1 query returns nothing now, and did before: 2 (two)" in dead.stdout
+    assert "FAILED  1 query that returned documents returns none now: 2 (two)" in dead.stdout
 
 
 def test_some_queries_may_fail(project):
@@ -255,8 +255,8 @@ def test_settings_are_checked(project, settings, message):
             "[[expect]]\nquery = '5'\nfind = 'a'\n",
             "cranfield.toml: [[expect]] 1: query '5' is not one of the judged",
         ),
-        ("except_queries = ['5']\n", "", "query '5' is not one of the judged"),
-        ("max_drop = -1\n", "", "max_drop=-1 is not a limit"),
+        ("except_queries = ['5']\n", "", "cranfield.toml: [gate] except_queries: query '5' is not one of the judged"),
+        ("max_drop = -1\n", "", "cranfield.toml: [gate]: max_drop=-1 is not a limit"),
     ],
 )
 def test_limits_are_checked(project, gate, more, message):
@@ -294,6 +294,8 @@ def test_run_accepts_the_name_of_a_system_in_the_settings(project):
     done = run(project, "run", "mine", ".", "-o", "mine.run", "-k", "1")
     assert done.returncode == 0, done.stderr
     assert ".: 3 of 4 queries are judged; only these are asked." in done.stdout
-    assert (project / "mine.run").read_text() == "1 Q0 a 1 2.0 mine\n2 Q0 c 1 2.0 mine\n3 Q0 b 1 2.0 mine\n"
+    assert (
+        project / "mine.run"
+    ).read_text() == "1 Q0 a 1 2.0 mine_(k=1)\n2 Q0 c 1 2.0 mine_(k=1)\n3 Q0 b 1 2.0 mine_(k=1)\n"
     assert json.loads((project / "mine.run.json").read_text())["short"] == 0
     assert "this is not a system" in run(project / "..", "run", "mine", "builtin", "-o", "x.run").stderr

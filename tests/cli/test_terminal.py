@@ -241,6 +241,8 @@ def test_perfect_queries_are_not_among_the_worst(tmp_path):
     (tmp_path / "qrels").rename(tmp_path / "qrels.txt")
     assert "  the worst queries by R@1000: none, all are perfect\n" in run("test", cwd=tmp_path).stdout
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 c 1\n")
+    with (tmp_path / "corpus.jsonl").open("a") as corpus:
+        corpus.write('{"_id": "c", "text": "wolves"}\n')
     some = run("test", cwd=tmp_path).stdout
     assert "  the worst query by R@1000\n\n  0.0000  2: dogs\n" in some
 

@@ -30,7 +30,7 @@ def changed(**rankings):
 def test_a_query_that_becomes_empty_fails():
     two = changed(first=[], second=[])
     assert failed(gate(QRELS, GOOD, two, "RR", texts=TEXTS)) == {
-        "no query becomes empty": f"2 queries return nothing now, and did before: {FIRST} (red shoes), {SECOND}"
+        "no query becomes empty": f"2 queries that returned documents return none now: {FIRST} (red shoes), {SECOND}"
     }
     lacking = {query: ranking for query, ranking in GOOD.items() if query != FIRST}
     assert [*failed(gate(QRELS, GOOD, lacking, "RR"))] == ["no query becomes empty"]

@@ -23,6 +23,7 @@ class ParrotSearch:
     """Finds the words of the query."""
 
     name = "parrot"
+    needs_k = True
 
     def search(self, query, k):
         return falling([(word, 1.0) for word in query.split()[:k]])
@@ -38,7 +39,7 @@ def parrot(monkeypatch):
     home.open_type = lambda kind, settings, name, secrets, collection: ParrotSearch()
     monkeypatch.setitem(sys.modules, "cranfield.systems.parrot", home)
     short = {"parrot": {}, "parrot:loud": {"loud": True}}
-    monkeypatch.setitem(opening.KINDS, "parrot", opening.SystemKind("parrot", "repeats the query", short))
+    monkeypatch.setitem(opening.KINDS, "parrot", opening.SystemKind("parrot", "repeats the query", short=short))
 
 
 @pytest.mark.usefixtures("parrot")
@@ -70,7 +71,7 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
 def test_a_new_preset_is_a_kind_and_appears_in_documentation(monkeypatch):
     crow = presets.Preset("Crow's caw", {"method": "GET", "params": {"caw": "{query}"}, "results": "caws", "id": "id"})
     monkeypatch.setitem(presets.PRESETS, "crow", crow)
-    assert runpy.run_path(opening.__file__)["KINDS"]["crow"] == ("http", "Crow's caw", {})
+    assert runpy.run_path(opening.__file__)["KINDS"]["crow"][:2] == ("http", "Crow's caw")
     search = importlib.import_module("cranfield.systems.http").open_type(
         "crow", {"url": "http://localhost/"}, "crow", Secrets("crow"), None
     )

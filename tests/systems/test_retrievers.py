@@ -169,7 +169,7 @@ def test_ids_that_do_not_match_the_judgments_are_an_error(store, tmp_path):
     silent = lambda _: nullcontext(Silent())  # noqa: E731
     recorded, judged = asked(project, collection, store.as_retriever(), "", tmp_path / "x.run", silent)
     with pytest.raises(InputError, match=r"no judged document is retrieved for any of the 6 queries") as caught:
-        measured(recorded, judged.judgments, parse_measures(["RR"]), project.policy)
+        measured(recorded, judged.judgments, parse_measures(["RR"]), project)
     assert ".md', 'd" in caught.value.fact
     assert "judgments: 'd1'" in caught.value.fact
     assert "metadata.source" in caught.value.hint

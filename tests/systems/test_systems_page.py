@@ -83,7 +83,7 @@ def products(dsn, monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "unused")
     with psycopg.connect(dsn) as connection:
         connection.execute("drop table if exists products")
-        connection.execute("create table products (sku text, id text, title text, description text)")
+        connection.execute("create table products (sku text, id text, title text, description text, image text)")
         rows = [
             ("red", "red", "Red shoes", "For running."),
             ("hat", "hat", "A hat", "Red."),

@@ -198,7 +198,8 @@ def command(
     asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)
-    if corpus := file.exists or settings.pop("exists", None):
+    in_file = settings.pop("exists", None)
+    if corpus := file.exists or in_file:
         judged, measured, notes = _of_existing(corpus, judged, measured, reading)
         for note in notes:
             output.say(f"note: {note}", err=True)

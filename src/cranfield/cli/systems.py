@@ -150,7 +150,10 @@ def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
 
 class RunOptions(options.AskingOptions, section="System"):
     k: int | None = number(
-        "-k", least=1, default=None, help="How many results to ask for [as the system is; 100 if it needs a number]."
+        "-k",
+        least=1,
+        default=None,
+        help="How many documents of a ranking [as many as it returns; 100 if it needs a k].",
     )
     deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
     retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")

@@ -259,7 +259,7 @@ def gate(
     limits = Limits(
         max_drop,
         may_become_empty,
-        except_queries,
+        tuple(map(str, except_queries)),
         max_p95,
         max_p95_ratio,
         max_failed,

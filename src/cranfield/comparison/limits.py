@@ -221,8 +221,10 @@ class Limits:
         doubts: tuple[Doubt, ...] = ()
         emptied = self._emptied(before, after, asking[1])
         if emptied and not self.may_become_empty:
-            queries = count(len(emptied), "query returns", "queries return")
-            message = f"{queries} nothing now, and did before: {listed([self._named(query) for query in emptied])}"
+            queries = count(
+                len(emptied), "query that returned documents returns", "queries that returned documents return"
+            )
+            message = f"{queries} none now: {listed([self._named(query) for query in emptied])}"
             checks.append(Check("no query becomes empty", False, message))
         if self.max_drop is not None:
             fell = [query for query, drop in drops.items() if drop > self.max_drop + SAME]

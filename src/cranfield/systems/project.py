@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cranfield.comparison.limits import Expectation, Limits, expectations
-from cranfield.errors import InputError
+from cranfield.errors import ComparisonError, InputError
 from cranfield.io.formats.store import STORE, JudgmentView, names_store, stored_documents
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
@@ -165,7 +165,8 @@ class Project:
         """What a run must keep to whatever was accepted; `texts`: of the queries, for messages."""
         names = (field.name for field in fields(Limits))
         known = {name: self.gate[name] for name in names if name in self.gate}
-        return Limits(**known, expect=self.expect, texts=texts)
+        excepted = tuple(map(str, known.pop("except_queries", ())))
+        return Limits(**known, except_queries=excepted, expect=self.expect, texts=texts)
 
     def accepted_path(self, name: str) -> Path:
         return self.folder / self.baseline / name
@@ -230,6 +231,10 @@ def read_project(path: Path) -> Project:
         refuse_name(name, str(path))
     project = Project(path, table["collection"], systems)._with(table, str(path))
     parse_measures([*project.measures, *project.gate.get("measures", ())])
+    try:
+        project.limits({})
+    except ComparisonError as error:
+        raise InputError(f"{path}: [gate]", error.fact, hint=error.hint) from None
     return project
 
 

@@ -12,7 +12,7 @@ from cranfield.comparison.comparing import compare_evaluations, shared_documents
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.comparison.gating import GateResult, gate
-from cranfield.comparison.limits import ALONE, Asking
+from cranfield.comparison.limits import ALONE, Asking, refuse_unknown_queries
 from cranfield.comparison.pairing import same_weights
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
@@ -101,7 +101,7 @@ def _without(by_query: Mapping[str, Mapping[str, float]], documents: frozenset[s
 def without_documents(run: Run, documents: frozenset[str], policy: Policy) -> Run:
     """A run, read into memory, without some documents."""
     rankings = _without(run.scores(policy), documents)
-    sha256 = (run.stream.sha256 or run.stream.hash_again()) if run.stream else ""
+    sha256 = (run.stream.sha256 or run.stream.hash_again()) if run.stream else run.sha256
     return Run(Rankings(run.place, rankings), name=run.name, sha256=sha256, made=run.made)
 
 
@@ -143,7 +143,7 @@ def beside_accepted(
     compared = measured(recorded, shared, measures, project, name, gone) if new else evaluation
     assert compared is not None
     settings = {name: value for name, value in project.gate.items() if name not in ALONE}
-    excepted = [query for query in settings.pop("except_queries", ()) if query in shared.number]
+    excepted = [query for query in map(str, settings.pop("except_queries", ())) if query in shared.number]
     decided = gate(
         None,
         accepted,
@@ -305,6 +305,12 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             raise InputError(str(project.path), f"there is no system '{name}' in it.", hint=hint)
     collection = kept_in_memory(project.open_collection())
     collection.judgments()  # an error if there are none
+    excepted, place = project.gate.get("except_queries", ()), f"{project.path}: [gate] except_queries"
+    for query, named_in in [
+        *((str(query), place) for query in excepted),
+        *((e.query, e.place) for e in project.expect),
+    ]:
+        refuse_unknown_queries([query], collection.queries, [*collection.queries], named_in)
     chosen = [name for name in project.systems if not systems or name in systems]
     with locked(project.result_path("lock"), "testing here"):
         tests = [_test_one(project, collection, name, progress) for name in chosen]
