@@ -66,7 +66,7 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
     corpus: str | None = option(
         "--corpus",
         metavar="FILE",
-        help="Texts of documents that have none: a file, a folder with one, or a collection [beside STORE].",
+        help=f"{options.CORPUS}: texts for those that have none [beside STORE].",
     )
     no_browser: bool = flag("--no-browser", help="Only print the address.")
 
