@@ -104,7 +104,8 @@ def test_help_examples_work(tmp_path):
     (tmp_path / "cranfield.toml").write_text('[assessors.small]\nurl = "http://localhost:1/v1"\nmodel = "small"\n')
     for line in lines:
         if "--assessor" in line:  # opens no page
-            assert run(*shlex.split(line)[1:], cwd=tmp_path).stdout.startswith("small: 0 documents to judge")
+            done = run(*shlex.split(line)[1:], cwd=tmp_path)
+            assert (done.stdout.startswith("small: 0 documents to judge"), done.stderr) == (True, "")
             continue
         served = Served(tmp_path, *shlex.split(line)[2:])
         served.end()

@@ -50,7 +50,7 @@ def test_a_new_format_appears_in_errors(piped, tmp_path):
     assert "piped" in read.value.hint
     with pytest.raises(OutputError) as written:
         convert_file("builtin:keywords", tmp_path / "mine.xml")
-    assert "|piped" in written.value.hint
+    assert ", piped" in written.value.hint
 
 
 def test_a_new_format_appears_in_help(piped):

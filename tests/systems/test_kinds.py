@@ -71,7 +71,7 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
 def test_a_new_preset_is_a_kind_and_appears_in_documentation(monkeypatch):
     crow = presets.Preset("Crow's caw", {"method": "GET", "params": {"caw": "{query}"}, "results": "caws", "id": "id"})
     monkeypatch.setitem(presets.PRESETS, "crow", crow)
-    assert runpy.run_path(opening.__file__)["KINDS"]["crow"][:2] == ("http", "Crow's caw")
+    assert runpy.run_path(opening.__file__)["KINDS"]["crow"][:3] == ("http", "Crow's caw", {})
     search = importlib.import_module("cranfield.systems.http").open_type(
         "crow", {"url": "http://localhost/"}, "crow", Secrets("crow"), None
     )

@@ -94,8 +94,8 @@ def test_rows_are_measured_in_the_order_of_the_statement(filled, opened, tmp_pat
 
 
 SHOP = """
-create table products (sku text, uid uuid, product_name text, title text, body text, image text, sales int);
-insert into products values
+create table texts_of_shop (sku text, uid uuid, product_name text, title text, body text, image text, sales int);
+insert into texts_of_shop values
     ('000444', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'P1', 'Raincoat', 'Yellow', '444.png', 2),
     ('000445', 'b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'P2', 'Hat', null, '', 1);
 """
@@ -123,7 +123,7 @@ def shop(dsn):
     ],
 )
 def test_texts_come_with_the_rows_by_the_names_of_columns(shop, opened, selected, settings, ids, texts):
-    sql = f"select {selected} from products, (select {{query}}::text) as asked order by sales desc limit {{k}}"
+    sql = f"select {selected} from texts_of_shop, (select {{query}}::text) as asked order by sales desc limit {{k}}"
     found = first_answers(opened({"dsn": shop, "sql": sql, **settings}), {"q": "raincoat"}, 10)
     ids = ids or ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]
     assert found.rankings == {"q": ids}
@@ -131,19 +131,21 @@ def test_texts_come_with_the_rows_by_the_names_of_columns(shop, opened, selected
 
 
 def test_scores_of_rows_with_texts_are_kept(shop, opened):
-    sql = "select title, sales as score, sku from products, (select {query}::text) q order by sales desc limit {k}"
+    sql = "select title, sales as score, sku from texts_of_shop, (select {query}::text) q order by sales desc limit {k}"
     assert opened({"dsn": shop, "sql": sql}).search("x", 5) == [("000444", 2.0), ("000445", 1.0)]
     assert opened({"dsn": shop, "sql": sql, "order": "rank"}).search("x", 1) == [("000444", 1.0)]
-    sql = "select sku, nullif(sales, 1), title from products, (select {query}::text) q order by sales desc limit {k}"
+    sql = (
+        "select sku, nullif(sales, 1), title from texts_of_shop, (select {query}::text) q order by sales desc limit {k}"
+    )
     with pytest.raises(SystemFailure, match="document '000445' has the score None, others have numbers"):
         opened({"dsn": shop, "sql": sql}).search("x", 5)
-    sql = "select title, sales as score, sku from products, (select {query}::text) q order by sales desc limit {k}"
+    sql = "select title, sales as score, sku from texts_of_shop, (select {query}::text) q order by sales desc limit {k}"
     with pytest.raises(SystemFailure, match=r"no column .salse. in the answer.\nHint: it has title, score, sku"):
         opened({"dsn": shop, "sql": sql, "score": "salse"}).search("x", 5)
 
 
 def test_a_searched_table_gives_the_texts_that_are_declared(shop, opened):
-    settings = {"dsn": shop, "table": "products", "id": "sku", "columns": ["title"]}
+    settings = {"dsn": shop, "table": "texts_of_shop", "id": "sku", "columns": ["title"]}
     declared = {"texts": {"title": "product_name", "text": "body"}}
     found = [first_answers(opened({**settings, **more}), {"q": "raincoat"}, 10).texts for more in ({}, declared)]
     assert found == [{}, {"000444": {"title": "P1", "text": "Yellow"}}]

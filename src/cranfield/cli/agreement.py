@@ -41,7 +41,6 @@ def command(
     \b
     Examples:
       cranfield agreement judgments.db --assessor ann --assessor bob
-      cranfield agreement judgments.db --kind person --kind model
       cranfield agreement judgments.db runs/*.run -m AP
     """
     from cranfield.judging.agree import agreement

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
     corpus: str | None = option(
         "--corpus",
         metavar="FILE",
-        help="Texts of documents that have none: a file, a folder with one, or a collection [beside STORE].",
+        help=f"{options.CORPUS}: texts for those that have none [beside STORE].",
     )
     no_browser: bool = flag("--no-browser", help="Only print the address.")
 
@@ -130,6 +131,10 @@ def command(
     with open_store(where) as opened:
         if page.scale:
             opened.set_scale(page.scale)
+        documents = _documents(page.corpus, where, decision.config)
+        lacking = 0 if documents is None else add_missing_texts(opened, documents)
+        if lacking and page.corpus:
+            output.say(f"{page.corpus}: {count(lacking, 'document is', 'documents are')} not in it.")
         for name in model.model_assessors:
             if chosen is None:
                 judge_with_model(opened, name, model, decision.config)
@@ -143,12 +148,8 @@ def command(
             files = expanded(runs)
             followed = chosen.follow(opened, named_runs(files), _plan(chosen, measures, plan))
             followed.wait(f"order {chosen.name}: {', '.join(files[:3])}{', …' if len(files) > 3 else ''}")
-        documents = _documents(page.corpus, where, decision.config)
-        if documents is not None:
-            others = () if followed is None else (document for _, document in followed.unjudged())
-            lacking = add_missing_texts(opened, documents, others)
-            if lacking and page.corpus:
-                output.say(f"{page.corpus}: {count(lacking, 'document is', 'documents are')} not in it.")
+            if documents is not None:
+                add_missing_texts(opened, documents, (document for _, document in followed.unjudged()))
 
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")
@@ -196,15 +197,17 @@ def _documents(corpus: str | None, store: str, config: Path) -> Callable[[], Ite
 
     if corpus is not None:
         return open_documents(corpus).documents
-    try:
+    project = None
+    with suppress(CranfieldError):  # the file may describe nothing but assessors
         project = read_project(config) if config.is_file() else None
+    try:
         if project is not None and same_store(project.judged_in, store):
             found = project.open_collection().corpus
         else:
             beside = None if "://" in store else corpus_in(os.path.dirname(store) or os.curdir)
             found = open_documents(beside).corpus if beside else None
         if found is not None:
-            next(iter(found()), None)  # whether it can be read at all
+            next(found(), None)  # whether it can be read at all
         return found
     except CranfieldError as error:  # judging goes on without it
         output.say_error("cranfield judge", str(error))

@@ -288,6 +288,9 @@ def jobs(default: int) -> Any:
     return number("--jobs", least=1, most=256, default=default, help=help_text)
 
 
+CORPUS = "A file of documents, a folder with one, or a collection"
+
+
 class AskingOptions(OptionGroup, section="System"):
     jobs: int = jobs(1)
     timeout: float | None = option(
@@ -305,7 +308,7 @@ class AskingOptions(OptionGroup, section="System"):
         from cranfield.systems.opening import KINDS
 
         names = joined((name for name, kind in KINDS.items() if kind.short), "and")
-        help_text = f"The documents that {names} search: a file of them, or a collection."
+        help_text = f"{CORPUS}: texts, and all that {names} search."
         cls.corpus = option("--corpus", metavar="FILE", help=help_text)
         super().__init_subclass__(**others)
 

@@ -98,22 +98,24 @@ class SystemKind(NamedTuple):
 
     home: str  # the module that has its SETTINGS, and `open_type`, which makes one of them
     meaning: str  # for documentation
-    extra: str = ""  # of the package, which it needs
     # Names under which it indexes the documents of a collection, without a file of settings; each has these settings.
     short: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    extra: str = ""  # of the package, which it needs
 
 
 KINDS: dict[str, SystemKind] = {
-    "postgres": SystemKind("postgres", "PostgreSQL's full-text search, or an SQL statement of your own", "postgres"),
+    "postgres": SystemKind(
+        "postgres", "PostgreSQL's full-text search, or an SQL statement of your own", extra="postgres"
+    ),
     **{name: SystemKind("http", preset.meaning) for name, preset in PRESETS.items()},
     "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
     "sqlite": SystemKind(
         "sqlite",
         "SQLite's full-text search over the collection's documents, in memory",
-        short={"sqlite": {}, "sqlite:tuned": {"tuned": True}},
+        {"sqlite": {}, "sqlite:tuned": {"tuned": True}},
     ),
     "bm25s": SystemKind(
-        "bm25s", "BM25 by the library bm25s over the collection's documents, in memory", "bm25s", {"bm25s": {}}
+        "bm25s", "BM25 by the library bm25s over the collection's documents, in memory", {"bm25s": {}}, "bm25s"
     ),
 }
 

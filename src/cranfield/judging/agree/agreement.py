@@ -204,7 +204,9 @@ def agreement(
     source, items, texts, others = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:
-        nobody = "nobody has judged anything yet." if not others else "no person has judged anything yet."
+        nobody = (
+            "nobody has judged anything yet." if not others else "nobody of the chosen kinds has judged anything yet."
+        )
         fact = f"there is only one assessor to compare, {known[0]}." if known else nobody
         hint = others or "agreement needs two assessors who judged the same documents"
         raise InputError(source, fact, hint=hint)
