@@ -120,6 +120,6 @@ def test_the_text_says_who_judges_what(tmp_path):
         "  12 of 30 queries drawn at random (seed 7) for people, who judge all their",
         "  documents",
         "  54 documents of the other queries for models only",
-        "  90 documents have no text: q0-d0, q0-d1, q0-d2, q1-d0, q1-d1, …; give a",
-        "  collection that has it with --corpus",
+        "  90 documents have no text: q0-d0, q0-d1, q0-d2, q1-d0, q1-d1, …; give their",
+        "  texts with --corpus",
     ]
