@@ -172,7 +172,7 @@ def test_duplicate_documents_are_an_error_unless_the_best_is_kept(lazily):
         cranfield.evaluate({"q": {"a": 1}}, lazily(rows))
     assert str(caught.value) == (
         "the run: document 'é' appears 3 times in the ranking of query 'p'; also 'a' of query 'q'.\n"
-        "Hint: keep one, or choose the highest score with duplicates='best'"
+        "Hint: keep one, or choose the highest score with policy=Policy(duplicates='best')"
     )
     got = cranfield.evaluate({"q": {"a": 1, "b": 1}}, lazily(rows), "RR P@2", policy=Policy(duplicates="best"))
     assert (got["RR"], got["P@2"], got.ranks.retrieved.tolist()) == (1, 1, [2])

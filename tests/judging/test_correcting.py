@@ -245,7 +245,7 @@ def test_models_are_not_people_and_people_are_not_models(prepared):
     refused(prepared, "ann's grades are of the kind 'person', not of a model", "--kind model", model="ann")
     refused(prepared, "there is no assessor 'claude'", model="claude")
     store.judge(drawn[0], pooled[drawn[0]][0], 1, assessor="gpt", kind="person")
-    refused(prepared, "some of gpt's grades are recorded as those of a person", "--kind model")
+    refused(prepared, "some of gpt's grades are recorded as those of a person", "kind='model'")
 
 
 def test_fewer_than_ten_sampled_queries_are_refused(store):

@@ -1,11 +1,9 @@
 """Plain text for people: singular and plural, and cutting, wrapping and padding by visible width."""
 
-from types import SimpleNamespace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cranfield import evaluate
+from cranfield import Recorded, evaluate
 from cranfield.evaluation.overview import overview
 from cranfield.show import evaluation_text as text
 from cranfield.show.escaping import latex_text, markdown_text, spreadsheet_text
@@ -17,7 +15,7 @@ from cranfield.words import columns, count, cut, shortened, visible
 
 def test_counts_have_a_singular_and_a_plural():
     assert [count(n, "query", "queries") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
-    recorded = SimpleNamespace(
+    recorded = Recorded(
         path="x.run",
         answered=1,
         queries=2,
@@ -32,6 +30,7 @@ def test_counts_have_a_singular_and_a_plural():
         k=10,
         retried=1,
         latency={},
+        seconds=1.0,
         unknown=1,
         unknown_ids=("d\x1b",),
         failed={"q\n1": "no\r\nHint: try again"},
@@ -43,7 +42,7 @@ def test_counts_have_a_singular_and_a_plural():
     assert "  1 query failed and is not in the run:" in lines
     assert r"    q\n1: no\r" in lines
     assert "  gave up: 1 query was not asked" in lines
-    assert "  1 query: chunks of one document count once, at the best rank" in lines
+    assert "  1 query: chunks of one document count once, at the place of the first" in lines
     assert r"  1 query returned no documents and counts 0: q\u001b" in lines
     assert any(line.startswith("  warning: 1 document is not in the corpus: ") for line in lines)
 

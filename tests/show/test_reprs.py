@@ -20,7 +20,7 @@ RUNS = {"old": OLD, "new": NEW}
 IN_NOTEBOOKS = (
     *("Advice", "Agreement", "CheckReport", "Comparison", "Difference"),
     *("Evaluation", "Evaluations", "Explanation", "GateResult", "LazyEvaluation", "Look", "QueryList", "Reusability"),
-    *("SegmentComparison", "Spec", "Stability"),
+    *("Recorded", "SegmentComparison", "Spec", "Stability"),
 )
 
 
@@ -67,6 +67,7 @@ def results(tmp_path_factory):
         *(c.check_files(folder / "qrels", [folder / name]) for name in ("a.run", "b.run")),
         *(c.convert_file(folder / "b.run", folder / "b.json"), collection, next(collection.documents()), system),
         c.record(system, dict(list(collection.queries.items())[:3]), folder / "sqlite.run"),
+        c.Query("red shoes", language="en"),
         *(decision, decision.look(), c.draw_chart("gain"), c.write_report(QRELS, RUNS, folder / "r.html", "RR")),
         *judged(folder),
         *corrected(folder),

@@ -137,7 +137,11 @@ class JudgmentOptions(ViewOptions):
     def source(self) -> Any:
         """The judgments: a view of a store if the options choose one, else QRELS or, of a folder, those in it."""
         qrels = self.qrels
-        if qrels is not None and os.path.isdir(qrels):
+        if (
+            qrels is not None
+            and os.path.isdir(qrels)
+            and not any(name.endswith(".parquet") for name in os.listdir(qrels))
+        ):
             from cranfield.systems.collection import judgments_in
 
             qrels = judgments_in(qrels)

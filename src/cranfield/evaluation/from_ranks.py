@@ -73,17 +73,20 @@ def evaluation_of(
             *doubts,
             *(warnings or little_in_common(judged, policy)),
             *([RISING] * evidence.rising),
-            *(_recording_warnings(evidence.made, measures, judged) if evidence.made else ()),
+            *recording_warnings(evidence.made, measures, judged),
         ),
     )
 
 
-def _recording_warnings(made: Made, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:
+def recording_warnings(made: Made | None, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:
     """What a recording makes doubtful: queries that failed, and measures that look deeper than what came back."""
+    if made is None:
+        return
     if made.failed:
         failed = count(made.failed, "query", "queries")
         yield f"{failed} failed when the run was recorded and {'counts' if made.failed == 1 else 'count'} 0 here"
-    most = int(judged.retrieved.max(initial=0))
+    # A system that was asked for more than it returned has no more.
+    most = made.k or int(judged.retrieved.max(initial=0))
     deeper = [measure.name for measure in measures if most and _looks_deeper(measure, most, judged)]
     if deeper:
         look = f"{joined(deeper, 'and')} {'looks' if len(deeper) == 1 else 'look'} deeper than what came back"

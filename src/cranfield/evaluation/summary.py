@@ -94,7 +94,7 @@ class Summary(Mapping[str, float]):
         >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").signature.split("|")[:3]
         ['ties:doc_id', 'missing:zero', 'duplicates:error']
         >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", weights={"1": 5}).signature.split("|")[-3]
-        'weights:5cb76cb3ca72'
+        'weights:b7deb95f1c97'
         """
         counts = self.counts
         return "|".join(

@@ -32,7 +32,7 @@ class Weights:
     >>> result["RR"], result.weights, result.weights.effective
     (0.875, <Weights of 2 queries: as precise as 1.6 equally weighted queries>, 1.6)
     >>> result.weights.sentence, result.weights.sha256[:12]
-    ('weighted: as precise as 1.6 equally weighted queries', 'a42d0aad4fd3')
+    ('weighted: as precise as 1.6 equally weighted queries', '1bfb27fc7fa4')
     """
 
     source: str

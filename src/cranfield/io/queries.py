@@ -11,7 +11,7 @@ from cranfield.errors import InputError
 from cranfield.io.mappings import id_text
 from cranfield.io.query_columns import NARRATIVES, column_of, words_of
 from cranfield.io.query_tables import FIELDS, QueryRow, QueryTable, read_query_table
-from cranfield.words import cut, joined
+from cranfield.words import count, cut, joined
 
 _SLUG = 40  # letters of a text in its id
 
@@ -29,6 +29,10 @@ class Queries(dict[str, str]):
     ) -> None:
         super().__init__(texts)
         self.columns = dict(columns)
+
+    def __repr__(self) -> str:
+        columns = f", with {', '.join(self.columns)}" if self.columns else ""
+        return f"<Queries: {count(len(self), 'query', 'queries')}{columns}>"
 
     def row(self, query_id: str) -> dict[str, Any]:
         """The text of a query and its further columns."""

@@ -28,7 +28,7 @@ def rises(source: Source) -> bool:
             before = query, score
     except (BadQuoting, IndexError, TypeError, ValueError):  # the scan reports what is wrong
         return False
-    return risen >= max(LEAST, EACH * fallen)
+    return bool(risen >= max(LEAST, EACH * fallen))  # of NumPy's numbers, too
 
 
 def _scores(source: Source) -> Iterator[tuple[Any, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from cranfield.evaluation.from_ranks import recording_warnings
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import MARK
 from cranfield.show.gate_text import check_lines
@@ -158,8 +159,10 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
-    doubts = (*(evaluation._input_warnings if evaluation else ()), *(tested.gate.warnings if tested.gate else ()))
-    for text in dict.fromkeys(doubts):
+    doubts: tuple[str, ...] = ()
+    if evaluation is not None and evaluation.ranks is not None:
+        doubts = tuple(recording_warnings(evaluation._evidence.made, evaluation.measures, evaluation.ranks))
+    for text in (*doubts, *(tested.gate.warnings if tested.gate else ())):
         yield from wrapped(text, "  warning ", width=width)
     yield from order_lines(recorded, width)
     for note in tested.notes:

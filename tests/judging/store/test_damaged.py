@@ -136,7 +136,7 @@ def test_a_view_that_never_ends(content, tmp_path, table):
     connection.commit()
     connection.close()
     for read_only in (False, True):
-        with pytest.raises(InputError, match=f"'{table}' is a view in it, not a table"):
+        with pytest.raises(InputError, match=f"it contains the view '{table}'"):
             open_store(path, read_only=read_only)
 
 

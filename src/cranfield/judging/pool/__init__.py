@@ -2,7 +2,7 @@
 
 `pool` lets the first documents of runs wait in a store, and returns a `Pooled`. `ORDERS` are the orders of judging, of
 which `find_order` finds one and `DECIDE` is one: each `Order` puts a pool in order, and can be followed while people
-judge (`FollowPlan`, `Followed`).
+judge (`FollowPlan`, `Followed`). `add_missing_texts` gives a store the texts of documents that have none.
 """
 
 from cranfield.judging.pool.order import Followed, FollowPlan, Order
