@@ -50,7 +50,7 @@ class Made:
     def how(self) -> str:
         """How the system was asked, in words."""
         asked = "as it is"
-        if self.k is not None and self.chosen:
+        if self.k is not None:
             asked = f"for {count(self.k, 'document' if self.deepened else 'result')}"
             asked += ", again and again until they were there" if self.deepened else ""
         return asked + (f", with chunks counted as documents by '{self.collapse}'" if self.collapse else "")
