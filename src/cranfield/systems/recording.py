@@ -85,21 +85,64 @@ def record(
     search (k=1): q1 Q0 d7 1 1.0 search_(k=1)
     """
     opening = {option: options.pop(option) for option in ("timeout", "id", "score", "order") if option in options}
-    opened = open_system(system, name=name, **opening)
     queries = as_queries(queries)
-    if k is not None and k < 1:
-        raise InputError(opened.name, f"k = {k} is not a number of documents.")
-    if deepen and k is None:
-        raise InputError(opened.name, "to how many documents is not said.", hint=f"{given('k')} says how many")
-    made = Made(opened.asked_for(k), k is not None, deepen, _rule_name(collapse))
-    output = _Output.at(path, f"{opened.name} ({made.choices})" if made.choices else opened.name)
-    for query in queries:
-        output.check(query, [("document", 1.0)])
-    asked = {"system": opened.name, "settings": opened.settings, "k": made.k}
-    asked |= {"queries": hashlib.sha256(told(queries)).hexdigest(), "collapse": made.collapse, "deepen": deepen}
     how = {"deepen": deepen, "to_document": None if collapse is None else collapse_by(collapse)}
+    with _opened(system, name=name, **opening) as opened:
+        if k is not None and k < 1:
+            raise InputError(opened.name, f"k = {k} is not a number of documents.")
+        if deepen and k is None:
+            raise InputError(opened.name, "to how many documents is not said.", hint=f"{given('k')} says how many")
+        made = Made(opened.asked_for(k), k is not None, deepen, _rule_name(collapse))
+        output = _Output.at(path, f"{opened.name} ({made.choices})" if made.choices else opened.name)
+        for query in queries:
+            output.check(query, [("document", 1.0)])
+        asked = {"system": opened.name, "settings": opened.settings, "k": made.k}
+        asked |= {"queries": hashlib.sha256(told(queries)).hexdigest(), "collapse": made.collapse, "deepen": deepen}
+        with output.kept_beside() as place, closing(Partial(place, queries, k, asked)) as partial:
+            earlier = output.earlier(asked) if resume and not partial.begun else None
+            if earlier is not None and earlier.complete:
+                return earlier
+            output.begin(partial, resume=resume, force=force or earlier is not None)
+            left = [(query, text) for query, text in queries.items() if query not in partial.places]
+            if on_start:
+                on_start(len(partial.places), len(queries))
+            start = time.perf_counter()
+            gave_up = ""
+            try:
+                for answer in ask(opened, left, made.k, check=output.check, **how, **options):
+                    partial.add(answer)
+                    if on_answer:
+                        on_answer(answer)
+            except GaveUp as error:
+                gave_up = error.fact
+            seconds = round(time.perf_counter() - start, 6)
+            unknown: set[str] = set()
+            if known:
+                unknown = {doc_id for _, ranking in partial.rankings() for doc_id, _ in ranking}
+                unknown.difference_update(known())
+            recorded = Recorded(
+                path=output.path,
+                system=opened.name,
+                k=made.k,
+                queries=len(queries),
+                seconds=seconds,
+                unknown=len(unknown),
+                unknown_ids=tuple(sorted(unknown)[:5]),
+                gave_up=gave_up,
+                **_answered(partial, queries, made),
+            )
+            sha256 = output.write(partial.rankings(), recorded, asked)
+            rankings = None if output.path else {query: dict(ranking) for query, ranking in partial.rankings()}
+            partial.done = recorded.complete
+            return replace(recorded, _sha256=sha256, _rankings=rankings)
+
+
+@contextmanager
+def _opened(system: Any, **options: Any) -> Iterator[System]:
+    """An open system; one that was not open before is closed again."""
+    opened = open_system(system, **options)
     try:
-        return _recorded(opened, queries, output, made, asked, resume, force, on_answer, on_start, known, how, options)
+        yield opened
     finally:
         if opened is not system:
             opened.close()
@@ -113,82 +156,30 @@ def _rule_name(rule: str | Mapping[str, str] | Collapse | None) -> str:
     return getattr(rule, "__name__", "function")
 
 
-def _recorded(
-    system: System,
-    queries: Mapping[str, str],
-    output: _Output,
-    made: Made,
-    asked: Mapping[str, Any],
-    resume: bool,
-    force: bool,
-    on_answer: Callable[[Answer], None] | None,
-    on_start: Callable[[int, int], None] | None,
-    known: Callable[[], Iterable[str]] | None,
-    how: Mapping[str, Any],
-    options: Mapping[str, Any],
-) -> Recorded:
-    k = made.k
-    with output.kept_beside() as place, closing(Partial(place, queries, k if made.chosen else None, asked)) as partial:
-        earlier = output.earlier(asked) if resume and not partial.begun else None
-        if earlier is not None and earlier.complete:
-            return earlier
-        output.begin(partial, resume=resume, force=force or earlier is not None)
-        left = [(query, text) for query, text in queries.items() if query not in partial.places]
-        if on_start:
-            on_start(len(partial.places), len(queries))
-        start = time.perf_counter()
-        gave_up = ""
-        try:
-            for answer in ask(system, left, k, check=output.check, **how, **options):
-                partial.add(answer)
-                if on_answer:
-                    on_answer(answer)
-        except GaveUp as error:
-            gave_up = error.fact
-        seconds = time.perf_counter() - start
-        unknown: set[str] = set()
-        if known:
-            unknown = {doc_id for _, ranking in partial.rankings() for doc_id, _ in ranking}
-            unknown.difference_update(known())
-        order = {query: at for at, query in enumerate(partial.places)}
-        rows = [order[query] for query in queries if query in order]
-        columns = {name: np.frombuffer(column)[rows] for name, column in partial.columns.items() if len(column)}
-        columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
-        costs = columns.get("cost", np.array([]))
-        recorded = Recorded(
-            path=output.path,
-            system=system.name,
-            k=k,
-            queries=len(queries),
-            answered=len(partial.places),
-            failed=dict(partial.failed),
-            not_asked=tuple(query for query in queries if query not in partial.places and query not in partial.failed),
-            empty=tuple(query for query in queries if query in partial.empty),
-            latency=_percentiles(columns.get("seconds", np.array([]))),
-            seconds=round(seconds, 6),
-            made=replace(
-                made,
-                failed=len(partial.failed),
-                size={name: round(float(np.nanmean(columns[name])), 3) for name in Size._fields if name in columns},
-            ),
-            id_places=tuple(partial.id_places),
-            unknown=len(unknown),
-            unknown_ids=tuple(sorted(unknown)[:5]),
-            cost={"mean": float(np.nanmean(costs)), "total": float(np.nansum(costs))} if len(costs) else {},
-            gave_up=gave_up,
-            by_query={
-                "query_id": [query for query in queries if query in order],
-                **{
-                    name: [None if number != number else number for number in column.tolist()]
-                    for name, column in columns.items()
-                },
-            },
-            **partial.counts,
-        )
-        sha256 = output.write(partial.rankings(), recorded, asked)
-        rankings = None if output.path else {query: dict(ranking) for query, ranking in partial.rankings()}
-        partial.done = recorded.complete
-        return replace(recorded, _sha256=sha256, _rankings=rankings)
+def _answered(partial: Partial, queries: Iterable[str], made: Made) -> dict[str, Any]:
+    """What the answers say: which queries have one, and their numbers by query and in all."""
+    place = {query: at for at, query in enumerate(partial.places)}
+    answered = [query for query in queries if query in place]
+    rows = [place[query] for query in answered]
+    columns = {name: np.frombuffer(column)[rows] for name, column in partial.columns.items() if rows}
+    columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
+    cost = columns.get("cost")
+    size = {name: round(float(np.nanmean(columns[name])), 3) for name in Size._fields if name in columns}
+    by_query = {
+        name: [None if number != number else number for number in column.tolist()] for name, column in columns.items()
+    }
+    return {
+        "answered": len(answered),
+        "failed": dict(partial.failed),
+        "not_asked": tuple(query for query in queries if query not in place and query not in partial.failed),
+        "empty": tuple(query for query in queries if query in partial.empty),
+        "latency": _percentiles(columns["seconds"]) if rows else {},
+        "cost": {} if cost is None else {"mean": float(np.nanmean(cost)), "total": float(np.nansum(cost))},
+        "made": replace(made, failed=len(partial.failed), size=size),
+        "id_places": tuple(partial.id_places),
+        "by_query": {"query_id": answered, **by_query},
+        **partial.counts,
+    }
 
 
 class _Output(NamedTuple):
@@ -268,8 +259,6 @@ def _line(value: Any) -> str:
 
 
 def _percentiles(seconds: Numbers) -> dict[str, float]:
-    if not len(seconds):
-        return {}
     points = np.percentile(seconds, (50, 90, 95, 99, 100))
     named = zip(("mean", "p50", "p90", "p95", "p99", "max"), (seconds.mean(), *points), strict=True)
     return {name: round(float(value), 6) for name, value in named}
