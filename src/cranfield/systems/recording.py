@@ -86,7 +86,7 @@ def record(
     """
     opening = {option: options.pop(option) for option in ("timeout", "id", "score", "order") if option in options}
     queries = as_queries(queries)
-    how = {"deepen": deepen, "to_document": None if collapse is None else collapse_by(collapse)}
+    how: dict[str, Any] = {"deepen": deepen, "to_document": None if collapse is None else collapse_by(collapse)}
     with _opened(system, name=name, **opening) as opened:
         if k is not None and k < 1:
             raise InputError(opened.name, f"k = {k} is not a number of documents.")
