@@ -84,6 +84,8 @@ def _recording_warnings(made: Made, measures: Sequence[Measure], judged: JudgedR
         failed = count(made.failed, "query", "queries")
         yield f"{failed} failed when the run was recorded and {'counts' if made.failed == 1 else 'count'} 0 here"
     most = int(judged.retrieved.max(initial=0))
+    if made.k is not None and made.k > most > made.size.get("chunks", most):
+        return  # it was asked for more, and its answers vary in length: it has no more
     deeper = [measure.name for measure in measures if most and _looks_deeper(measure, most, judged)]
     if deeper:
         look = f"{joined(deeper, 'and')} {'looks' if len(deeper) == 1 else 'look'} deeper than what came back"
