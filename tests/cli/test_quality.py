@@ -283,7 +283,7 @@ def test_init_finds_the_collection(project, tmp_path_factory):
     assert "already exists and was not changed" in refused.stderr
     (project / "cranfield.toml").unlink()
     done = run(project, "init")
-    assert "wrote cranfield.toml: ., 4 queries, 3 of them judged" in done.stdout
+    assert "wrote cranfield.toml: this folder, 4 queries, 3 of them judged" in done.stdout
     (project / "corpus.jsonl").write_text('{"_id": "a", "text": "The one."}\n')
     tested = run(project, "test")
     assert tested.returncode == 0, tested.stderr
