@@ -140,7 +140,7 @@ CLAIMS = [
         TWO,
         (
             "Too close to call: {run} vs {run}, {measure} {d} (weighted mean) (95% interval {d} to {d}), p {p}",
-            "only {n} of {n} queries differ by {measure}, and with their weights they count as {x}: of so few, "
+            "only {n} of {n} queries differ by {measure}, and with their weights they count as {x}; with so few, "
             "interval and p-value are rough",
         ),
         "The same of weighted means. The warning comes where the queries that differ are as precise as fewer than ten.",
@@ -528,7 +528,7 @@ CLAIMS = [
     ),
     Claim(
         DOUBTS,
-        ("warning: only {n} of {n} queries differ by {measure}: of so few, interval and p-value are rough",),
+        ("warning: only {n} of {n} queries differ by {measure}; with so few, interval and p-value are rough",),
         "Told where fewer than 10 queries differ, of any pair. See [below](#few).",
         (
             f"{COMPARISON}doubts.py::test_few_queries_that_differ_are_told",

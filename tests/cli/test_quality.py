@@ -34,6 +34,7 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     assert "since accepted  -0.5000" in worse.stdout
     assert "FAILED  RR fell from 1.0000 to 0.5000: by more than the tolerance of 0.1, and" in worse.stdout
     assert "FAILED  P@1 is 0.0000 and must be at least 0.3" in worse.stdout
+    assert "warning only 3 queries" in worse.stdout
     assert "1.0000 → 0.5000  1: one" in worse.stdout
     assert "the first relevant at rank 2, previously 1" in worse.stdout
     assert "expected     2. grade 1      a  Text of a." in worse.stdout
@@ -68,6 +69,7 @@ def test_unknown_ids_and_empty_rankings_fail_the_test(project):
     empty = run(project, "test", engine="empty")
     assert empty.returncode == 1
     assert "3 queries returned no documents and count 0: 1, 2, 3" in empty.stdout
+    assert "is judged" not in empty.stdout  # there was no document to be judged
 
 
 def with_settings(folder, gate="", more=""):
@@ -281,7 +283,7 @@ def test_init_finds_the_collection(project, tmp_path_factory):
     assert "already exists and was not changed" in refused.stderr
     (project / "cranfield.toml").unlink()
     done = run(project, "init")
-    assert "wrote cranfield.toml: ., 4 queries, 3 of them judged" in done.stdout
+    assert "wrote cranfield.toml: this folder, 4 queries, 3 of them judged" in done.stdout
     (project / "corpus.jsonl").write_text('{"_id": "a", "text": "The one."}\n')
     tested = run(project, "test")
     assert tested.returncode == 0, tested.stderr

@@ -168,7 +168,7 @@ collection = "."
 store = "judgments.db"
 [systems.shop]
 type = "postgres"
-dsn = "dbname=shop user=reader password=${SHOP_PASSWORD}"
+dsn = "dbname=shop user=reader port=5544 password=${SHOP_PASSWORD}"
 sql = "select sku, title from shop_products where title ilike '%' || {query} || '%' order by sku limit {k}"
 [systems.staging]
 type = "elasticsearch"
@@ -185,17 +185,18 @@ def test_the_job_of_a_project_starts_what_it_uses(tmp_path, dsn):
     (tmp_path / "queries.tsv").write_text(QUERIES["queries.tsv"])
     (tmp_path / "cranfield.toml").write_text(SHOP)
     done = run("gate", "--init", cwd=tmp_path)
-    assert "and which command fills its PostgreSQL database" in done.stdout
+    assert "the run, and which command fills the PostgreSQL database" in " ".join(done.stdout.split())
     workflow = yaml.safe_load((tmp_path / ".github/workflows/search-quality.yml").read_text())
     job = workflow["jobs"]["test"]
     made = job["services"]["postgres"]["env"]
     assert (made["POSTGRES_USER"], made["POSTGRES_DB"]) == ("reader", "shop")
+    assert job["services"]["postgres"]["ports"] == ["5544:5432"]
     assert job["env"]["SHOP_PASSWORD"] == job["env"]["PGPASSWORD"] == made["POSTGRES_PASSWORD"]
     assert job["env"]["SEARCH_KEY"] == "${{ secrets.SEARCH_KEY }}"
     assert (job["env"]["PGUSER"], job["env"]["PGDATABASE"]) == ("reader", "shop")
     # The same steps with the server of the tests, and without the system that is elsewhere.
     own = dict(part.split("=") for part in dsn.split())
-    here = SHOP.partition("[systems.staging]")[0].replace("dbname=shop user=reader", dsn)
+    here = SHOP.partition("[systems.staging]")[0].replace("dbname=shop user=reader port=5544", dsn)
     (tmp_path / "cranfield.toml").write_text(here)
     script = tmp_path / "fill-database"
     script.write_text(
@@ -225,7 +226,9 @@ def test_the_job_of_a_project_starts_what_it_uses(tmp_path, dsn):
     [
         ("", {}),
         ("dbname=shop user='reader' host=db", {"dbname": "shop", "user": "reader", "host": "db"}),
-        ("postgresql://reader:${PW}@db:5433/shop", {"dbname": "shop", "user": "reader", "host": "db"}),
+        ("postgresql://reader:${PW}@db:5433/shop", {"dbname": "shop", "user": "reader", "host": "db", "port": "5433"}),
+        ("postgresql://reader@db:${PORT}/shop", {"dbname": "shop", "user": "reader", "host": "db"}),
+        ("host=db port=5433", {"host": "db", "port": "5433"}),
     ],
 )
 def test_the_parts_of_a_dsn(dsn, parts):

@@ -126,12 +126,14 @@ def test_few_queries_that_differ_are_told():
     assert (doubt.kind, doubt.run, doubt.others, doubt.facts["queries"]) == ("few-queries", "changed", ("whole",), 30)
     differing = doubt.facts["differing"]
     assert 0 < differing <= 4
-    assert doubt.sentence == (f"only {differing} of 30 queries differ by AP: of so few, interval and p-value are rough")
+    assert doubt.sentence == (
+        f"only {differing} of 30 queries differ by AP; with so few, interval and p-value are rough"
+    )
     assert comparison_text(comparison).startswith("warning: only")
     assert gate(QRELS, WHOLE, changed, "AP").warnings == (doubt.sentence,)
     one = {**WHOLE, "q0": {**WHOLE["q0"], "d0": -1.0}}
     [told] = compare(QRELS, {"whole": WHOLE, "one": one}, "AP").warnings
-    assert told.startswith("only 1 of 30 queries differs by AP: ")
+    assert told.startswith("only 1 of 30 queries differs by AP; ")
     assert kinds(compare(QRELS, {"whole": WHOLE, "changed": changed}, "AP", test="sign")) == []  # it is exact
     assert kinds(compare(QRELS, {"whole": WHOLE, "same": WHOLE}, "AP")) == []  # which the interval allows for
     assert kinds(compare(QRELS, {"whole": WHOLE, "changed": changed, "third": made(seed=2)}, "AP")) == []

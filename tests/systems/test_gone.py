@@ -27,7 +27,8 @@ HERE = pathlib.Path(__file__).parent
 def search(query, k):
     catalogue = json.loads((HERE / "catalogue.json").read_text())
     own = [document for document in catalogue if document.startswith(query + "-")]
-    return (own + ["extra-" + query])[:k]
+    found = (own + ["extra-" + query])[:k]
+    return [{"id": document, "text": "seven words about a thing on sale"} for document in found]
 """
 ALL = [f"w{query}-{number}" for query in range(QUERIES) for number in range(EACH)]
 
@@ -97,6 +98,19 @@ def test_without_that_knowledge_the_vanished_documents_are_named(folder):
     [note] = tested.notes
     assert f"{len(GONE)} relevant documents are in no ranking now ({', '.join(GONE[:1])}" in note
     assert "say which documents exist" in note
+
+
+def test_the_text_of_deleted_documents_is_not_held_against_the_new_run(folder):
+    sell(folder, ALL, corpus="corpus.jsonl")
+    project = shop(folder)
+    tried(project)
+    accept(project)
+    few = [document for document in ALL if document.endswith("-0")]
+    sell(folder, few, corpus="corpus.jsonl")
+    assert "text" not in [doubt.kind for doubt in tried(project).gate.doubts]
+    sell(folder, ALL, corpus="corpus.jsonl")  # all are there again, and most are not found
+    (folder / "catalogue.json").write_text(json.dumps(few))
+    assert "text" in [doubt.kind for doubt in tried(project).gate.doubts]
 
 
 def test_a_loss_of_documents_that_are_still_returned_is_just_a_loss(folder):

@@ -435,6 +435,24 @@ def test_what_looks_deeper_than_what_came_back_is_said():
     assert "|k:9|" in chosen.signature
 
 
+def test_a_system_that_has_no_more_documents_is_not_said_to_be_cut_off():
+    qrels = {query: {"a": 1, "b": 1, "c": 1} for query in QUERIES}
+
+    def matches(query, k):
+        return ["a", "b", "c"][: 1 + int(query[-1]) % 3]
+
+    def cut_off(query, k):
+        return ["a", "b"]
+
+    def warnings(function, k):
+        return evaluate(qrels, record(function, QUERIES, k=k), "R@10").warnings
+
+    assert warnings(matches, 10) == ()
+    assert warnings(matches, 3) == warnings(lambda query: matches(query, 3), None)
+    assert warnings(matches, 3) == ("R@10 looks deeper than what came back: at most 3 documents for a query",)
+    assert warnings(cut_off, 10) == ("R@10 looks deeper than what came back: at most 2 documents for a query",)
+
+
 def test_runs_made_differently_are_compared_with_that_said_first(tmp_path):
     qrels = {query: {"a": 1} for query in QUERIES}
 
@@ -445,8 +463,8 @@ def test_runs_made_differently_are_compared_with_that_said_first(tmp_path):
     more = record(search, QUERIES, tmp_path / "more.run", k=2)
     for runs in ([plain, more], [tmp_path / "plain.run", tmp_path / "more.run"]):
         doubts = {doubt.kind: doubt.sentence for doubt in compare(qrels, runs, "RR").doubts}
-        assert "was asked for 2 results, plain as it is" in doubts["asked"]
-        assert "returns 2.0 × the text of plain (12 and 6 characters for a query)" in doubts["text"]
+        assert "was asked for 2 results, plain with its own settings" in doubts["asked"]
+        assert "returns 2.0 × the text of plain (12 and 6 characters for a query), which matters" in doubts["text"]
     saved = evaluate(qrels, more, "RR")
     saved.save(tmp_path / "more.json")
     again = compare(None, [evaluate(qrels, plain, "RR"), tmp_path / "more.json"], "RR")

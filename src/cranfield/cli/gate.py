@@ -333,8 +333,10 @@ def _write_files() -> None:
         output.say(f"wrote {path}")
     output.say("\nNext:")
     output.say(f"  1. name your files in {GATE_NAME}")
-    output.say(f"  2. in {JOB_NAME}, say where to install cranfield from")
-    output.say("     and which command makes the run; keep the job that you need, or both")
+    output.say(f"  2. in {JOB_NAME}, remove the job you do not need;")
     if "./fill-database" in files[Path(JOB_NAME)]:
-        output.say("     and which command fills its PostgreSQL database")
+        output.say("     say where to install cranfield from, which command makes the run,")
+        output.say("     and which command fills the PostgreSQL database")
+    else:
+        output.say("     say where to install cranfield from, and which command makes the run")
     output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {GATE_NAME}')}")

@@ -63,7 +63,8 @@ def init(collection: str | None) -> None:
     next(opened.documents(), None)  # a corpus that is not understood is an error now, not in the first test
     judged = len(opened.judgments().query_ids) if opened.qrels is not None else 0
     write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
-    output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
+    where = "this folder" if name == "." else name
+    output.say(f"wrote {path}: {where}, {len(opened.queries)} queries, {judged} of them judged")
     output.say("")
     for line in _next_lines(path, runs=opened.corpus is not None, judged=opened.qrels is not None):
         output.say(line)

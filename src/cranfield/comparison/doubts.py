@@ -182,11 +182,20 @@ def depth(one: Side, other: Side) -> Found | None:
 
 
 def asked(one: Side, other: Side) -> Found | None:
-    """One was recorded in another way: something was chosen instead of what the system returns by itself."""
+    """One was recorded in another way: something was chosen instead of what the system returns by itself.
+
+    Or both were to have k documents each, and one has no more to give: many retrievers ignore the k they are asked for.
+    """
     mine, its = one.evidence.made, other.evidence.made
-    if mine is None or its is None or mine.choices <= its.choices:  # told of one of the two
+    if mine is None or its is None or mine.choices < its.choices:  # told of one of the two
         return None
     sentence = f"{one.run} was asked {mine.how}, {other.run} {its.how}"
+    if mine.choices == its.choices:
+        documents, others = (made.size.get("documents", 0.0) for made in (mine, its))
+        if not mine.deepened or documents > SHORTER * others:
+            return None
+        had = f"{one.run} returns {documents:.1f} on average, {other.run} {others:.1f}"
+        sentence = f"both were asked for {count(mine.k or 0, 'document')}, but {had}"
     return Found(mine.choices, sentence, {"choices": mine.choices, "other_choices": its.choices})
 
 
@@ -198,8 +207,8 @@ def text(one: Side, other: Side) -> Found | None:
     times = f"{mine / its:.1f}" if mine < 10 * its else f"{mine / its:,.0f}"
     brief = f"{times} × the text"
     sentence = (
-        f"{one.run} returns {brief} of {other.run} ({mine:,.0f} and {its:,.0f} characters for a query); "
-        f"TextR(budget=…) of passages compares them at equal length"
+        f"{one.run} returns {brief} of {other.run} ({mine:,.0f} and {its:,.0f} characters for a query), "
+        f"which matters if it goes into a prompt"
     )
     return Found(brief, sentence, {"characters": mine, "other_characters": its}, mine / its)
 
@@ -258,7 +267,7 @@ class Kind(NamedTuple):
 KINDS = {
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),
-    "asked": Kind(asked, "were asked for something else than what others return by themselves"),
+    "asked": Kind(asked, "were asked in another way than others, or returned less than they were asked for"),
     "text": Kind(text, "return much more text than others"),
     "rising-scores": Kind(rising_scores, "have scores that rise from one document to the next; are they distances?"),
     "ties": Kind(ties, "have equal scores whose order decides {measure}", of_measure=True),
@@ -283,7 +292,7 @@ def few_differ(values: Paired, measures: Sequence[Measure], pairs: Sequence[tupl
         few = f"{differing} of {few} differ by {name}, and with their weights they count as {effective:.2g}"
     elif differing < all_queries:
         few = f"{differing} of {few} {'differs' if differing == 1 else 'differ'} by {name}"
-    sentence = f"only {few}: of so few, interval and p-value are rough"
+    sentence = f"only {few}; with so few, interval and p-value are rough"
     facts = {"differing": differing, "effective": effective, "queries": all_queries}
     return (Doubt(FEW, values.runs[-1], values.runs[:-1], tuple(found), f"{differing}", sentence, facts),)
 

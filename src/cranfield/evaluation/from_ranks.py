@@ -16,7 +16,7 @@ from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.made import Made
-from cranfield.ranks.overlap import little_in_common
+from cranfield.ranks.overlap import FEW, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.rising import RISING
@@ -85,8 +85,11 @@ def recording_warnings(made: Made | None, measures: Sequence[Measure], judged: J
     if made.failed:
         failed = count(made.failed, "query", "queries")
         yield f"{failed} failed when the run was recorded and {'counts' if made.failed == 1 else 'count'} 0 here"
-    # A system that was asked for more than it returned has no more.
-    most = made.k or int(judged.retrieved.max(initial=0))
+    most = int(judged.retrieved.max(initial=0))
+    # Asked for more, it has no more; unless all of several answers end at the same rank, as if it were cut there.
+    same_length = len(judged) >= FEW and made.size.get("chunks", 0) >= most
+    if made.k is not None and made.k > most and not same_length:
+        return
     deeper = [measure.name for measure in measures if most and _looks_deeper(measure, most, judged)]
     if deeper:
         look = f"{joined(deeper, 'and')} {'looks' if len(deeper) == 1 else 'look'} deeper than what came back"

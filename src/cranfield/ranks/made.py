@@ -23,7 +23,7 @@ class Made:
     size: means of what came back for a query: documents, chunks, characters, words, tokens
 
     >>> Made(k=10, chosen=True, deepened=True).choices, Made().how
-    ('k=10, deepened', 'as it is')
+    ('k=10, deepened', 'with its own settings')
     """
 
     k: int | None = None
@@ -49,11 +49,11 @@ class Made:
     @property
     def how(self) -> str:
         """How the system was asked, in words."""
-        asked = "as it is"
+        asked = "with its own settings"
         if self.k is not None:
             asked = f"for {count(self.k, 'document' if self.deepened else 'result')}"
-            asked += ", again and again until they were there" if self.deepened else ""
-        return asked + (f", with chunks counted as documents by '{self.collapse}'" if self.collapse else "")
+            asked += ", and again for more chunks where it had fewer" if self.deepened else ""
+        return asked + (f", chunks counted as documents by '{self.collapse}'" if self.collapse else "")
 
     @property
     def signature(self) -> Iterator[str]:

@@ -156,7 +156,7 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
     recorded, evaluation = tested.recorded, tested.evaluation
     if recorded.unknown:
         yield from wrapped(recorded._not_in_corpus, "  warning ", width=width)
-    if evaluation is not None and not evaluation["Judged@10"]:
+    if evaluation is not None and not evaluation["Judged@10"] and len(recorded.empty) < recorded.answered:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
     doubts: tuple[str, ...] = ()

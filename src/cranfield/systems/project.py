@@ -271,7 +271,7 @@ _SERVICE = """\
       postgres:
         image: postgres:17
         env: { POSTGRES_USER: "<user>", POSTGRES_PASSWORD: "<password>", POSTGRES_DB: "<dbname>" }
-        ports: ["5432:5432"]
+        ports: ["<port>:5432"]
         options: --health-cmd pg_isready --health-interval 2s --health-retries 30
 """
 _FILL = """\
@@ -319,7 +319,10 @@ def _of_job(project: Project) -> tuple[str, str]:
         parts = _dsn_parts(here[0])
         user = parts.get("user", "postgres")
         database = parts.get("dbname", user)
-        services = _SERVICE.replace("<user>", user).replace("<dbname>", database).replace("<password>", PASSWORD)
+        values = {"user": user, "dbname": database, "password": PASSWORD, "port": parts.get("port", "5432")}
+        services = _SERVICE
+        for name, value in values.items():
+            services = services.replace(f"<{name}>", value)
         env |= dict.fromkeys(_PASSWORD.findall(" ".join(here)), PASSWORD)
         env |= {"PGHOST": LOCAL[0], "PGUSER": user, "PGPASSWORD": PASSWORD, "PGDATABASE": database}
         steps += _FILL
@@ -331,9 +334,10 @@ def _of_job(project: Project) -> tuple[str, str]:
 
 
 def _dsn_parts(dsn: str) -> dict[str, str]:
-    """The host, user and dbname that a dsn names, as `dbname=shop user=reader` or as a URL."""
+    """The host, port, user and dbname that a dsn names, as `dbname=shop user=reader` or as a URL."""
     if "://" not in dsn:
-        return dict(re.findall(r"\b(host|user|dbname)\s*=\s*'?([^\s']+)", dsn))
+        return dict(re.findall(r"\b(host|port|user|dbname)\s*=\s*'?([^\s']+)", dsn))
     url = urlsplit(dsn)
-    parts = {"host": url.hostname, "user": url.username, "dbname": url.path.lstrip("/")}
+    port = re.search(r":(\d+)$", url.netloc)  # which may be a variable, and then is no port to urlsplit
+    parts = {"host": url.hostname, "port": port and port[1], "user": url.username, "dbname": url.path.lstrip("/")}
     return {name: value for name, value in parts.items() if value}

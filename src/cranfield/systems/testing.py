@@ -22,7 +22,7 @@ from cranfield.io.streams import LOOK
 from cranfield.io.target import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import FEW
+from cranfield.ranks.overlap import FEW, few_queries
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
 from cranfield.systems.accepting import (
@@ -113,7 +113,9 @@ def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], proj
     evaluation = evaluate_run(judgments, run, measures, project.policy, name=name, check_ids=False, wants=wants)
     # Every query was asked: one that the run lacks was answered with nothing, which is told by itself.
     evaluation._evidence.lacking = frozenset()
-    return evaluation.weighted(project.weights)
+    lacks = few_queries(evaluation.counts.judged - evaluation.counts.missing, evaluation.counts.judged)
+    warnings = tuple(warning for warning in evaluation._input_warnings if warning != lacks)
+    return replace(evaluation, _input_warnings=warnings).weighted(project.weights)
 
 
 def beside_accepted(
@@ -139,7 +141,9 @@ def beside_accepted(
         run = without_documents(run, gone, project.policy)
     accepted = _evaluated(run, shared, measures, project, ACCEPTED)
     check_accepted(before, stream, accepted)
-    accepted._evidence.made = before._evidence.made
+    made = before._evidence.made
+    # What its answers held then is not what is left of them now.
+    accepted._evidence.made = replace(made, size={}) if made is not None and gone else made
     compared = measured(recorded, shared, measures, project, name, gone) if new else evaluation
     assert compared is not None
     settings = {name: value for name, value in project.gate.items() if name not in ALONE}
