@@ -305,6 +305,7 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             raise InputError(str(project.path), f"there is no system '{name}' in it.", hint=hint)
     collection = kept_in_memory(project.open_collection())
     collection.judgments()  # an error if there are none
+    project = project.expecting(collection.queries)
     excepted, place = project.gate.get("except_queries", ()), f"{project.path}: [gate] except_queries"
     for query, named_in in [
         *((str(query), place) for query in excepted),
