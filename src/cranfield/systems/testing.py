@@ -184,7 +184,7 @@ def _vanished(accepted: Evaluation, compared: Evaluation, recorded: Recorded) ->
         these = count(len(nowhere), "relevant document is", "relevant documents are")
         yield (
             f"most of what {queries} lost is no longer returned for any query: {these} in no ranking now "
-            f"({listed(nowhere)}); if they were deleted, say which documents exist, by corpus, or exists for PostgreSQL"
+            f"({listed(nowhere)}); if they were deleted, say which documents exist, by corpus or exists"
         )
 
 
