@@ -542,6 +542,8 @@ CLAIMS = [
             "warning: {run} returns at most {n} documents for a query, {run} up to {n}; {measure} looks at more",
             "warning: {run}: the scores rise from one document to the next, but the highest ranks first; negate them "
             "if they are distances",
+            "warning: {run}: in the reverse order, RR would be {x} instead of {x}; negate the scores if they are "
+            "distances",
         ),
         "Facts about the files that make the verdict one about them, not about the systems. That there is no warning "
         "does not mean that all else is equal.",
@@ -549,6 +551,8 @@ CLAIMS = [
             f"{COMPARISON}doubts.py::test_a_run_that_is_unlike_the_other_is_told_by_compare_and_gate",
             f"{COMPARISON}doubts.py::test_every_output_says_it_before_the_verdict",
             f"{COMPARISON}doubts.py::test_equal_runs_raise_no_doubt",
+            f"{COMPARISON}doubts.py::test_an_order_that_would_be_far_better_reversed_is_told_everywhere",
+            f"{COMPARISON}doubts.py::test_an_honest_order_is_not_doubted",
         ),
     ),
     Claim(

@@ -197,6 +197,8 @@ def doubts():
     yield from compared(qrels, {"whole": whole, "tied": tied})
     rising = {query: {d: float(at) for at, d in enumerate(run)} for query, run in its["fourth"].items()}
     yield from compared(qrels, {"whole": its["third"], "distances": rising})
+    backwards = {query: [f"x{at}" for at in range(9)] + ["r"] for query in whole}
+    yield from compared(qrels, {"whole": whole, "backwards": backwards})
     yield from compared(qrels, {"whole": whole, "changed": {**whole, "0": ["x1"], "1": ["x1", "x2", "r"]}})
 
 

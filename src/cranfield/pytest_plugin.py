@@ -199,6 +199,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
                 pytrace=False,
             )
         opened = project.open_collection() if named is None else open_collection(named)
+        project = project.expecting(opened.queries)
         folder = tmp_path / f"search_quality_{calls}"
         accept = request.config.getoption("--accept-search-quality")
         return SearchQuality(system, project, kept_in_memory(opened), folder, name=name, accept=accept, **read)

@@ -125,6 +125,26 @@ def test_a_query_without_judgments_may_have_to_find_something(project):
     assert "4 (not judged): RR is not known" in run(project, "test").stdout
 
 
+def test_the_file_of_queries_says_what_they_must_find(project):
+    (project / "queries.tsv").unlink()
+    golden = "query_id,query,must_find,in_first\n1,one,b,1\n2,two,,\n3,three,b,\n4,not judged,a,1\n"
+    (project / "queries.csv").write_text(golden)
+    (project / "engine_under_test.py").write_text(ENGINE.replace('"three"', '"not judged": ["a"], "three"'))
+    done = run(project, "test")
+    assert done.returncode == 1
+    assert "FAILED  1 (one): b is at rank 2 and must be in the first 1" in done.stdout
+    assert "ok      3 (three): b is at rank 1 and must be in the first 10" in done.stdout
+    assert "ok      4 (not judged): a is at rank 1 and must be in the first 1" in done.stdout
+    files = (".cranfield/mine.run.tsv",) * 2
+    gated = run(project, "gate", "qrels.txt", *files)
+    assert gated.returncode == 1
+    assert "FAILED  1 (one): b is at rank 2 and must be in the first 1" in gated.stdout
+    (project / "queries.csv").write_text(golden.replace("b,1", "b,x"))
+    for command in (["test"], ["gate", "qrels.txt", *files]):
+        wrong = run(project, *command)
+        assert (wrong.returncode, "queries.csv: query '1': in_first = 'x' is not a number" in wrong.stderr) == (2, True)
+
+
 def test_a_query_that_becomes_empty_fails(project):
     run(project, "test")
     run(project, "accept")

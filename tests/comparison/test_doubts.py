@@ -13,6 +13,8 @@ from cranfield import Evaluation, Policy, advise, compare, evaluate, gate
 from cranfield.comparison import doubts
 from cranfield.comparison.doubts import KINDS, Found, Kind, doubt_texts
 from cranfield.comparison.pairing import judged_share
+from cranfield.io.streams import BUILT_IN_FILES
+from cranfield.ranks.rising import RISING
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
@@ -242,7 +244,8 @@ def test_distances_are_recognised_in_every_format(tmp_path, ending):
             done = run("convert", f"{name}.run", f"{name}.{ending}", cwd=tmp_path)
             assert done.returncode == 0, done.stderr
     found = {
-        name: evaluate(QRELS, tmp_path / f"{name}.{ending}", "AP")._evidence.rising for name in ("distances", "whole")
+        name: evaluate(QRELS, tmp_path / f"{name}.{ending}", "AP")._evidence.distances == RISING
+        for name in ("distances", "whole")
     }
     assert found == {"distances": True, "whole": False}
 
@@ -254,7 +257,7 @@ def test_a_few_falls_do_not_hide_distances(every, rising):
         query: {document: float(rank if rank % every else 0) for rank, document in enumerate(its, 1)}
         for query, its in WHOLE.items()
     }
-    assert evaluate(QRELS, rankings, "AP")._evidence.rising == rising
+    assert evaluate(QRELS, rankings, "AP")._evidence.distances == RISING * rising
 
 
 def test_advice_on_distances_says_nothing_else_about_that_run():
@@ -271,7 +274,90 @@ def test_distances_are_recognised_in_frames(library):
         rows = [(query, document, score) for query, its in UNEQUAL[name].items() for document, score in its.items()]
         columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
         frame = frames.table(columns) if library == "pyarrow" else frames.DataFrame(columns)
-        assert evaluate(QRELS, frame, "AP")._evidence.rising == rising
+        assert evaluate(QRELS, frame, "AP")._evidence.distances == RISING * rising
+
+
+def reading(rankings, kind, tmp_path, *, ranks):
+    """Rankings as a dict, a frame or a file, in the order given; rows are shuffled where they have ranks."""
+    if kind == "dict":
+        return rankings
+    rows = [
+        (query, document, rank, score)
+        for query, its in rankings.items()
+        for rank, (document, score) in enumerate(its.items(), 1)
+    ]
+    if ranks:
+        random.Random(4).shuffle(rows)
+    if kind == "frame":
+        frames = pytest.importorskip("polars")
+        names = ("query_id", "doc_id", "rank", "score")
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        return frames.DataFrame(columns if ranks else {name: columns[name] for name in names if name != "rank"})
+    header = {"trec": "", "csv": "query,document,rank,score\n" if ranks else "query,document,score\n"}[kind]
+    line = {"trec": "{0} Q0 {1} {2} {3} t\n", "csv": "{0},{1},{2},{3}\n" if ranks else "{0},{1},{3}\n"}[kind]
+    path = tmp_path / f"run.{kind}"
+    path.write_text(header + "".join(line.format(*row) for row in rows))
+    return path
+
+
+FEW = {query: WHOLE[query] for query in QUERIES[:12]}  # queries, so that the head of a shuffled file has pairs of each
+
+
+@pytest.mark.parametrize(("kind", "ranks"), [("frame", True), ("trec", True), ("csv", True), ("csv", False)])
+def test_ranks_say_the_order_even_where_lines_are_shuffled(kind, ranks, tmp_path):
+    far = {query: {document: -score for document, score in its.items()} for query, its in FEW.items()}
+    assert evaluate(QRELS, reading(far, kind, tmp_path, ranks=ranks), "AP")._evidence.distances == RISING
+    assert evaluate(QRELS, reading(FEW, kind, tmp_path, ranks=ranks), "AP")._evidence.distances == ""
+
+
+def near(seed=0, sign=-1.0, corpus=100):
+    """Documents with their distances, in no order; relevant ones are near."""
+    draw = random.Random(seed)
+    return {
+        query: {f"d{n}": sign * -draw.gauss(1.0 + 2 * (QRELS[query].get(f"d{n}", 0) == 0), 0.3) for n in range(corpus)}
+        for query in QUERIES
+    }
+
+
+@pytest.mark.parametrize("kind", ["dict", "frame", "csv", "trec"])
+def test_an_order_that_would_be_far_better_reversed_is_told_everywhere(kind, tmp_path):
+    given = {query: dict(random.Random(query).sample(list(its.items()), len(its))) for query, its in near().items()}
+    found = evaluate(QRELS, reading(given, kind, tmp_path, ranks=False), "nDCG@10")
+    [warning] = found.warnings
+    reverse = evaluate(QRELS, near(sign=1.0), "RR")["RR"]
+    of_both = f"in the reverse order, RR would be {reverse:.4f} instead of {evaluate(QRELS, given, 'RR')['RR']:.4f}"
+    assert warning == f"{of_both}; negate the scores if they are distances"
+    [doubt] = compare(QRELS, {"far": found, "whole": evaluate(QRELS, WHOLE, "nDCG@10")}, "nDCG@10").doubts
+    assert (doubt.kind, doubt.facts) == ("rising-scores", {"rising": False})
+    assert doubt.sentence.endswith(warning)
+    assert advise(QRELS, {"far": given}).warnings[0] == f"far: {warning}."
+    found.save(tmp_path / "saved.json")
+    assert Evaluation.load(tmp_path / "saved.json")._evidence.distances == warning
+    lines = "".join(f"{query} 0 {doc} {grade}\n" for query, its in QRELS.items() for doc, grade in its.items())
+    (tmp_path / "qrels").write_text(lines)
+    if kind in ("csv", "trec"):
+        problems = cranfield.check_files(tmp_path / "qrels", tmp_path / f"run.{kind}").problems
+        assert [problem.message for problem in problems if problem.kind == "reversed-scores"] == [f"{warning}."]
+
+
+def test_an_honest_order_is_not_doubted():
+    good = near(sign=1.0)
+    assert evaluate(QRELS, good, "nDCG@10").warnings == ()
+    tied = {query: dict.fromkeys(its, 1.0) for query, its in near().items()}
+    names = {query: {f"d{99 - n:02}" if n < 40 else f"d{n}": int(n < 5) for n in range(50)} for query in QUERIES}
+    by_name = {query: dict.fromkeys(sorted(its), 1.0) for query, its in names.items()}
+    for qrels, rankings in ((QRELS, tied), (names, by_name)):
+        assert evaluate(qrels, rankings, "nDCG@10")._evidence.distances == ""
+    unjudged = {query: [*(f"new{n}" for n in range(60)), "d0", "d3", "d6", "d1", "d2"] for query in QUERIES}
+    assert evaluate(QRELS, unjudged, "nDCG@10").warnings == ()
+    few = {query: its for query, its in near().items() if query in QUERIES[:9]}
+    assert evaluate({query: QRELS[query] for query in few}, few, "nDCG@10").warnings == ()
+
+
+@pytest.mark.parametrize(("qrels", "runs"), [("builtin", ("plain", "tuned")), ("builtin:ten", ("keywords", "meaning"))])
+def test_no_run_of_the_built_in_collection_is_doubted(qrels, runs):
+    assert {qrels, *(f"builtin:{name}" for name in runs)} <= {*BUILT_IN_FILES}
+    assert [evaluate(qrels, f"builtin:{name}", "nDCG@10")._evidence.distances for name in runs] == ["", ""]
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG@10", "P@5"])

@@ -1,14 +1,18 @@
 """The limits of a gate: for single queries, for how a system answered, and what a query must find."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from cranfield import ComparisonError, InputError, evaluate, gate, record
-from cranfield.comparison.limits import EXPECT
+from cranfield.comparison.limits import EXPECT, expectations
+from cranfield.io.queries import Queries, read_queries
+from cranfield.io.query_columns import EXPECTED
 from cranfield.show.gate_text import gate_junit, gate_markdown
 from tests.comparison.made import qrels_for, run_of_ranks
 
+ROOT = Path(__file__).parents[2]
 N = 30
 QRELS = qrels_for(N)
 GOOD = run_of_ranks([1] * N)
@@ -187,6 +191,69 @@ def test_wrong_expectations_are_refused(expected, message):
         gate(QRELS, GOOD, GOOD, "RR", expect=[expected])
     assert message in str(error.value)
     assert error.value.hint
+
+
+GOLDEN = """query_id;query;Must find;within;measure;at_least;owner
+{0};red shoes;x|new {1};2;RR;0.5;ann
+{2};boots;;;;;
+golden;not judged;d1 d2;;;;
+"""
+
+
+def test_a_file_of_queries_says_what_they_must_find(tmp_path):
+    (tmp_path / "queries.csv").write_text(GOLDEN.format(FIRST, RELEVANT, SECOND))
+    queries = read_queries(tmp_path / "queries.csv")
+    run = {**changed(first=["x", "new", RELEVANT]), "golden": ["d1", *"abcdefghij", "d2"]}
+    found = gate(QRELS, run, run, "RR", expect=queries, texts=queries)
+    assert failed(found) == {
+        f"{FIRST}: {RELEVANT} is in the first 2": f"{FIRST} (red shoes): {RELEVANT} is at rank 3 and must be in the "
+        "first 2",
+        f"{FIRST}: RR is at least 0.5": f"{FIRST} (red shoes): RR is 0.3333 and must be at least 0.5",
+        "golden: d2 is in the first 10": "golden (not judged): d2 is at rank 12 and must be in the first 10",
+    }
+    assert [check.name for check in found.checks if check.name.startswith(f"{SECOND}:")] == []
+    without = {query: ranking for query, ranking in run.items() if query != "golden"}
+    missed = failed(gate(QRELS, run, without, "RR", expect=queries, texts=queries))
+    assert "golden (not judged): d1 is not in the first 100" in missed["golden: d1 is in the first 10"]
+
+
+@pytest.mark.parametrize("name", [name for names in EXPECTED.values() for name in names])
+def test_every_name_of_such_a_column_is_known_and_documented(name):
+    setting = next(setting for setting, names in EXPECTED.items() if name in names)
+    cells = {"find": "D1", "in_first": "3", "measure": "RR", "at_least": "0.5", "at_most": "0.5"}
+    columns = {"find": "D9", "measure": "P@1", "at_least": "0"}
+    columns = {key: value for key, value in columns.items() if key != setting} | {name: cells[setting]}
+    read = expectations(Queries({"q": "text"}, {key: {"q": value} for key, value in columns.items()}), "")
+    assert any(str(getattr(expected, setting)) in (cells[setting], "('D1',)") for expected in read)
+    assert f"`{name}`" in (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
+def test_lists_and_numbers_are_what_they_are():
+    columns = {"expected": {"q": ["a b", 7]}, "within": {"q": 3.0}, "measure": {"p": "RR"}}
+    [expected] = expectations(Queries({"q": "text", "p": "other"}, columns), "")
+    assert (expected.find, expected.in_first) == (("a b", "7"), 3)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "message"),
+    [
+        ("must_find,within", "D1,many", "queries.csv: query 'q1': in_first = 'many' is not a number"),
+        ("must_find,within", "D1,0", "queries.csv: query 'q1': in_first = 0 is not a number of documents"),
+        ("must_find,within", "D1,2.5", "queries.csv: query 'q1': in_first must be a whole number"),
+        ("must_find", "|", "queries.csv: query 'q1': find names no document"),
+        ("at_least", "0.5", "queries.csv: query 'q1': it does not say what to expect"),
+        ("measure,at_least", "RR,nan", "queries.csv: query 'q1': at_least = 'nan' is not a number"),
+        ("measure,at_least", "nDGC,1", "queries.csv: query 'q1': there is no measure 'nDGC'"),
+        ("must_find,expected", "a,b", "queries.csv: the columns 'must_find' and 'expected' all say find"),
+    ],
+)
+def test_wrong_columns_are_refused_with_file_and_query(header, cells, message, tmp_path):
+    empty = "," * len(cells.split(","))
+    text = f"query_id,query,{header}\nq1,red shoes,{cells}\nq2,boots{empty}\n"
+    (tmp_path / "queries.csv").write_text(text)
+    with pytest.raises(InputError) as error:
+        expectations(read_queries(tmp_path / "queries.csv"), "")
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(

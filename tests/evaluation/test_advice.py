@@ -130,7 +130,7 @@ MEASURES = {
     ],
     "needs_complete_judgments": [
         ("AP", SPARSE, "Bpref leaves them out"),
-        ("AP", {"grades": (1, 1, 1), "unjudged": 10}, "AP(judged_only=True) leaves them out"),
+        ("AP", {"grades": (1, 1, 1), "unjudged": 10, "depth": 40}, "AP(judged_only=True) leaves them out"),
         ("AP", {}),
         ("Bpref", SPARSE),
         ("AP", {"grades": (1, 0), "unjudged": 10}),

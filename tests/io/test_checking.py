@@ -6,6 +6,7 @@ import pytest
 
 from cranfield import InputError, check_files
 from cranfield.evaluation.checking.problems import KINDS
+from cranfield.ranks.rising import RISING
 from cranfield.show.check_text import check_text
 from tests.io.conftest import LINE, QRELS, RUN
 
@@ -190,10 +191,11 @@ def test_problems_that_occur_together_are_both_reported(check):
         ("similar-id", "run:1: query '1' is not judged, but '01' is; they differ only in leading zeros.", SAME_WAY),
         ("missing-query", "run: query '01' is judged, but not in the run; it counts 0.", MISSING),
     ]
-    report = check(QRELS, b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n2 Q0 c 1 1 t\n2 Q0 x 2 3 t\n")
+    rising = b"".join(b"1 Q0 d%d %d %d t\n" % (rank, rank, rank) for rank in range(21, 0, -1))
+    report = check(QRELS, b"1 Q0 a 22 22 t\n" + rising + b"2 Q0 c 1 1 t\n2 Q0 x 2 3 t\n")
     assert [problem.kind for problem in report.problems] == ["rank-order", "rank-order", "reversed-scores"]
-    assert str(report.problems[2]) == "run: in every ranking, the scores rise from the first rank to the last."
-    assert report.problems[2].hint == "higher scores are better; if these are distances, negate them"
+    assert str(report.problems[2]) == f"run: {RISING}."
+    assert report.problems[2].hint == "higher scores are better"
 
 
 def test_every_kind_is_tested():

@@ -1,6 +1,7 @@
 """Sources of a page: runs of all kinds, evaluations, comparisons, and tests of systems."""
 
 import html
+import json
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 import cranfield
+from cranfield import Judgments, open_collection
 from cranfield.errors import CranfieldError
 from cranfield.report import write_comparison
 from tests.program import run as program
@@ -157,6 +159,36 @@ def test_the_test_command_writes_a_page(tmp_path):
     assert page.data["values"][0] == page.data["values"][1]
     assert page.data["rankings"][0]["0"]["top"] == page.data["rankings"][1]["0"]["top"]
     assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
+
+
+def test_the_page_of_a_failed_test_says_so_and_why(tmp_path):
+    def badges():
+        html = (tmp_path / "page.html").read_text()
+        return re.findall(r'<span class="badge[^>]*>([^<]*)<', html), " ".join(html.split())
+
+    for command in (["init"], ["test"], ["accept"], ["test", "--report", "page.html"]):
+        assert program(*command, cwd=tmp_path).returncode == 0
+    assert badges()[0] == ["Test passed", "No difference"]
+    settings = (tmp_path / "cranfield.toml").read_text()
+    content = open_collection("builtin")
+    (tmp_path / "mine").mkdir()
+    documents = [document for document in content.documents() if document.doc_id != "recall"]
+    lines = (json.dumps({"_id": doc.doc_id, "title": doc.title, "text": doc.text}) + "\n" for doc in documents)
+    (tmp_path / "mine" / "corpus.jsonl").write_text("".join(lines))
+    rows = (f"{query}\t{text}\n" for query, text in content.queries.items())
+    (tmp_path / "mine" / "queries.tsv").write_text("".join(rows))
+    judged = Judgments.read(content.qrels).by_query
+    lines = (f"{query} 0 {doc} {grade:g}\n" for query, its in judged.items() for doc, grade in its.items())
+    (tmp_path / "mine" / "qrels.txt").write_text("".join(lines))
+    expected = "[[expect]]\nquery = 'q01'\nfind = 'nothing-like-it'\n"
+    (tmp_path / "cranfield.toml").write_text(settings.replace('"builtin"', '"mine"') + expected)
+    assert program("test", "--report", "page.html", cwd=tmp_path).returncode == 1
+    shown, text = badges()
+    assert shown[0] == "Test FAILED"
+    assert "sqlite failed its test: q01" in text
+    assert "nothing-like-it is not in the first" in text
+    assert "judged documents no longer exists, and is left out" in text
+    assert "the accepted run was measured again" in text
 
 
 SYSTEMS = """

@@ -358,3 +358,84 @@ def test_the_run_command_queries_a_server(serve, tmp_path):
     done = run(*command, "--resume", cwd=tmp_path)
     assert done.returncode == 0
     assert not (tmp_path / "o.run.partial").exists()
+
+
+KNOWN = [f"d{number}" for number in range(2_300)]
+LISTED = {"deleted", *KNOWN[::2]}
+
+
+@pytest.mark.parametrize(
+    ("exists", "requests"),
+    [
+        ({"body": {"query": {"ids": {"values": "{ids}"}}, "size": "{k}"}}, 2),
+        ({"url": "/skus?ids={ids}", "results": "", "id": ""}, 24),
+        ({"url": "/skus", "method": "POST", "results": "", "id": ""}, 1),
+    ],
+)
+def test_a_server_says_which_documents_exist(serve, exists, requests):
+    def behave(query, attempt):
+        asked = json.loads(query)["ids"]["values"] if query else KNOWN
+        return elastic([(document, 1.0) for document in asked if document in KNOWN]) if query else KNOWN
+
+    server = serve(behave)
+    its = {**exists, **({"url": server.url + exists["url"]} if "url" in exists else {})}
+    asked = system(server, exists=its, headers={"X-Key": "secret"})._kind
+    assert asked.existing(LISTED) & LISTED == LISTED - {"deleted"}
+    assert len(server.requests) == requests
+    sizes = [body["size"] for _, _, body in server.requests if body]
+    assert sizes in ([], [1_000, 151])
+    assert {headers["X-Key"] for _, headers, _ in server.requests} == {"secret"}
+    assert all(path.count(",") < 50 for path, _, _ in server.requests)
+    assert system(server)._kind.existing is None
+
+
+@pytest.mark.parametrize(
+    ("exists", "message"),
+    [
+        ({"body": {"q": "{query}"}}, r"s: exists: it has \{query\} in it"),
+        ({"ids": "x"}, "s: exists: there is no setting 'ids'"),
+        ({"url": 3}, "s: exists: url must be text"),
+    ],
+)
+def test_a_wrong_request_for_existing_documents_is_refused(serve, exists, message):
+    with pytest.raises(InputError, match=message):
+        system(serve(lambda query, attempt: {}), exists=exists)
+
+
+def test_documents_that_a_server_no_longer_has_fail_no_test(serve, tmp_path):
+    """One in seventeen of the judged documents is deleted, and the server still answers as it did."""
+    from contextlib import nullcontext
+
+    from cranfield.systems.accepting import accept
+    from cranfield.systems.asking import Silent
+    from cranfield.systems.project import Project
+    from cranfield.systems.testing import run_test
+
+    skus = [f"w{query}-{number}" for query in range(34) for number in range(4)]
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\tw{query}-\n" for query in range(34)))
+    (tmp_path / "qrels.txt").write_text("".join(f"{sku[1:].partition('-')[0]} 0 {sku} 1\n" for sku in skus))
+    left = [*skus]
+
+    def behave(query, attempt):
+        wanted = json.loads(query)["ids"]["values"] if query.startswith("{") else None
+        found = [sku for sku in left if (sku in wanted if wanted else sku.startswith(query))]
+        return elastic([(sku, -at) for at, sku in enumerate(found)]) if left else 500
+
+    described = {"type": "elasticsearch", "url": serve(behave).url, "body": BODY}
+    exists = {"body": {"query": {"ids": {"values": "{ids}"}}, "size": "{k}"}}
+    project = Project(tmp_path / "cranfield.toml", ".", {"shop": {**described, "exists": exists}}, k=10)
+
+    def tried():
+        return run_test(project, lambda _: nullcontext(Silent())).systems[0]
+
+    tried()
+    accept(project)
+    left[:] = [sku for sku in left if sku not in skus[::17]]
+    tested = tried()
+    assert tested.passed, tested.failed_checks
+    assert "|gone:8|" in tested.accepted.signature
+    assert "8 of 136 judged documents no longer exist" in tested.notes[0]
+    wrong = {**exists, "results": "nope"}
+    project = Project(tmp_path / "cranfield.toml", ".", {"shop": {**described, "exists": wrong}}, k=10)
+    with pytest.raises(SystemFailure, match="the answer has no 'nope'"):
+        tried()

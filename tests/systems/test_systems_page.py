@@ -23,6 +23,7 @@ EXAMPLES = [
 ]
 HOST = "https://search.example.com"
 FOUND = [("red", 2.0), ("blue", 1.0)]
+SKUS = ["red", "blue", "old"]
 ANSWERS = {  # of each type of server, with two documents found; for http, as described in the examples
     "elasticsearch": elastic(FOUND),
     "opensearch": elastic(FOUND),
@@ -30,6 +31,7 @@ ANSWERS = {  # of each type of server, with two documents found; for http, as de
     "vespa": {"root": {"children": [{"id": f"id:ns:p::{each}", "relevance": score} for each, score in FOUND]}},
     "typesense": {"hits": [{"document": {"id": doc_id}} for doc_id, _ in FOUND]},
     "meilisearch": {"hits": [{"id": doc_id} for doc_id, _ in FOUND]},
+    "http": {"results": [{"id": doc_id, "score": score} for doc_id, score in FOUND]},
     "data.items": {"data": {"items": [{"product": {"sku": each}, "relevance": score} for each, score in FOUND]}},
     "answer.hits": {"answer": {"hits": [{"url": f"https://shop.example/{doc_id}"} for doc_id, _ in FOUND]}},
 }
@@ -60,6 +62,18 @@ def test_an_example_of_a_server(settings, monkeypatch):
     assert ("headers" in settings or "auth" in settings) == any(
         name.lower() in ("authorization", "x-typesense-api-key") for name in headers
     )
+
+
+def test_an_example_of_what_exists():
+    [settings] = [each for each in examples("http") if "exists" in each]
+    server = Server(lambda query, attempt: SKUS)
+    try:
+        exists = {**settings["exists"], "url": settings["exists"]["url"].replace(HOST, server.url)}
+        system = open_system({**settings, "exists": exists}, name="example")
+        assert system._kind.existing({"red", "gone"}) == {*SKUS}
+        system.close()
+    finally:
+        server.close()
 
 
 def test_an_answer_without_results_may_be_empty():

@@ -20,6 +20,7 @@ from cranfield.comparison.gating import GATE_TESTS
 from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 from cranfield.io.formats.store import JudgmentView, names_store
+from cranfield.io.queries import Queries
 from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
 
@@ -195,6 +196,8 @@ def command(
     if file.config:
         settings["expect"] = expectations(settings.get("expect", ()), f"{file.config}: [[expect]]")
     texts = query_texts(qrels, shown.collection)
+    if isinstance(texts, Queries):
+        settings["expect"] = (*settings.get("expect", ()), *expectations(texts, texts.place))
     asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)

@@ -215,9 +215,9 @@ def text(one: Side, other: Side) -> Found | None:
 
 def rising_scores(one: Side, other: Side) -> Found | None:
     """Scores of one may be distances."""
-    if not one.evidence.rising:
+    if not one.evidence.distances:
         return None
-    return Found("", f"{one.run}: {RISING}", {"rising": True})
+    return Found("", f"{one.run}: {one.evidence.distances}", {"rising": one.evidence.distances == RISING})
 
 
 def ties(one: Side, other: Side) -> Found | None:
@@ -244,7 +244,7 @@ def ties(one: Side, other: Side) -> Found | None:
 
 def not_known(one: Side, other: Side) -> Found | None:
     """One was saved without what the other kinds need."""
-    if one.evidence.lacking is not None and one.evidence.rising is not None:
+    if one.evidence.lacking is not None and one.evidence.distances is not None:
         if isinstance(one.evidence, SavedEvidence) and one.evidence.other_weights:
             return Found("", f"{one.run} was saved with other weights, so its ties are not checked", {})
         return None
@@ -269,7 +269,10 @@ KINDS = {
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),
     "asked": Kind(asked, "were asked in another way than others, or returned less than they were asked for"),
     "text": Kind(text, "return much more text than others"),
-    "rising-scores": Kind(rising_scores, "have scores that rise from one document to the next; are they distances?"),
+    "rising-scores": Kind(
+        rising_scores,
+        "have scores that may be distances",
+    ),
     "ties": Kind(ties, "have equal scores whose order decides {measure}", of_measure=True),
     "not-known": Kind(not_known, "were saved without their ties and missing queries, so these are not checked"),
 }

@@ -41,6 +41,7 @@ from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
+from cranfield.io.queries import Queries
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
 from cranfield.ranks.run import Wants
@@ -179,7 +180,7 @@ def gate(
     max_p95_ratio: float | None = None,
     max_failed: float | None = None,
     max_empty: float | None = None,
-    expect: Sequence[Mapping[str, Any]] = (),
+    expect: Sequence[Mapping[str, Any]] | Queries = (),
     recorded: tuple[Any, Any] = (None, None),
     texts: Mapping[str, str] | None = None,
     test: str = "t",
@@ -210,7 +211,8 @@ def gate(
     max_p95_ratio: how many times the baseline's that may be.
     max_failed, max_empty: how many queries may fail, or return nothing: 3 queries, or 0.05 of them.
     expect: what single queries must find, {"query": "q17", "find": "D123", "in_first": 3}, or the value that they must
-        have, {"query": "q17", "measure": "nDCG@10", "at_least": 0.7}.
+        have, {"query": "q17", "measure": "nDCG@10", "at_least": 0.7}; or queries with such columns:
+        `open_collection(folder).queries`.
     recorded: how the two were asked: what `record` returned, or None for the JSON that it wrote beside the run.
     texts: the texts of queries, for messages.
     test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -15,11 +16,13 @@ from cranfield.comparison.gate_checks import Check
 from cranfield.errors import ComparisonError, CranfieldError, InputError, nearest
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
+from cranfield.io.queries import Queries
+from cranfield.io.query_columns import expected_columns
 from cranfield.io.settings import TomlSetting, check_settings
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
-from cranfield.words import count, listed, named_query
+from cranfield.words import count, joined, listed, named_query
 
 ALONE = ("max_p95", "max_failed", "max_empty")  # limits of a run by itself
 FIRST = 10  # documents in which something must be found, and that are judged first of a ranking without a cutoff
@@ -142,13 +145,47 @@ _EXPECTED = 'for instance query = "q17", find = "D123", in_first = 3; or measure
 
 
 def expectations(tables: Any, place: str) -> tuple[Expectation, ...]:
-    """What [[expect]] tables say; `place` begins the place of errors in them."""
+    """What [[expect]] tables say, or the columns of a file of queries; `place` begins the place of errors in tables."""
+    if isinstance(tables, Queries):
+        return tuple(_of_columns(tables))
     if not isinstance(tables, list | tuple):
         raise InputError(place, "these are not tables.", hint=_EXPECTED)
     return tuple(
         table if isinstance(table, Expectation) else Expectation.read(table, f"{place} {number}")
         for number, table in enumerate(tables, 1)
     )
+
+
+def _of_columns(queries: Queries) -> Iterator[Expectation]:
+    """What the columns of a file of queries say; an empty cell says nothing."""
+    columns: dict[str, dict[str, Any]] = {}
+    for setting, names in expected_columns(list(queries.columns)).items():
+        if len(names) > 1:
+            fact = f"the columns {joined(map(repr, names), 'and')} all say {setting}."
+            raise InputError(queries.place, fact, hint="keep one of them, or give another a name of its own")
+        columns[setting] = queries.columns[names[0]] if names else {}
+    for query in queries:
+        place = f"{queries.place}: query '{query}'"
+        cells = {setting: _cell(setting, its[query], place) for setting, its in columns.items() if query in its}
+        for needed in (("find", "in_first"), ("at_least", "at_most", "measure")):
+            table = {name: cells[name] for name in needed if name in cells}
+            if {*table} - {"in_first", "measure"}:
+                yield Expectation.read({"query": query, **table}, place)
+
+
+def _cell(setting: str, cell: Any, place: str) -> Any:
+    """A cell as [[expect]] has it: ids are separated by blanks or |, and numbers may be text."""
+    if setting == "find":
+        return cell if isinstance(cell, list) else re.findall(r"[^\s|]+", str(cell))
+    if setting == "measure":
+        return cell
+    try:
+        number = float(cell)
+        if not isfinite(number):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise InputError(place, f"{setting} = {cell!r:.60} is not a number.", hint=_EXPECTED) from None
+    return int(number) if setting == "in_first" and number.is_integer() else number
 
 
 def refuse_unknown_queries(ids: Iterable[str], known: Container[str], names: Sequence[str], place: str) -> None:
@@ -209,7 +246,7 @@ class Limits:
             yield Check(f"p95 is at most {limit}", p95 is not None and p95 <= self.max_p95, known)
         for expected in self.expect:
             if expected.measure is not None or not first_documents(evaluation, expected.query, 1):
-                refuse_unknown_queries([expected.query], queries, ids, expected.place)
+                refuse_unknown_queries([expected.query], {*queries, *self.texts}, ids, expected.place)
             yield from expected.checks(evaluation, self._named(expected.query))
 
     def beside(

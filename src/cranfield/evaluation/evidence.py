@@ -15,6 +15,7 @@ from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.made import Made
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import PackedRanks, TieOrders
+from cranfield.ranks.rising import RISING, backwards
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -30,18 +31,26 @@ class RankedEvidence:
     reading: answers for documents of the run; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
     lacking: the judged queries that the run lacks
-    rising: whether scores rise down the rankings, as they are written; an engine's rows are in no order
+    distances: why scores may be distances, in words; an engine's rows are in no order, so that they cannot rise
     made: how the run was recorded; None where that is not known
     """
 
-    def __init__(self, ranks: JudgedRanks, policy: Policy, reading: Reading | None, orders: TieOrders | None) -> None:
-        """policy: says whether queries that the run lacks are averaged over."""
+    def __init__(
+        self,
+        ranks: JudgedRanks,
+        policy: Policy,
+        reading: Reading | None,
+        orders: TieOrders | None,
+        *,
+        rising: bool = False,
+    ) -> None:
+        """policy: says whether queries that the run lacks are averaged over; rising: whether scores rise as written"""
         self.packed = PackedRanks(ranks)
         self.kept: Flags = ~ranks.missing if policy.missing == "skip" else np.ones(len(ranks), dtype=np.bool_)
         self.reading = reading
         self.orders = orders
         self.lacking = frozenset(compress(ranks.query_ids, ranks.missing.tolist()))
-        self.rising = reading is not None and reading.rising
+        self.distances = RISING if rising else backwards(ranks, self.kept)
         self.made: Made | None = reading.run.made if reading is not None and reading.run is not None else None
         self._facts: dict[Scope, FactColumns] = {}
         self._ranges: dict[tuple[Measure, bytes], TieRange | None] = {}  # by measure, and by the weights of queries
@@ -85,7 +94,7 @@ class SavedEvidence:
     """The facts of a saved evaluation, which no longer has ranks.
 
     ranges: of the measures over all orders of ties, as far as they are known
-    lacking, rising, made: as in `RankedEvidence`; None in a file of a version that did not save them
+    lacking, distances, made: as in `RankedEvidence`; None in a file of a version that did not save them
     other_weights: whether the queries had other weights when it was saved, so that the ranges are not known
     """
 
@@ -97,11 +106,11 @@ class SavedEvidence:
         facts: Mapping[Scope, FactColumns],
         ranges: Mapping[Measure, TieRange],
         lacking: frozenset[str] | None,
-        rising: bool | None,
+        distances: str | None,
         made: Made | None,
     ) -> None:
         self._facts, self._ranges = facts, ranges
-        self.lacking, self.rising, self.made = lacking, rising, made
+        self.lacking, self.distances, self.made = lacking, distances, made
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, as saved."""
@@ -114,7 +123,7 @@ class SavedEvidence:
 
     def reweighted(self) -> SavedEvidence:
         """What is left with other weights of the queries."""
-        left = SavedEvidence(self._facts, {}, self.lacking, self.rising, self.made)
+        left = SavedEvidence(self._facts, {}, self.lacking, self.distances, self.made)
         left.other_weights = self.other_weights or self.has_ties
         return left
 

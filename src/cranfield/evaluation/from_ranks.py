@@ -19,7 +19,6 @@ from cranfield.ranks.made import Made
 from cranfield.ranks.overlap import FEW, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
-from cranfield.ranks.rising import RISING
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.words import count, joined
@@ -47,6 +46,7 @@ def evaluation_of(
     warnings: Sequence[str] = (),
     doubts: Sequence[str] = (),
     orders: TieOrders | None = None,
+    rising: bool = False,
     provenance: str = "",
 ) -> Evaluation:
     """The evaluation of judged ranks by measures.
@@ -55,8 +55,11 @@ def evaluation_of(
     tables: by name, those of judgments with groups, where a measure needs them
     warnings: about ids of the run and of the judgments
     doubts: about the judgments
+    rising: whether the scores rise down the rankings, as they are written
     """
-    evidence = RankedEvidence(judged, policy, reading, orders)
+    evidence = RankedEvidence(
+        judged, policy, reading, orders, rising=rising or (reading is not None and reading.rising)
+    )
     kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
     query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
     return Evaluation(
@@ -72,7 +75,7 @@ def evaluation_of(
         _input_warnings=(
             *doubts,
             *(warnings or little_in_common(judged, policy)),
-            *([RISING] * evidence.rising),
+            *filter(None, [evidence.distances]),
             *recording_warnings(evidence.made, measures, judged),
         ),
     )

@@ -63,7 +63,7 @@ def _run_facts(evaluation: Evaluation) -> dict[str, Any]:
     ranges = evaluation._tie_ranges(evaluation._columns)
     return {
         "lacking": None if evidence.lacking is None else sorted(evidence.lacking),
-        "rising": evidence.rising,
+        "distances": evidence.distances,
         **({"made": evidence.made.to_dict()} if evidence.made else {}),
         "tie_ranges": {measure.name: list(ends) for measure, ends in ranges.items() if ends is not None},
     }
@@ -106,14 +106,14 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
 
 def _read_run_facts(
     content: Mapping[str, Any], measures: Sequence[Measure]
-) -> tuple[dict[Measure, TieRange], frozenset[str] | None, bool | None, Made | None]:
+) -> tuple[dict[Measure, TieRange], frozenset[str] | None, str | None, Made | None]:
     known = content.get("run_facts", {})  # which older versions did not save
     lacking, ranges = known.get("lacking"), known.get("tie_ranges", {})
     by_measure = {measure: TieRange(*ranges[measure.name]) for measure in measures if measure.name in ranges}
     return (
         by_measure,
         None if lacking is None else frozenset(lacking),
-        known.get("rising"),
+        known.get("distances"),
         made_from(known.get("made")),
     )
 
@@ -252,7 +252,7 @@ def _are_run_facts(known: Any) -> bool:
     lacking, ranges = known.get("lacking"), known.get("tie_ranges", {})
     return (
         (lacking is None or (isinstance(lacking, list) and all(isinstance(query, str) for query in lacking)))
-        and isinstance(known.get("rising"), bool | None)
+        and isinstance(known.get("distances"), str | None)
         and isinstance(ranges, dict)
         and all(_is_column(ends, 2) for ends in ranges.values())
     )

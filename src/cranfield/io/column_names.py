@@ -77,6 +77,12 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
     return ColumnPlaces(query, document, value, value_name, ranks, named)
 
 
+def rank_place(names: Sequence[str]) -> int:
+    """The place of a column of ranks beside one of scores; -1 if there is none."""
+    plain = list(map(plain_name, names))
+    return next((plain.index(word) for word in RANK if word in plain), -1)
+
+
 def needed_columns(names: Sequence[str], role: Role, source: str) -> ColumnPlaces:
     """The same; it is an error if one is missing."""
     places = find_columns(names, role)

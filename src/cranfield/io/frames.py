@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
-from cranfield.io.column_names import Role, needed_columns, refuse_passages
+from cranfield.io.column_names import Role, needed_columns, rank_place, refuse_passages
 from cranfield.io.mappings import column_names, id_text
 
 # Frames with columns by name. Narwhals reads the others; importing it takes longer than evaluating millions of rows.
@@ -45,8 +45,12 @@ def is_frame(thing: Any) -> bool:
 class FrameColumns:
     """The query, the document and the value (or the rank) of each row, as the frame's own library keeps them."""
 
-    def __init__(self, columns: tuple[Any, Any, Any], names: tuple[str, str, str], ranks: bool, source: str) -> None:
+    def __init__(
+        self, columns: tuple[Any, Any, Any], names: tuple[str, str, str], ranks: bool, source: str, rank: Any = None
+    ) -> None:
+        """ranks: whether the values are ranks; rank: those beside the scores"""
         self.ranks, self._columns, self._names, self._source = ranks, columns, names, source
+        self._rank = rank
 
     def lent(self) -> Iterator[tuple[Any, Any, Any]]:
         """The columns for the native scan, as Arrow streams or arrays: as they are, then as text and float64."""
@@ -59,9 +63,10 @@ class FrameColumns:
         query, document = (chunked_array([column]).__arrow_c_stream__() for column in ids)
         yield query, document, values
 
-    def first(self, n: int) -> Iterator[tuple[Any, Any]]:
-        """The query and the value of the first rows, as they are in the frame."""
-        return zip(*(_listed(column[:n]) for column in self._columns[::2]), strict=True)
+    def first(self, n: int) -> Iterator[tuple[Any, Any, Any]]:
+        """The query, the value and the rank beside it, if there is one, of the first rows, as they are in the frame."""
+        query, value = (_listed(column[:n]) for column in self._columns[::2])
+        return zip(query, value, repeat(None) if self._rank is None else _listed(self._rank[:n]), strict=False)
 
     @cached_property
     def frame(self) -> Frame:
@@ -134,7 +139,9 @@ def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, s
     refuse_passages(texts, role, source)
     query, document, value = names[places.query], names[places.document], names[places.value]
     columns = column(query), column(document), column(value)
-    return FrameColumns(columns, (str(query), str(document), str(value)), places.ranks, source)
+    at = rank_place(texts) if role == "run" and not places.ranks else -1
+    rank = column(names[at]) if at >= 0 else None
+    return FrameColumns(columns, (str(query), str(document), str(value)), places.ranks, source, rank)
 
 
 def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:

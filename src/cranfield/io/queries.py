@@ -19,16 +19,21 @@ _SLUG = 40  # letters of a text in its id
 class Queries(dict[str, str]):
     """The text of each query by its id; `columns` are further facts about queries: {column: {query: value}}.
 
+    `place` is the file that they came from.
+
     >>> queries = Queries({"1": "cats", "2": "dogs"}, {"language": {"1": "en"}})
     >>> queries["1"], queries.columns["language"], queries.row("1")
     ('cats', {'1': 'en'}, {'text': 'cats', 'language': 'en'})
     """
 
     def __init__(
-        self, texts: Mapping[str, str] | Iterable[tuple[str, str]] = (), columns: Mapping[str, dict[str, Any]] = {}
+        self,
+        texts: Mapping[str, str] | Iterable[tuple[str, str]] = (),
+        columns: Mapping[str, dict[str, Any]] = {},
+        place: str = "queries",
     ) -> None:
         super().__init__(texts)
-        self.columns = dict(columns)
+        self.columns, self.place = dict(columns), place
 
     def __repr__(self) -> str:
         columns = f", with {', '.join(self.columns)}" if self.columns else ""
@@ -45,7 +50,7 @@ class Queries(dict[str, str]):
             name: {query: value for query, value in values.items() if query in query_ids}
             for name, values in self.columns.items()
         }
-        return Queries(((query, text) for query, text in self.items() if query in query_ids), columns)
+        return Queries(((query, text) for query, text in self.items() if query in query_ids), columns, self.place)
 
     @property
     def narratives(self) -> dict[str, str]:
@@ -87,7 +92,7 @@ def queries_of(table: QueryTable) -> Queries:
             value = row.cells[at]
             if value is not None and value != "":
                 columns[name][query] = value
-    return Queries(texts, columns)
+    return Queries(texts, columns, table.name)
 
 
 def _identified(table: QueryTable, row: QueryRow) -> tuple[str, str]:

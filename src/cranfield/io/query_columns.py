@@ -43,6 +43,14 @@ _OTHER = (
     "url page event events total average avg conversions revenue views results tags notes comment"
 )
 NARRATIVES = ("narrative", "narr")
+# What a query must find or reach: the settings of [[expect]], and the names of columns that hold them.
+EXPECTED = {
+    "find": ("must_find", "find", "expect", "expected"),
+    "in_first": ("in_first", "within"),
+    "measure": ("measure",),
+    "at_least": ("at_least",),
+    "at_most": ("at_most",),
+}
 KINDS = {"weight": _WEIGHT.split(), "segment": _SEGMENT.split()}
 _TIERS = {noun: tier for tier, nouns in _NOUNS.items() for noun in nouns.split()}
 _BESIDE, _IDS, _WEAK_IDS = (set(words.split()) for words in (_AROUND, _ID, _WEAK_ID))
@@ -102,7 +110,8 @@ def id_tier(name: str) -> int:
 
 
 def is_named(name: str) -> bool:
-    return text_tier(name) > 0 or id_tier(name) > 0 or any(word in _OTHERS for word in words_of(name))
+    known = any(word in _OTHERS for word in words_of(name)) or any(expected_columns([name]).values())
+    return known or text_tier(name) > 0 or id_tier(name) > 0
 
 
 def column_of(kind: str, names: Sequence[str]) -> list[str]:
@@ -115,6 +124,18 @@ def column_of(kind: str, names: Sequence[str]) -> list[str]:
             return exact or named
         found += (name for name in named if name not in found)
     return found
+
+
+def expected_columns(names: Sequence[str]) -> dict[str, list[str]]:
+    """The columns that say what a query must find or reach, by setting.
+
+    >>> expected_columns(["Must find", "within", "count"])
+    {'find': ['Must find'], 'in_first': ['within'], 'measure': [], 'at_least': [], 'at_most': []}
+    """
+    return {
+        setting: [name for name in names if words_of(name) in map(words_of, known)]
+        for setting, known in EXPECTED.items()
+    }
 
 
 def cell_text(value: Any) -> str:

@@ -44,7 +44,8 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
     warnings = dict.fromkeys(text for comparison in compared for text in comparison.warnings)
     weighting = dict.fromkeys(f"{capital(its.sentence)}." for run in gathered.evaluations if (its := run.weights))
     sentences = [*gathered.request.notes, *content["sentences"], *weighting]
-    return {**content, "warnings": list(warnings), "sentences": sentences}
+    outcome = {None: "", True: "passed", False: "failed"}[gathered.request.passed]
+    return {**content, "outcome": outcome, "warnings": list(warnings), "sentences": sentences}
 
 
 def page_title(gathered: Gathered) -> str:

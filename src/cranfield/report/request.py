@@ -38,6 +38,7 @@ class Request:
     baseline: the run that all others are compared with; own_baselines: of some runs, each the one of its own
     command: the command line
     given: a comparison that was made before
+    passed: whether a test passed, of which this is the page; None if it is of none
     """
 
     qrels: Any
@@ -63,6 +64,7 @@ class Request:
     alpha: float
     format: str | None
     given: Comparison | None = None
+    passed: bool | None = None
 
     @property
     def flat(self) -> Judgments | None:

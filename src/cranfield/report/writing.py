@@ -70,6 +70,7 @@ def write_report(
     lengths: Any = None,
     title: str | None = None,
     notes: Sequence[str] = (),
+    passed: bool | None = None,
     baseline: str | Mapping[str, str] | None = None,
     collection: Any = None,
     segments: Any = None,
@@ -99,6 +100,7 @@ def write_report(
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the runs that are compared, and the measure.
     notes: sentences of your own, which come first on the card at the top of the page.
+    passed: whether a test of yours passed, which the card then says first.
     baseline: the name of the run that the others are compared with, or {run: its own baseline}, such as an earlier
         version of the same system; by default the best run is compared with the second.
     collection: what `open_collection` takes, for the texts of queries and documents; by default that of the built-in
@@ -164,6 +166,7 @@ def write_report(
         alpha=alpha,
         format=format,
         given=comparison,
+        passed=passed,
     )
     gathered = Gathered(request)
     data = DataWriter()
@@ -259,12 +262,23 @@ def write_test(test: ProjectTest, path: str | os.PathLike[str], *, command: str 
         if len(results) == 1 and len(runs) == 2
         else f"Test of {', '.join(tested.system for tested in results)}",
         baseline=baselines or None,
-        notes=[note for tested in results for note in _failures(tested)],
+        notes=[note for tell in (_failures, _notes) for tested in results for note in tell(tested)],
+        passed=test.passed,
         command=command,
         collection=collection,
         test="t" if gate is None else gate.test,
         alpha=0.05 if gate is None else gate.alpha,
     )
+
+
+def _notes(tested: Tested) -> Iterator[str]:
+    """What the test says besides: documents that are gone, new queries, other judgments, queries that failed."""
+    recorded = tested.recorded
+    if tested.evaluation is not None and not recorded.complete:
+        answered = f"{recorded.answered:,} of {count(recorded.queries, 'query', 'queries')}"
+        yield f"{tested.system}: {answered} answered; the values are over these only."
+    for note in tested.notes:
+        yield f"{tested.system}: {note.removesuffix('.')}."
 
 
 def _failures(tested: Tested) -> Iterator[str]:

@@ -7,7 +7,7 @@ import http.client
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.http_client import Answer, ExchangeError, HttpClient, request_target
 from cranfield.io.secrets import Secrets
-from cranfield.io.settings import TomlSetting
+from cranfield.io.settings import TomlSetting, check_settings
 from cranfield.systems.answers import MISSING, ORDER, TEXTS, Returned, chosen_order, declared_texts, look_up, ranking_of
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.queries import filled_columns
@@ -23,6 +23,7 @@ from cranfield.systems.queries import filled_columns
 _PLACE = re.compile(r"\{(\w+)\}")  # of the query, k, or a column of the query
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST = 1 << 26  # bytes of an answer
+_IDS, _IDS_IN_URL = 1_000, 50  # of one request for those that exist
 SETTINGS = {
     "url": TomlSetting(str, "the address to ask"),
     "method": TomlSetting(str, "GET, POST or another method of HTTP; a GET has no body", '"POST"'),
@@ -48,8 +49,14 @@ SETTINGS = {
         "the path of what the answer cost, such as `usage.cost`, or `header:NAME`",
         "`usage.cost` or `usage.total_tokens`",
     ),
+    "exists": TomlSetting(
+        dict,
+        "the request that lists the ids that exist, or those of `{ids}`, with settings of its own: url, method, "
+        "params, body, results, id, id_pattern and empty; judged documents that it does not list are left out",
+    ),
     "timeout": TomlSetting((int, float), "seconds to wait for the whole answer", "30"),
 }
+_OF_EXISTS = ("url", "method", "params", "body", "results", "id", "id_pattern", "empty")
 _COSTS = ("usage.cost", "usage.total_tokens")
 _HEADER_COST = "header:"
 
@@ -61,7 +68,10 @@ def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secret
 class HttpSearch:
     """Sends a query as a request, and reads ids and scores from the JSON that comes back: see SETTINGS."""
 
-    def __init__(self, settings: Mapping[str, Any], name: str, secrets: Secrets, *, preset: str = "http") -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], name: str, secrets: Secrets, *, preset: str = "http", place: str = "query"
+    ) -> None:
+        """place: what every request has, or "ids", which one may do without"""
         self.name = name
         self._secrets = secrets
         usual = PRESETS[preset].settings
@@ -76,12 +86,16 @@ class HttpSearch:
         self._texts = declared_texts(chosen.get("texts"), name)
         self._address(str(chosen["url"]), chosen["params"])
         self._body = self._template(chosen.get("body")) if self._method not in ("GET", "HEAD") else None
-        if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
+        self._names = set(_PLACE.findall(self._target)) | set(_PLACE.findall(json.dumps(self._body)))
+        if place == "query" and place not in self._names:
             hint = "write {query} in url, params or body"
             raise InputError(name, "the request does not contain the query.", hint=hint)
-        self._names = set(_PLACE.findall(self._target)) | set(_PLACE.findall(json.dumps(self._body)))
+        if place == "ids" and (other := self._names - {"ids", "k"}):
+            raise InputError(name, f"it has {{{min(other)}}} in it.", hint="write {ids} and {k}, or neither")
         self.needs_k = "k" in self._names
-        self._names -= {"query", "k"}
+        self._places, self._names = self._names, self._names - {"query", "k"}
+        self._exists = self._of_existing(chosen) if "exists" in chosen else None
+        self.existing = self._existing if self._exists else None
         self._costs = (str(chosen["cost"]),) if chosen.get("cost") else _COSTS
         headers = {
             **({"Content-Type": "application/json"} if self._body is not None else {}),
@@ -100,6 +114,26 @@ class HttpSearch:
         self._client = HttpClient(
             str(chosen["url"]), headers, name=name, timeout=timeout, largest=_LARGEST, resend=True
         )
+
+    def _of_existing(self, chosen: Mapping[str, Any]) -> HttpSearch:
+        """The request for the documents that exist: where it says nothing else, it is as that of a query."""
+        exists, name = chosen["exists"], f"{self.name}: exists"
+        check_settings(exists, {setting: SETTINGS[setting] for setting in _OF_EXISTS}, name)
+        inherited = {key: value for key, value in chosen.items() if key not in ("exists", "params", "texts")}
+        sent = {"method": "POST" if "body" in exists else "GET", "body": None, "order": "rank"}
+        return HttpSearch({**inherited, **sent, **exists}, name, self._secrets, place="ids")
+
+    def _existing(self, ids: Collection[str]) -> set[str]:
+        """Which of these documents exist, and maybe others."""
+        assert self._exists is not None
+        listed, step = sorted(ids), _IDS_IN_URL if "{ids}" in self._exists._target else _IDS
+        if "ids" not in self._exists._places:
+            step = len(listed)
+        found: set[str] = set()
+        for at in range(0, len(listed), step):
+            some = listed[at : at + step]
+            found.update(document for document, _ in self._exists._asked({"ids": some, "k": len(some)}).ranking)
+        return found
 
     def _address(self, url: str, params: Mapping[str, Any]) -> None:
         try:
@@ -136,8 +170,10 @@ class HttpSearch:
             raise InputError(self.name, f"the body is not JSON: {error}.", hint=hint) from None
 
     def search(self, query: str, k: int | None) -> Returned:
-        words = {**filled_columns(query, self._names), "query": str(query), "k": k}
-        target = _PLACE.sub(lambda match: quote(str(words[match[1]]), safe=""), self._target)
+        return self._asked({**filled_columns(query, self._names), "query": str(query), "k": k})
+
+    def _asked(self, words: Mapping[str, Any]) -> Returned:
+        target = _PLACE.sub(lambda match: quote(_in_text(words[match[1]]), safe=""), self._target)
         body = None if self._body is None else json.dumps(_filled(self._body, words)).encode()
         try:
             answer = self._client.exchange(self._method, target, body)
@@ -197,17 +233,23 @@ class HttpSearch:
 
     def close(self) -> None:
         self._client.close()
+        if self._exists is not None:
+            self._exists.close()
 
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_HEADERS = re.compile(r"[\r\n\0]|[^\0-\xff]")  # others are sent as Latin-1
 
 
+def _in_text(word: Any) -> str:
+    return ",".join(map(str, word)) if isinstance(word, list) else str(word)
+
+
 def _filled(template: Any, words: Mapping[str, Any]) -> Any:
     """The body for one query; "{k}" alone is a number, and a column alone what it is."""
     if isinstance(template, str):
         alone = _PLACE.fullmatch(template)
-        return words[alone[1]] if alone else _PLACE.sub(lambda match: str(words[match[1]]), template)
+        return words[alone[1]] if alone else _PLACE.sub(lambda match: _in_text(words[match[1]]), template)
     if isinstance(template, dict):
         return {key: _filled(value, words) for key, value in template.items()}
     if isinstance(template, list):

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from cranfield.comparison.limits import Expectation, Limits, expectations
 from cranfield.errors import ComparisonError, InputError
 from cranfield.io.formats.store import STORE, JudgmentView, names_store, stored_documents
+from cranfield.io.queries import Queries
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, Setting, settings_of
@@ -167,6 +168,11 @@ class Project:
         known = {name: self.gate[name] for name in names if name in self.gate}
         excepted = tuple(map(str, known.pop("except_queries", ())))
         return Limits(**known, except_queries=excepted, expect=self.expect, texts=texts)
+
+    def expecting(self, queries: Mapping[str, str]) -> Project:
+        """The project, with what the columns of its file of queries expect of them."""
+        theirs = expectations(queries, "queries") if isinstance(queries, Queries) else ()
+        return replace(self, expect=(*self.expect, *theirs))
 
     def accepted_path(self, name: str) -> Path:
         return self.folder / self.baseline / name

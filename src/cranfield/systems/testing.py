@@ -188,7 +188,7 @@ def _vanished(accepted: Evaluation, compared: Evaluation, recorded: Recorded) ->
         these = count(len(nowhere), "relevant document is", "relevant documents are")
         yield (
             f"most of what {queries} lost is no longer returned for any query: {these} in no ranking now "
-            f"({listed(nowhere)}); if they were deleted, say which documents exist, by corpus, or exists for PostgreSQL"
+            f"({listed(nowhere)}); if they were deleted, say which documents exist, by corpus or exists"
         )
 
 
@@ -309,6 +309,7 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             raise InputError(str(project.path), f"there is no system '{name}' in it.", hint=hint)
     collection = kept_in_memory(project.open_collection())
     collection.judgments()  # an error if there are none
+    project = project.expecting(collection.queries)
     excepted, place = project.gate.get("except_queries", ()), f"{project.path}: [gate] except_queries"
     for query, named_in in [
         *((str(query), place) for query in excepted),

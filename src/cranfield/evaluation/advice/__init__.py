@@ -19,7 +19,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.rising import RISING
 from cranfield.words import count, listed
 
 __all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunShape", "advise", "depth_text"]
@@ -80,9 +79,9 @@ def advice_on(
     judgments: Judgments, results: Sequence[Evaluation], policy: Policy, wanted: Sequence[Measure] = ()
 ) -> Advice:
     """The advice on judgments and on runs that were evaluated by `RUN_MEASURES`."""
-    facts = facts_of(judgments, [result for result in results if RISING not in result.warnings], policy)
+    facts = facts_of(judgments, [result for result in results if not result._evidence.distances], policy)
     # Of a run in the wrong order nothing else can be said.
-    warnings = [f"{result.run}: {RISING}." for result in results if RISING in result.warnings]
+    warnings = [f"{result.run}: {why}." for result in results if (why := result._evidence.distances)]
     warnings += (warning for rule in DATA_CAUTIONS for warning in rule(facts))
     warnings += [
         f"{measure.name}: {text}" for measure in wanted for rule in MEASURE_CAUTIONS for text in rule(facts, measure)

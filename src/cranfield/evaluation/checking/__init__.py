@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from cranfield.drawing import as_html
@@ -31,6 +32,7 @@ from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned
+from cranfield.ranks.rising import RISING
 from cranfield.words import count
 
 __all__ = ["KINDS", "CheckReport", "JudgmentFacts", "More", "Problem", "RunFacts", "Spread", "check_files"]
@@ -141,18 +143,21 @@ def check_files(
             continue
         checks.append(check)
         collected.append(check.problems)
-    listed = tuple(problem for problems in collected for problem in problems.listed())
-    advice = None
-    if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
+    results: list[Evaluation] = []
+    sound = not any(problem.severity == "error" for problems in collected for problem in problems.listed())
+    if sound and not judged.grouped:
         names = named_runs([check.file.stream for check in checks])
         results = [_evaluated(name, judgments, check, policy) for name, check in zip(names, checks, strict=True)]
-        advice = advice_on(judgments, results, policy)
+    for check, result in zip_longest(checks, results):
+        if why := result._evidence.distances if result else RISING * check.rising:
+            check.problems.add("reversed-scores", f"{why}.", hint="higher scores are better")
+    listed = tuple(problem for problems in collected for problem in problems.listed())
     return CheckReport(
         problems=listed,
         more=tuple(more for problems in collected for more in problems.more()),
         judgments=judged.facts(never if checks else {}),
         runs=tuple(check.facts() for check in checks),
-        advice=advice,
+        advice=advice_on(judgments, results, policy) if sound and not judged.grouped else None,
     )
 
 
@@ -160,7 +165,15 @@ def _evaluated(name: str, judgments: Judgments, check: RunCheck, policy: Policy)
     """The evaluation of a run whose rows were checked; nothing is read again."""
     ranks = rank_scanned(judgments, check.scanned, policy, check.file.name)
     inputs = InputHashes(judgments.sha256, partial(digest_of, ranks))
-    return evaluation_of(name, parse_measures(RUN_MEASURES), ranks, policy, inputs, provenance=judgments.provenance)
+    return evaluation_of(
+        name,
+        parse_measures(RUN_MEASURES),
+        ranks,
+        policy,
+        inputs,
+        rising=check.rising,
+        provenance=judgments.provenance,
+    )
 
 
 def _check_run(

@@ -25,7 +25,7 @@ KINDS: dict[str, Severity] = {
     "negative-grades": "warning",  # grades below -1, which may be judgments or not
     "no-relevant": "warning",  # a query without a relevant document
     "rank-order": "warning",  # ranks that disagree with the scores
-    "reversed-scores": "warning",  # scores that grow with the rank everywhere
+    "reversed-scores": "warning",  # scores that may be distances
     "rank-number": "warning",  # a rank that is not a whole number
     "equal-scores": "warning",  # a ranking in which all scores are equal
     "mixed-names": "warning",  # several names in the last column of a run

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.rising import LOOKED, rising
 from cranfield.ranks.scan.counting import CHOICES, Places, Scanned, join
 from cranfield.ranks.scan.counting import count as count_above
 from cranfield.words import count, joined
@@ -67,7 +69,8 @@ class RunCheck:
         self._extra: dict[str, int | None] = {}  # where each query that is not judged starts
         self._names: Counter[str] = Counter()
         self._shares: list[list[float]] = []
-        self._tied = self._tied_queries = self._reversed = 0
+        self._tied = self._tied_queries = 0
+        self._head: list[tuple[str, float, str | None]] = []  # of the run: query, score and rank
         self._examples: list[tuple[str, str, str]] = []
         self._common = False
         self._answered: set[str] = set()
@@ -79,6 +82,8 @@ class RunCheck:
         query, scores = records.query[0], records.value
         self._sizes.append(len(scores))
         falling = bool((scores[1:] < scores[:-1]).all())
+        if len(self._head) < LOOKED and not self.file.ranks:
+            self._head += zip(repeat(query), scores.tolist(), records.rank or repeat(None))
         self._note_names(records)
         counted = self.file.layout is not None and self.file.layout.counted
         if counted and (error := records.miscount(self.file.name)):
@@ -146,7 +151,6 @@ class RunCheck:
             return
         above, below = pair
         better, worse = records.text[below], records.text[above]
-        self._reversed += _all_reversed(ranks, records.value)
         self.problems.add(
             "rank-order",
             f"query '{query}': rank {records.rank[below]} has the score {better}, and rank {records.rank[above]} above "
@@ -216,6 +220,10 @@ class RunCheck:
         )
 
     @property
+    def rising(self) -> bool:
+        return rising(self._head)
+
+    @property
     def scanned(self) -> Scanned:
         return Scanned(self._retrieved, len(self._extra), join(self._places))
 
@@ -233,12 +241,6 @@ class RunCheck:
                 f"query '{query}' is not judged, but '{other}' is; they differ only in {_difference(query, other)}.",
                 line=self._extra[query],
                 hint=SIMILAR_HINT,
-            )
-        if self._reversed and self._reversed == sum(size > 1 for size in self._sizes):
-            self.problems.add(
-                "reversed-scores",
-                "in every ranking, the scores rise from the first rank to the last.",
-                hint="higher scores are better; if these are distances, negate them",
             )
         if not self._judged:
             return
@@ -300,10 +302,6 @@ def _disagreement(ranks: Numbers, scores: Numbers) -> tuple[int, int] | None:
     below = int(wrong[0])
     above = int(np.argmin(scores[: first[below]]))
     return int(order[above]), int(order[below])
-
-
-def _all_reversed(ranks: Numbers, scores: Numbers) -> bool:
-    return len(ranks) > 1 and _disagreement(ranks, -scores) is None and len(np.unique(ranks)) == len(ranks)
 
 
 def _bare(ids: Iterable[str]) -> list[str]:
