@@ -5,36 +5,32 @@ import csv
 import pytest
 
 from cranfield import open_collection, open_store
+from tests.pages import ROOT, blocks
 from tests.program import run
 
 THINGS = ("shoes", "raincoat", "umbrella", "hat", "belt", "boots", "shirt", "jacket", "socks", "jeans", "scarf", "bag")
 COLOURS = ("red", "blue", "green", "black")
-SYSTEM = """
-[systems.shop]
-type = "postgres"
-dsn = "DSN"
-sql = \"\"\"
-  select sku, 1.0 / length(title) as score, title, description, image_url
-  from guide_products
-  where title ilike '%' || {query} || '%' MORE
-  order by score desc, sku
-  limit {k}
-\"\"\"
-"""
-EXISTS = 'exists = "select sku from guide_products where sku = any({ids})"\n'
+[SYSTEM] = [
+    block.text
+    for block in blocks((ROOT / "docs" / "guides" / "first.md").read_text(encoding="utf-8"))
+    if block.language == "toml" and "postgres" in block.text
+]
+DSN = "host=localhost dbname=shop user=reader password=${PGPASSWORD}"
+EXISTS = 'exists = "select sku from products where sku = any({ids})"\n'
 
 
 @pytest.fixture
 def database(dsn):
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
     with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("create table guide_products (sku text, title text, description text, image_url text)")
+        connection.execute("drop table if exists products")
+        connection.execute("create table products (sku text, title text, description text, image_url text)")
         for thing in THINGS:
             for colour in COLOURS:
                 row = (f"{thing}-{colour}", f"{colour} {thing}", f"Made of {thing}", f"https://img.example.com/{thing}")
-                connection.execute("insert into guide_products values (%s, %s, %s, %s)", row)
+                connection.execute("insert into products values (%s, %s, %s, %s)", row)
         yield connection
-        connection.execute("drop table guide_products")
+        connection.execute("drop table products")
 
 
 def test_a_shop_goes_through_the_guides(tmp_path, dsn, database):
@@ -45,7 +41,8 @@ def test_a_shop_goes_through_the_guides(tmp_path, dsn, database):
     commented = (tmp_path / "cranfield.toml").read_text()
 
     def tested(more="", gate="", exists=""):
-        system = SYSTEM.replace("DSN", dsn).replace("MORE", more)
+        assert DSN in SYSTEM
+        system = SYSTEM.replace(DSN, dsn).replace("where words @@ asked", f"where words @@ asked {more}")
         text = commented.replace("[gate]\n", f"[gate]\n{gate}\n") + system + exists
         (tmp_path / "cranfield.toml").write_text(text)
         done = run("test", "--worst", "0", cwd=tmp_path)
@@ -69,7 +66,7 @@ def test_a_shop_goes_through_the_guides(tmp_path, dsn, database):
     code, text = tested(more="and false")
     assert (code, "FAILED no query returned a document" in text) == (1, True)
     # A new catalogue without half of the products.
-    database.execute("delete from guide_products where title ~ 'green|black'")
+    database.execute("delete from products where title ~ 'green|black'")
     code, text = tested()
     assert (code, "exists for PostgreSQL" in text) == (1, True)
     code, text = tested(exists=EXISTS)

@@ -41,7 +41,7 @@ class GateOptions(GateTestOptions, section="Verdict"):
     baseline: str | None = argument(required=False)
     candidate: str | None = argument(required=False)
     tolerance: float | None = option(
-        "--tolerance", type=float, metavar="N", help="A drop of up to this much passes [0]."
+        "--tolerance", type=float, metavar="N", help="A drop of up to N passes [0]."
     )
     beyond_tolerance: bool | None = option(
         "--beyond-tolerance",
@@ -59,7 +59,7 @@ class GateOptions(GateTestOptions, section="Verdict"):
         help="The smallest difference that matters: say how likely such a drop is to be stopped.",
     )
     minimum: tuple[str, ...] = option(
-        "--min", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not."
+        "--min", multiple=True, metavar="MEASURE=VALUE", help="Fail if MEASURE is below VALUE, significant or not."
     )
     require_improvement: bool | None = option(
         "--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better."
@@ -71,31 +71,31 @@ class GateOptions(GateTestOptions, section="Verdict"):
         help="Fail unless a true drop of N or more is ruled out, or no query changes.",
     )
     max_worse_queries: int | None = option(
-        "--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse."
+        "--max-worse-queries", type=int, metavar="N", help="Fail if more than N queries got worse."
     )
     max_drop: float | None = option(
-        "--max-drop", type=float, metavar="N", help="Fail if a query got worse by more, by the first measure."
+        "--max-drop", type=float, metavar="N", help="Fail if a query loses more than N, by the first measure."
     )
     may_become_empty: bool | None = option(
         "--may-become-empty",
         is_flag=True,
         default=None,
-        help="Pass although a query returns nothing that returned documents before.",
+        help="Pass even if a query that returned documents now returns none.",
     )
     except_queries: tuple[str, ...] = option(
-        "--except-query", multiple=True, metavar="ID", help="A query for which these two do not hold."
+        "--except-query", multiple=True, metavar="ID", help="A query that may lose more, and may become empty."
     )
     max_p95: float | None = option(
-        "--max-p95", type=float, metavar="S", help="Fail if 95% of the answers took longer, in seconds."
+        "--max-p95", type=float, metavar="S", help="Fail if the 95th percentile of latency is above S seconds."
     )
     max_p95_ratio: float | None = option(
-        "--max-p95-ratio", type=float, metavar="N", help="Fail if they took more than N times as long as BASELINE's."
+        "--max-p95-ratio", type=float, metavar="N", help="Fail if it is more than N times that of BASELINE."
     )
     max_failed: float | None = option(
-        "--max-failed", type=float, metavar="N", help="Fail if more queries failed; below 1, a share of them [0]."
+        "--max-failed", type=float, metavar="N", help="Fail if more than N queries failed; below 1, a share [0]."
     )
     max_empty: float | None = option(
-        "--max-empty", type=float, metavar="N", help="Fail if more queries returned nothing; below 1, a share of them."
+        "--max-empty", type=float, metavar="N", help="Fail if more than N queries returned nothing; below 1, a share."
     )
 
 

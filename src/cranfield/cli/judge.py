@@ -86,8 +86,9 @@ def command(
     --host 0.0.0.0 others can judge too, at the address that is printed, which contains a token. STORE is a file or the
     URL of a PostgreSQL database, filled by `cranfield pool`.
 
-    Without STORE, the first documents that the systems of cranfield.toml return are pooled, if nobody has judged them,
-    and judged in the store of that project: judgments.db beside the file, unless it names another.
+    Without STORE, the systems of cranfield.toml are asked all queries, and the first documents that they return wait
+    to be judged, unless somebody has judged them. They are saved in the store that cranfield.toml names, or in
+    judgments.db beside it.
 
     With --decide, the page starts with the documents whose grades say most about whether the other RUNs are better or
     worse than the first one. It says when the verdict is final, or when judging more is not worth it. With another

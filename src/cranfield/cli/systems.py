@@ -104,8 +104,8 @@ options.fill_help(init, QUERY_FILES=USUAL_QUERIES, CORPUS=USUAL_CORPUS, QRELS_FI
 def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions) -> int:
     """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.
 
-    It fails if a query fails, if a measure falls below its minimum, or if it is worse than accepted: beyond the
-    tolerance and beyond chance.
+    It fails if a query fails, or returns nothing where it returned documents; if a measure falls below the accepted
+    value, by more than the tolerance and significantly; or if a limit of [gate] or an [[expect]] is not met.
 
     \b
     Example:
@@ -154,7 +154,7 @@ class RunOptions(options.AskingOptions, section="System"):
         "-k",
         least=1,
         default=None,
-        help="How many documents of a ranking [as many as it returns; 100 if it needs a k].",
+        help="How many results to ask for [as many as it returns; 100 if it needs a k].",
     )
     deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
     retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")
@@ -169,7 +169,8 @@ class WrittenOptions(options.OptionGroup, section="Output"):
 
 @options.command("run", system=argument(), queries=argument())
 def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) -> None:
-    """Ask SYSTEM all QUERIES and write its answers as a run, in the format of its name: EXTENSIONS; otherwise trec.
+    """Ask SYSTEM all QUERIES and write its answers as a run, in the format of the file's extension: EXTENSIONS. Any
+    other extension means trec.
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.

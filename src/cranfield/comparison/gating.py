@@ -206,7 +206,7 @@ def gate(
     max_worse_queries: how many queries may get worse.
     max_drop: by how much any single query may get worse, by the first measure.
     may_become_empty: whether a query that returned documents may return none.
-    except_queries: queries for which these two do not hold.
+    except_queries: queries that may get worse by more than max_drop, and become empty.
     max_p95: how many seconds the candidate's 95th percentile of latency may take.
     max_p95_ratio: how many times the baseline's that may be.
     max_failed, max_empty: how many queries may fail, or return nothing: 3 queries, or 0.05 of them.

@@ -90,7 +90,7 @@ GATE = {
     "max_worse_queries": TomlSetting(int, "how many queries may get worse"),
     "max_drop": TomlSetting(_NUMBER, "by how much any query may get worse, by the first of the gate's measures"),
     "may_become_empty": TomlSetting(bool, "whether a query that returned documents may return none", "false"),
-    "except_queries": TomlSetting(list, "the ids of queries for which these two do not hold"),
+    "except_queries": TomlSetting(list, "the ids of queries that may get worse by more, and may become empty"),
     "max_p95": TomlSetting(_NUMBER, "how many seconds 95% of the answers may take at most"),
     "max_p95_ratio": TomlSetting(_NUMBER, "how many times as long as when the result was accepted"),
     "max_failed": TomlSetting(_NUMBER, "how many queries may fail: 3, or 0.05 of them", "0"),
