@@ -379,6 +379,7 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.row_factory = _without_bytes
         connection.execute("PRAGMA cache_size=-65536")
         connection.execute("PRAGMA query_only=ON" if read_only else "PRAGMA journal_mode=WAL")
         return connection
@@ -394,6 +395,13 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
 
     sa.event.listen(engine, "begin", begin)
     return engine
+
+
+def _without_bytes(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of values that a store writes; SQLite keeps bytes in a column of any type."""
+    if bytes in map(type, row):
+        raise ValueError("bytes in a row")
+    return row
 
 
 def _mode(path: str) -> str:
