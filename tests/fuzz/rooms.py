@@ -34,7 +34,7 @@ def searched(chance: random.Random):
         searching,
         SHORT=chance.choice((0, 0, searching.SHORT)),
         PATIENCE=chance.choice((-1, 1, searching.PATIENCE)),
-        MISSES=chance.choice((1, 64)),
+        RARE=chance.choice((0, 1, searching.RARE)),
     )
 
 

@@ -107,7 +107,10 @@ def test_any_damage(content, tmp_path, examples):
     [
         "update events set at = '2026-02-31 late' where number = 3",
         "update events set kind = 'cat' where number = 3",
+        "update events set at = '2026-02-31T10:00:00+00:00' where number = 3",
+        "update events set at = substr(at, 1, 24) || char(0) || 'Z' where number = 3",
         "update events set grade = x'00ff' where number = 3",
+        "update waiting set part_start = 1e308, part_end = 1e308",
         "update queries set text = x'00ff'",
         "update documents set title = x'00ff'",
     ],
