@@ -17,6 +17,7 @@ from cranfield.judging.store import open_store
 from cranfield.ranks import quotes as searching
 from tests.fuzz.mutations import mutated
 from tests.fuzz.texts import COMPARED, REFUSED
+from tests.judging.store.test_damaged import CALLS, whole_store
 from tests.ranks.test_quotes import agree, naive, naive_chunks
 
 PARTS = ("a", "b", "ab", " ", "\n", "ß", "İ", "検", "𝄞", "Notice. ", "notice.  ", "aaaa", "One. ", "é", "\ud800")
@@ -33,7 +34,7 @@ def searched(chance: random.Random):
         searching,
         SHORT=chance.choice((0, 0, searching.SHORT)),
         PATIENCE=chance.choice((-1, 1, searching.PATIENCE)),
-        MISSES=chance.choice((1, 64)),
+        RARE=chance.choice((0, 1, searching.RARE)),
     )
 
 
@@ -91,13 +92,9 @@ def replies(chance: random.Random) -> str:
 
 
 @functools.cache
-def whole_store() -> bytes:
+def content() -> bytes:
     with tempfile.TemporaryDirectory(prefix="cranfield-fuzz-") as folder:
-        path = Path(folder) / "whole.db"
-        with open_store(path, create=True) as store:
-            for number in range(12):
-                store.judge(f"q{number % 3}", f"d{number}", number % 4, assessor=f"a{number % 2}", comment="why")
-        return path.read_bytes()
+        return whole_store(Path(folder))
 
 
 VALUES = (
@@ -117,16 +114,20 @@ VALUES = (
 
 
 def stores(chance: random.Random) -> str:
-    """A damaged store is read, or refused with an error of ours."""
+    """A damaged store is read, by a program and by the page, or refused with an error of ours."""
     with tempfile.TemporaryDirectory(prefix="cranfield-fuzz-") as folder:
         path = Path(folder) / "damaged.db"
-        path.write_bytes(whole_store())
+        path.write_bytes(content())
         try:
             (damage if chance.random() < 0.5 else change)(path, chance)
             Judgments.read(path)
-            with open_store(path, read_only=True) as store:
+            with open_store(path, read_only=chance.random() < 0.5) as store:
                 for _ in store.events():
                     pass
+                desk = Desk(store)
+                for name, asked in CALLS.items():
+                    with suppress(CranfieldError, TakenError):  # of a store that is read only, and of this call
+                        json.dumps(desk.calls[name]({"assessor": "ann", **asked}))
         except (CranfieldError, sqlite3.IntegrityError):  # the latter where a rule of the table forbids the change
             return REFUSED
     return COMPARED

@@ -79,7 +79,7 @@ def test_places_among_boilerplate_are_those_of_a_naive_search(found):
 
 
 def test_texts_that_look_like_a_quote_everywhere(found, monkeypatch):
-    monkeypatch.setattr(quotes, "MISSES", 3)
+    monkeypatch.setattr(quotes, "RARE", 3)
     text = (PARAGRAPH + "One. " + PARAGRAPH + "Two. ") * 20
     for quote in (PARAGRAPH + PARAGRAPH, text[10:400], "Two. " + PARAGRAPH, PARAGRAPH + "Three. "):
         agree(found(text, quote), naive(text, quote))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from heapq import merge
 from itertools import islice
 
 import numpy as np
@@ -16,11 +15,12 @@ from cranfield.ranks.columns import Integers
 
 Span = tuple[int, int]
 SHORT = 5_000  # characters of a text that is searched faster than indexed
-WIDTHS = (32, 16, 8, 4)  # of blocks: at most about half a quote, which so has a whole block wherever it is
-PARTS = 4  # of a quote, tried for one with rare blocks: the others may be boilerplate
-RARE = 32  # blocks in the text, with which no other part is tried
-MISSES = 64  # places that look like a quote and are not, after which the text is searched without its blocks
+WIDTHS = (32, 8, 4)  # of blocks: at most about half a quote, which so has a whole block wherever it is
+LONGEST = 1_000  # characters of a quote of which parts are looked up
+RARE = 256  # places that look like a quote and are compared with it; of more, other parts are looked up
 PATIENCE = 100  # times that a text is searched, after which its suffixes are sorted: they take as long
+# Hashes are polynomials modulo 2 ** 64: to join two parts of so many characters, that of the first is multiplied.
+FACTORS = [(2**step, np.uint64(pow(0x9E3779B97F4A7C15, 2**step, 2**64))) for step in range(5)]
 _WHITE_SPACE = re.compile(r"\s+")
 
 
@@ -43,12 +43,13 @@ class QuotedText:
 
     @cached_property
     def _folded(self) -> _Index:
-        return _Index(_folded(self.text))
+        folded = _folded(self.text)
+        return self._exact if folded == self.text else _Index(folded)
 
     @cached_property
     def _place(self) -> Integers:
         """The place of each character of the folded text."""
-        letters = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        letters = _letters(self.text)
         blank = np.zeros(len(letters), np.bool_)
         lengths = np.ones(len(letters), np.uint8)
         for letter in set(self.text):
@@ -63,6 +64,10 @@ class QuotedText:
 def _folded(text: str) -> str:
     """A text without case and with one blank for any white space."""
     return _WHITE_SPACE.sub(" ", text.casefold())
+
+
+def _letters(text: str) -> Integers:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,11 @@ class Quoted:
 class _Index:
     """A text and its blocks, the parts of equal length that it consists of, sorted by their hashes.
 
-    Wherever a text has a quote of two blocks' length, it has one of the quote's first parts of a block's length as a
-    block. So a quote is looked up, instead of being looked for in the whole text. Quotes of fewer than seven
-    characters, and those that differ from frequent texts in a few letters, are looked for in it; and where there are
-    many of them, among its sorted suffixes.
+    Wherever a text has a quote of two blocks' length, it has some of the quote's parts of a block's length as blocks:
+    which ones depends only on where the first block begins in the quote. For each such beginning the quote is looked
+    up by its rarest part, instead of being looked for in the whole text. Quotes of fewer than seven characters, and
+    those of which every part is frequent, are looked for in it; and where there are many of them, among its sorted
+    suffixes.
     """
 
     def __init__(self, text: str) -> None:
@@ -113,61 +119,55 @@ class _Index:
             places = self._suffixes.find(quote)
             yield from map(int, places[bisect_left(places, start) :])
             return
-        width = next((width for width in WIDTHS if 2 * width - 1 <= len(quote)), None)
-        if width is not None and len(self._text) > SHORT:
-            misses = 0
-            for at in self._candidates(quote, width, start):
-                start = at + 1
-                if self._text.startswith(quote, at):
-                    yield at
-                else:
-                    misses += 1
-                    if misses == MISSES:
-                        break
-            else:
+        widths = [width for width in WIDTHS if 2 * width - 1 <= len(quote)] if len(self._text) > SHORT else []
+        # Most quotes begin with a rare part. Where one differs from others in a letter, short parts with it are rare.
+        tried = [(width, 2 * width - 1) for width in widths[:1]] + [(width, LONGEST) for width in widths[-2:]]
+        for width, size in tried:
+            candidates = self._candidates(quote[:size], width)
+            if candidates is not None:
+                yield from (at for at in candidates if at >= start and self._text.startswith(quote, at))
                 return
-            self._searched += len(self._text)
-        while (at := self._text.find(quote, start)) >= 0:
+        # A long quote that overlaps itself is soon compared, and takes long to look for.
+        while (at := start if self._text.startswith(quote, start) else self._text.find(quote, start)) >= 0:
             self._searched += at - start
             yield at
             start = at + 1
         self._searched += len(self._text) - start
 
-    def _candidates(self, quote: str, width: int, start: int) -> Iterable[int]:
-        """Where one of the quote's blocks is, less its place in the quote, from `start` on, in order."""
-        hashes, places = self._blocks(width)
-        rarest: list[tuple[int, Integers]] = []
-        fewest = -1
-        for part in range(PARTS):
-            offset = (len(quote) - 2 * width + 1) * part // (PARTS - 1)
-            wanted = np.array([hash(quote[at : at + width]) for at in range(offset, offset + width)])
-            low = hashes.searchsorted(wanted)
-            known = np.flatnonzero(hashes.take(low, mode="clip") == wanted)
-            low, high = low[known], hashes.searchsorted(wanted[known], "right")
-            number = int((high - low).sum())
-            if part == 0 or number < fewest:
-                fewest = number
-                found = zip((known + offset).tolist(), low.tolist(), high.tolist(), strict=True)
-                rarest = [(at, places[first:last]) for at, first, last in found]
-            if number <= RARE:
-                break
+    def _candidates(self, part: str, width: int) -> list[int] | None:
+        """Where a quote that begins with this part may begin, in order; None if it is at many places."""
+        hashes, firsts, numbers, places = self._blocks(width)
+        wanted = _letters(part)
+        for size, factor in FACTORS[: width.bit_length() - 1]:
+            wanted = wanted[:-size] * factor + wanted[size:]
+        at = hashes.searchsorted(wanted)
+        number = np.where(hashes[at] == wanted, numbers[at], 0)
+        if len(number) > width:
+            padded = np.append(number, np.full(-len(number) % width, len(places)))
+            rarest = padded.reshape(-1, width).argmin(axis=0) * width + np.arange(width)
+            rarest = rarest[number[rarest] > 0]
+        else:
+            rarest = number.nonzero()[0]
+        if number[rarest].sum() > RARE:
+            return None
+        found = zip(rarest.tolist(), firsts[at[rarest]].tolist(), number[rarest].tolist(), strict=True)
+        return sorted(
+            place - offset for offset, first, many in found for place in places[first : first + many].tolist()
+        )
 
-        def begins(at: int, here: Integers) -> Iterator[int]:
-            for place in here[bisect_left(here, start + at) :]:
-                yield int(place) - at
-
-        return merge(*(begins(at, here) for at, here in rarest))
+    def _sorted_blocks(self, width: int) -> tuple[Integers, Integers, Integers, Integers]:
+        """The hashes of blocks in order, and of each where its places begin, how many they are, and all places."""
+        made = _letters(self._text[: len(self._text) // width * width])
+        for _, factor in FACTORS[: width.bit_length() - 1]:
+            made = made[::2] * factor + made[1::2]
+        order = np.argsort(made, kind="stable")
+        hashes, firsts, numbers = np.unique(made[order], return_index=True, return_counts=True)
+        hashes = np.append(hashes, np.uint64(2**64 - 1))  # so that every hash has a place
+        return hashes, np.append(firsts, 0), np.append(numbers, 0), order * width
 
     @cached_property
     def _suffixes(self) -> _Suffixes:
         return _Suffixes(self._text)
-
-    def _sorted_blocks(self, width: int) -> tuple[Integers, Integers]:
-        """The hashes of the blocks in order, and the place of each."""
-        places = np.arange(0, len(self._text) - width + 1, width)
-        hashes = np.array([hash(self._text[at : at + width]) for at in places.tolist()])
-        order = np.argsort(hashes, kind="stable")
-        return hashes[order], places[order]
 
     def count(self, quote: str) -> int:
         """How often the quote appears. Where it overlaps itself closely, as in "aaaa", its period counts instead."""
@@ -202,7 +202,7 @@ class _Suffixes:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        letters = np.unique(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32), return_inverse=True)[1]
+        letters = np.unique(_letters(text), return_inverse=True)[1]
         bits = int(letters.max() + 1).bit_length()
         self._depth = 63 // bits  # characters by which the places are in order
         keys = np.zeros(len(text), np.int64)
@@ -212,21 +212,28 @@ class _Suffixes:
         self._sort(keys)
         self.find = lru_cache(maxsize=256)(self._find)
 
-    def _sort(self, keys: Integers) -> None:
-        self._order = np.argsort(keys)
-        keys = keys[self._order]
-        ranks = np.empty(len(keys), np.int64)
-        ranks[self._order] = np.append(0, np.cumsum(keys[1:] != keys[:-1])) + 1
-        self._ranks, self._settled = ranks, int(ranks.max()) == len(keys)
+    def _sort(self, *keys: Integers) -> None:
+        """Sort by the first key, and then by the second; NumPy is much faster with numbers of two bytes."""
+        self._order = np.lexsort(keys[::-1])
+        rises = np.zeros(len(self._order), np.bool_)
+        for key in keys:
+            ordered = key[self._order]
+            rises[1:] |= ordered[1:] != ordered[:-1]
+        number = int(rises.sum()) + 1
+        self._ranks = np.empty(len(rises), np.min_scalar_type(number))
+        self._ranks[self._order] = np.cumsum(rises) + 1
+        self._settled = number == len(rises)
 
     def _find(self, quote: str) -> Integers:
         """The places of a quote, in their order."""
         text, size = self._text, len(quote)
         while self._depth < size and not self._settled:  # what is in order by n characters becomes so by 2n
-            keys = self._ranks * (len(text) + 1)
-            keys[: -self._depth] += self._ranks[self._depth :]
+            later = np.append(self._ranks[self._depth :], np.zeros(min(self._depth, len(text)), self._ranks.dtype))
             self._depth *= 2
-            self._sort(keys)
+            if later.itemsize <= 2:
+                self._sort(self._ranks, later)
+            else:
+                self._sort(self._ranks * np.int64(len(text) + 1) + later)
 
         def beginning(place: int) -> str:
             return text[place : place + size]

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cranfield.errors import CranfieldError
+from cranfield.judging.page import desk
 from cranfield.judging.page.desk import Desk, TakenError
 from tests.judging.page.test_server import HOST, Browser, filled
 
 __all__ = ["filled"]
-CALLS = sorted(Desk(None).calls)
+CALLS = sorted(desk.CALLS)
 FIELDS = {
     "assessor": ["ann", "bob"],
     "query_id": ["q1", "q2"],

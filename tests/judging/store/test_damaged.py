@@ -1,5 +1,6 @@
 """Damaged files of stores: whatever reads them, only our own errors come out."""
 
+import json
 import random
 import sqlite3
 from itertools import product
@@ -25,7 +26,11 @@ CALLS = {
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
-    path = tmp_path_factory.mktemp("whole") / "judgments.db"
+    return whole_store(tmp_path_factory.mktemp("whole"))
+
+
+def whole_store(folder):
+    path = folder / "judgments.db"
     with open_store(path, create=True) as store:
         store.add_queries({f"q{n}": {"text": f"cats {n}", "narrative": "pets"} for n in range(3)})
         store.add_documents({f"d{n}": {"title": f"Cat {n}", "text": "Cats sleep. " * 5} for n in range(4)})
@@ -70,7 +75,7 @@ def read_in_all_ways(path):
         yield lambda read=read: with_store(path, read)
     for name, asked in CALLS.items():
         yield lambda name=name, asked=asked: with_store(
-            path, lambda store: Desk(store).calls[name]({"assessor": "ann", **asked}), read_only=False
+            path, lambda store: json.dumps(Desk(store).calls[name]({"assessor": "ann", **asked})), read_only=False
         )
 
 
@@ -102,7 +107,12 @@ def test_any_damage(content, tmp_path, examples):
     [
         "update events set at = '2026-02-31 late' where number = 3",
         "update events set kind = 'cat' where number = 3",
+        "update events set at = '2026-02-31T10:00:00+00:00' where number = 3",
+        "update events set at = substr(at, 1, 24) || char(0) || 'Z' where number = 3",
         "update events set grade = x'00ff' where number = 3",
+        "update waiting set part_start = 1e308, part_end = 1e308",
+        "update queries set text = x'00ff'",
+        "update documents set title = x'00ff'",
     ],
 )
 def test_values_that_no_store_writes(content, tmp_path, change):

@@ -55,7 +55,10 @@ class Desk:
         documents: Callable[[], Iterable[Any]] | None = None,
     ) -> None:
         self._store, self._assessor, self._followed, self._documents = store, assessor, followed, documents
-        self.calls: dict[str, Callable[[Asked], Told]] = {name: getattr(self, name) for name in CALLS}
+        damaged = store._database.failing(
+            InputError, "cannot be read"
+        )  # values of a wrong type, wherever they are used
+        self.calls: dict[str, Callable[[Asked], Told]] = {name: damaged(getattr(self, name)) for name in CALLS}
 
     def start(self, asked: Asked) -> Told:
         with self._store._reading() as connection:

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from cranfield.errors import CranfieldError, InputError, OutputError, either, near_file, need
 from cranfield.io.formats.store import HEAD
 from cranfield.io.target import locked
+from cranfield.judging.store.events import time_of
 from cranfield.judging.store.schema import METADATA, VERSION, create_tables, impossible, migrate, version_of
 
 # It would print tracebacks of broken connections to a terminal; we raise errors of our own.
@@ -222,7 +223,7 @@ class Database:
             )
         self._copy = TemporaryDirectory(prefix="cranfield-")
         path = os.path.join(self._copy.name, "judgments.db")
-        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+        with self.failing(InputError, "cannot be read"), self._engine.connect() as connection:
             source = connection.connection.driver_connection
             assert isinstance(source, sqlite3.Connection)
             with closing(sqlite3.connect(path)) as copy:
@@ -233,7 +234,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+        with self.failing(InputError, "cannot be read"), self._engine.connect() as connection:
             if self._url is not None:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
@@ -244,7 +245,7 @@ class Database:
         """One at a time. `what` is lost if it fails; what is not `lasting` may be undone by a power failure."""
         if self.read_only:
             raise OutputError(self.name, f"{what}: not saved, because this store was opened read-only.")
-        with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
+        with self._writing, self.failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
             if self._url is None:
                 connection = connection.execution_options(synchronous="FULL" if lasting else "NORMAL")
             with connection.begin() as transaction:
@@ -285,7 +286,7 @@ class Database:
                 time.sleep(0.2)
 
     @contextmanager
-    def _failing(self, kind: type[InputError] | type[OutputError], fact: str) -> Iterator[None]:
+    def failing(self, kind: type[InputError] | type[OutputError], fact: str) -> Iterator[None]:
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
@@ -331,7 +332,7 @@ class Database:
                         beside.unlink()
             return
         with ExitStack() as held:
-            with self._failing(InputError, "cannot be read"):
+            with self.failing(InputError, "cannot be read"):
                 connection = held.enter_context(self._engine.connect())
                 connection = connection.execution_options(isolation_level="AUTOCOMMIT")
                 schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
@@ -379,6 +380,8 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.row_factory = _without_bytes
+        connection.create_function("time_of", 1, lambda stored: str(time_of(stored)), deterministic=True)
         connection.execute("PRAGMA cache_size=-65536")
         connection.execute("PRAGMA query_only=ON" if read_only else "PRAGMA journal_mode=WAL")
         return connection
@@ -394,6 +397,13 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
 
     sa.event.listen(engine, "begin", begin)
     return engine
+
+
+def _without_bytes(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of values that a store writes; SQLite keeps bytes in a column of any type."""
+    if bytes in map(type, row):
+        raise ValueError("bytes in a row")
+    return row
 
 
 def _mode(path: str) -> str:
