@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from cranfield import gate
 from cranfield.evaluation.saving import read, write
 from tests import program
 from tests.cli.conftest import CONFIG, ENGINE
+from tests.program import ROOT
 from tests.waiting import LIMIT, until
 
 PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
@@ -164,6 +167,72 @@ def test_some_queries_may_fail(project):
     assert "ok      1 of 3 queries failed; at most 1 may: 2 (two)" in half.stdout
     assert "RR stayed at 1.0000: not worse" in half.stdout
     assert run(project, "accept").returncode == 2
+
+
+DEAD = ENGINE.replace('["c", "a"]', "[]")  # for one of its queries
+# limit: the setting, options and arguments that are always on, the engine, and whether it passes with the limit; it
+# does the opposite without
+LIMITS = {
+    "max_drop": (0.4, {}, "worse", False),
+    "may_become_empty": (True, {}, "dead", True),
+    "except_queries": (["2"], {}, "dead", True),
+    "max_p95": (1e-9, {}, "", False),
+    "max_p95_ratio": (1e-9, {}, "", False),
+    "max_failed": (1, {}, "half", True),
+    "max_empty": (0, {"may_become_empty": True}, "dead", False),
+    "expect": ([{"query": "1", "find": "b", "in_first": 1}], {}, "", False),
+}
+
+
+def as_options(settings):
+    for name, value in settings.items():
+        option = f"--{name.replace('_', '-')}"
+        if name == "except_queries":
+            yield from (text for query in value for text in ("--except-query", query))
+        else:
+            yield from [option] if value is True else [option, f"{value}"]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_every_limit_decides_in_the_file_of_settings_as_an_option_and_in_python(project, limit):
+    value, always, engine, passes = LIMITS[limit]
+    (project / "cranfield.toml").write_text(CONFIG.replace('minimum = {"P@1" = 0.3}', "").replace("= 0.1", "= 1"))
+    for command in ("test", "accept"):
+        assert run(project, command).returncode == 0
+    recorded = project / ".cranfield" / "mine.run.tsv"
+    before = [project / "before.run.tsv", project / "before.run.tsv.json"]
+    for source, target in zip((recorded, Path(f"{recorded}.json")), before, strict=True):
+        target.write_bytes(source.read_bytes())
+    if engine == "dead":
+        (project / "engine_under_test.py").write_text(DEAD)
+    plain = (project / "cranfield.toml").read_text()
+    files = ("qrels.txt", "before.run.tsv", ".cranfield/mine.run.tsv")
+    for settings, expected in (({**always, limit: value}, passes), (always, not passes)):
+        expect = settings.get("expect", [])
+        rest = {name: setting for name, setting in settings.items() if name != "expect"}
+        lines = "".join(f"{name} = {json.dumps(setting)}\n" for name, setting in rest.items())
+        tables = "".join(
+            "[[expect]]\n" + "".join(f"{name} = {json.dumps(its)}\n" for name, its in each.items()) for each in expect
+        )
+        (project / "cranfield.toml").write_text(plain.replace("[gate]", f"[gate]\n{lines}") + tables)
+        assert run(project, "test", engine=engine).returncode == (0 if expected else 1)
+        (project / "gate.toml").write_text(lines + tables)
+        common = ("gate", *files, "-m", "RR", "--tolerance", "1")
+        by_file = run(project, *common, "--config", "gate.toml")
+        assert by_file.returncode == (0 if expected else 1), by_file.stderr
+        if not expect:  # which is no option
+            assert run(project, *common, *as_options(rest)).returncode == (0 if expected else 1)
+        paths = [project / name for name in files]
+        assert gate(*paths, "RR", tolerance=1, **settings).passed == expected
+
+
+def test_the_guide_has_an_example_of_every_limit():
+    guide = (ROOT / "docs" / "guides" / "ci-gate.md").read_text(encoding="utf-8")
+    for limit in {*LIMITS} - {"expect"}:
+        option = "--except-query" if limit == "except_queries" else f"--{limit.replace('_', '-')}"
+        assert f"\n| `{limit} = " in guide, limit
+        assert f"`{option}" in guide, option
+    assert "[[expect]]" in guide
 
 
 def test_a_slower_engine_fails(project):
