@@ -26,7 +26,7 @@ DETAILED = 10  # up to this many queries and pairs are shown in detail
 def agreement_text(agreement: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
     documents, queries = count(agreement.documents, "document"), count(agreement.queries, "query", "queries")
     headline = f"{len(agreement.assessors)} assessors judged the same {documents} of {queries}."
-    lines = wrapped(headline, width=width)
+    lines = [*map(paint.strong, wrapped(agreement.sentence, width=width)), "", *wrapped(headline, width=width)]
     lines += ["", *_statistics(agreement, width, paint.strong)]
     grades = [[f"{grade:g}", str(share)] for grade, share in agreement.by_grade.items()]
     lines += ["", *aligned([["grade", "given by another too"], *grades], style=paint.strong)]

@@ -17,21 +17,13 @@ from cranfield.errors import ComparisonError, InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.io.mappings import id_text
 from cranfield.judging.agree.statistics import STATISTICS, CountedGrades, Estimate, Grid, JudgedItem, by_grade, estimate
+from cranfield.judging.agree.verdict import VERDICT, RunOrder, agreement_sentence, order_sentence
 from cranfield.judging.store.checked_input import checked_grade
 from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.store import Store, open_store
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
-
-
-class RunOrder(NamedTuple):
-    """Runs by the grades of one assessor and by those of another, on the documents that both judged."""
-
-    measure: str
-    tau: float | None  # Kendall's τ_b of the two orders; None where one of them puts all runs level
-    moved: tuple[str, int]  # the run whose rank changes most, and by how many ranks
-    means: Mapping[str, tuple[float, float]]  # of each run, by the one and by the other
 
 
 def order_of_runs(
@@ -109,8 +101,10 @@ class Agreement:
     (5, 2, 0.8)
     >>> found.pairs[0].table, found.worst[0].doc_id
     (((2, 0), (1, 2)), 'c')
-    >>> sorted(found.to_dict())[:3], found.to_json()[:14]
-    (['assessors', 'by_grade', 'by_query'], '{"assessors": ')
+    >>> found.sentence[:38]
+    'Too few documents judged by both to te'
+    >>> sorted(found.to_dict())[:3], found.to_json()[:13]
+    (['assessors', 'by_grade', 'by_query'], '{"sentence": ')
     """
 
     assessors: tuple[str, ...]
@@ -128,6 +122,13 @@ class Agreement:
         shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
         return f"<Agreement of {len(self.assessors)} assessors on {shared}>"
 
+    @property
+    def sentence(self) -> str:
+        """How well they agree, no more than its interval allows, and whether the order of the runs depends on it."""
+        value = agreement_sentence(self.statistics[VERDICT], self.documents, self.queries, len(self.assessors))
+        order = order_sentence([(pair.assessors, pair.order) for pair in self.pairs if pair.order is not None])
+        return f"{value} {order}".strip()
+
     def _repr_html_(self) -> str:
         return as_html("text", str(self))
 
@@ -137,6 +138,7 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain dicts, ready for JSON."""
         return {
+            "sentence": self.sentence,
             "assessors": list(self.assessors),
             "grades": list(self.grades),
             "documents": self.documents,
