@@ -179,9 +179,24 @@ def estimate_lines(
     planted = f", {count(estimate.canaries, 'canary', 'canaries')} among them" if estimate.canaries else ""
     tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
     yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
+    if estimate.cost is not None and estimate.most_cost is not None and estimate.requests:
+        yield f"  price: about {_price(estimate.cost)}, at most {_price(estimate.most_cost)}"
     if budget is not None:
         failed = f"; {failed_text(costs.failed, costs.failed_tokens)}" if costs.failed else ""
         yield f"  budget: {budget:,} tokens in all, {costs.spent:,} spent before{failed}"
+
+
+def _price(price: float) -> str:
+    return f"{price:,.2f}" if price >= 10 else f"{price:.4f}"
+
+
+def spent_text(report: ModelReport) -> str:
+    """Requests, and what they cost by the endpoint's own count; at most, where it does not count."""
+    tokens = f", {count(report.tokens, 'token')}" if report.tokens else ""
+    price = f", price {_price(report.cost)}" if report.cost is not None and report.tokens else ""
+    uncounted = count(report.uncounted, "reply came without a count", "replies came without a count")
+    at_most = f" (at most: {uncounted})" if report.uncounted and report.tokens else ""
+    return f"{count(report.requests, 'request')}{tokens}{price}{at_most}"
 
 
 def failed_text(requests: int, tokens: int) -> str:
@@ -201,12 +216,8 @@ def most_lines(
 
 
 def report_lines(report: ModelReport, width: int) -> Iterator[str]:
-    tokens = f", {count(report.tokens, 'token')}" if report.tokens else ""
     reused = f", {report.reused:,} of them from replies to the same text" if report.reused else ""
-    yield (
-        f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; "
-        f"{count(report.requests, 'request')}{tokens}"
-    )
+    yield f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; {spent_text(report)}"
     if report.failed:
         yield f"  {failed_text(report.failed, report.failed_tokens)}, counted in the budget"
     yield f"  judge {report.judge[:8]}: {report.judged_before + report.graded:,} of {report.documents:,} graded"
