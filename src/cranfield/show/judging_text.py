@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cranfield.judging.store import WrittenSheet
 
 _TEXT = 40  # letters of a query in a table
+_REASON = 200  # letters of what a model says about a document
 DETAILED = 10  # up to this many queries and pairs are shown in detail
 
 
@@ -33,6 +34,9 @@ def agreement_text(agreement: Agreement, width: int = WIDTH, paint: Paint = UNPA
     for pair in agreement.pairs[:DETAILED]:
         if pair.documents:
             lines += ["", *_table(agreement, pair, width, paint.strong)]
+    lines += _models(agreement, width, paint)
+    for pair in agreement.pairs[:DETAILED]:
+        lines += _cases(pair, width, paint.strong)
     lines += _orders(agreement, width, paint.strong)
     lines += ["", *_queries(agreement, width, paint.strong), *_worst(agreement, paint.strong)]
     lines += ["", *map(paint.dim, _notes(agreement, width))]
@@ -54,6 +58,32 @@ def _table(agreement: Agreement, pair: PairAgreement, width: int, style: Style) 
     rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(agreement.grades, pair.table, strict=True)]
     title = wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width)
     return [*map(style, title), *fitted([head, *rows], width)]
+
+
+def _models(agreement: Agreement, width: int, paint: Paint) -> list[str]:
+    if not agreement.models:
+        return []
+    from cranfield.judging.agree.with_people import OVERSTATED
+
+    compared = [line for each in agreement.models[:DETAILED] for line in wrapped(each.sentence, hang=2, width=width)]
+    return ["", *map(paint.strong, compared), *wrapped(OVERSTATED, hang=2, width=width)]
+
+
+def _cases(pair: PairAgreement, width: int, style: Style) -> list[str]:
+    """What to read where a model and a person differ."""
+    lines: list[str] = []
+    [person] = [name for name in pair.assessors if name != pair.model][:1]
+    for how, cases in (("higher", pair.too_high), ("lower", pair.too_low)):
+        if not cases:
+            continue
+        lines += ["", *map(style, wrapped(f"{pair.model} grades {how} than {person}", width=width))]
+        for case in cases:
+            query = named_query(case.query_id, {case.query_id: case.query})
+            title = f" ({case.title})" if case.title else ""
+            reason = f": “{cut(case.reason, _REASON)}”" if case.reason else ""
+            told = f"{query}, {case.doc_id}{title}: {person} {case.person:g}, {pair.model} {case.model:g}{reason}"
+            lines += wrapped(told, "  ", hang=4, width=width)
+    return lines
 
 
 def _orders(agreement: Agreement, width: int, style: Style) -> list[str]:
