@@ -693,9 +693,43 @@ CLAIMS = [
     Claim(
         AGREEMENT,
         (
+            "Poor agreement: ordinal alpha {x} (95% interval {x} to {x})",
+            "Too few documents judged by both to tell how well they agree: ordinal alpha {x} (95% interval {x} to {x}) "
+            "on {n} documents of {n} queries",
+            "No disagreement on {n} documents of {n} queries judged by both: ordinal alpha {x}, without an interval",
+        ),
+        "Poor is below 0.667, fair from there to 0.8, good from 0.8 on: the limits are a convention of Krippendorff, "
+        "the words are ours. The word is that of both ends of the interval, or names both; with fewer than five "
+        "queries, or an interval from poor to good, there is none. In simulations fewer than one sentence in ten had a "
+        "wrong word.",
+        (
+            f"{JUDGING}agree/test_verdict.py::test_the_words_are_those_of_both_ends_of_the_interval",
+            f"{JUDGING}agree/test_verdict.py::test_too_little_to_tell",
+            f"{JUDGING}agree/test_verdict.py::test_words_are_seldom_wrong_about_other_queries",
+        ),
+    ),
+    Claim(
+        AGREEMENT,
+        (
+            "On these documents, the order of your systems does not depend on whose grades count",
+            "On these documents, the order of your systems depends on whose grades count: {run} and {run} swap places "
+            "({measure} {d} by {run} and {d} by {run})",
+        ),
+        "The means of the runs over the documents that both assessors judged, for each pair of assessors. It says "
+        "nothing about other documents, nor whether a difference is significant.",
+        (
+            f"{JUDGING}agree/test_verdict.py::test_systems_that_swap_places_are_named",
+            f"{JUDGING}agree/test_verdict.py::test_systems_that_keep_their_order",
+            f"{JUDGING}agree/test_verdict.py::test_systems_that_only_one_assessor_tells_apart",
+        ),
+    ),
+    Claim(
+        AGREEMENT,
+        (
             "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing "
             "queries",
-            "No intervals: {words}",
+            "No intervals: an interval needs two queries",
+            "No intervals: an interval needs queries that differ",
             "Up to {n} draws had no value and are left out of an interval",
         ),
         "Coefficients are those of published examples and naive loops. Intervals draw whole queries, so they allow for "

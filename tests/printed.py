@@ -239,7 +239,7 @@ def corrected():
         yield gate_text(gate(judgments, its["bm25"], its["bm25"], "nDCG@10"))
         unseen = {query: [f"z{n}" for n in range(5)] + run[:5] for query, run in its["dense"].items()}
         yield comparison_text(compare(judgments, {"bm25": its["bm25"], "unseen": unseen}, "nDCG@10"))
-        yield agreement_text(agreement(store, assessors=["gpt", "ann"], kinds=["person", "model"]))
+        yield agreement_text(agreement(store, assessors=["gpt", "ann"], kinds=["person", "model"]), 200)
 
 
 @output
@@ -274,6 +274,15 @@ def assessors():
     yield agreement_text(
         agreement([(f"q{at}", "d", name, int(grade)) for name, its in grades.items() for at, grade in enumerate(its)])
     )
+    chance, same = np.random.default_rng(1), {f"q{n}": {"a": 2, "b": 1, "c": 0, "d": n % 3} for n in range(20)}
+    other = {
+        query: {d: grade if chance.random() < 0.8 else 2 - grade for d, grade in own.items()}
+        for query, own in same.items()
+    }
+    unlike = {query: {**own, "b": 2} for query, own in other.items()}
+    its = {"x": {query: ["a", "b"] for query in same}, "y": {query: ["b", "a"] for query in same}}
+    for other in (same, unlike):
+        yield agreement_text(agreement({"ann": same, "bob": other}, runs=its), 200)
 
 
 @output

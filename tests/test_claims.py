@@ -13,7 +13,7 @@ from docs.site.claims import page
 from tests.claims import CLAIMS, GROUPS, example
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("show", "report", "comparison", "judging/decide", "evaluation")
+SOURCES = ("show", "report", "comparison", "judging/agree", "judging/decide", "evaluation")
 CLAIMING = re.compile(
     "interval|signific|confiden|detect|revers|hold|correct(ed|ion)|inferior|likely|of the time|narrow|rough"
     "|cannot be estimated|differs between|ties matter",
@@ -27,6 +27,7 @@ OTHERS = {
     "from the runs that are significantly better to those that are significantly worse",
     "Each run is compared with its own baseline; other pairs are corrected for all pairs of runs",
     "the significant difference",
+    "interval alpha",
 }
 
 

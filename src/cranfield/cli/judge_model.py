@@ -70,7 +70,7 @@ class ModelOptions(OptionGroup, section="Model"):
         help="Ask which of two documents is better, for N pairs in both orders [0].",
     )
     again: bool = flag("--again", help="Ask again about documents for which the model's reply could not be read.")
-    dry_run: bool = flag("--dry-run", help="Only print how many requests and tokens it would take.")
+    dry_run: bool = flag("--dry-run", help="Only print how many requests and tokens it would take, and the price.")
     show_missing: bool = flag("--show-missing", help="List the documents that the model did not grade, and why.")
 
     @property
@@ -107,7 +107,7 @@ def decide_with_model(
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
     from cranfield.judging.models.session import decide_by_model, most_to_ask
-    from cranfield.show.judging_text import check_lines, failed_text, most_lines, stopped_line
+    from cranfield.show.judging_text import check_lines, failed_text, most_lines, spent_text, stopped_line
 
     if options.check_order or options.show_missing:
         raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")
@@ -120,8 +120,7 @@ def decide_with_model(
             return
         decision, reports = decide_by_model(store, asking, make, options.canaries)
     for last in reports[-1:]:
-        tokens = f", {count(last.tokens, 'token')}" if last.tokens else ""
-        output.say(f"{assessor.name}: {count(last.requests, 'request')}{tokens}")
+        output.say(f"{assessor.name}: {spent_text(last)}")
         if last.failed:
             output.say(f"  {failed_text(last.failed, last.failed_tokens)}, counted in the budget")
         output.write(check_lines(reports[0]))

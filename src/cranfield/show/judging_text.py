@@ -20,19 +20,23 @@ if TYPE_CHECKING:
     from cranfield.judging.store import WrittenSheet
 
 _TEXT = 40  # letters of a query in a table
+_REASON = 200  # letters of what a model says about a document
 DETAILED = 10  # up to this many queries and pairs are shown in detail
 
 
 def agreement_text(agreement: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
     documents, queries = count(agreement.documents, "document"), count(agreement.queries, "query", "queries")
     headline = f"{len(agreement.assessors)} assessors judged the same {documents} of {queries}."
-    lines = wrapped(headline, width=width)
+    lines = [*map(paint.strong, wrapped(agreement.sentence, width=width)), "", *wrapped(headline, width=width)]
     lines += ["", *_statistics(agreement, width, paint.strong)]
     grades = [[f"{grade:g}", str(share)] for grade, share in agreement.by_grade.items()]
     lines += ["", *aligned([["grade", "given by another too"], *grades], style=paint.strong)]
     for pair in agreement.pairs[:DETAILED]:
         if pair.documents:
             lines += ["", *_table(agreement, pair, width, paint.strong)]
+    lines += _models(agreement, width, paint)
+    for pair in agreement.pairs[:DETAILED]:
+        lines += _cases(pair, width, paint.strong)
     lines += _orders(agreement, width, paint.strong)
     lines += ["", *_queries(agreement, width, paint.strong), *_worst(agreement, paint.strong)]
     lines += ["", *map(paint.dim, _notes(agreement, width))]
@@ -54,6 +58,32 @@ def _table(agreement: Agreement, pair: PairAgreement, width: int, style: Style) 
     rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(agreement.grades, pair.table, strict=True)]
     title = wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width)
     return [*map(style, title), *fitted([head, *rows], width)]
+
+
+def _models(agreement: Agreement, width: int, paint: Paint) -> list[str]:
+    if not agreement.models:
+        return []
+    from cranfield.judging.agree.with_people import OVERSTATED
+
+    compared = [line for each in agreement.models[:DETAILED] for line in wrapped(each.sentence, hang=2, width=width)]
+    return ["", *map(paint.strong, compared), *wrapped(OVERSTATED, hang=2, width=width)]
+
+
+def _cases(pair: PairAgreement, width: int, style: Style) -> list[str]:
+    """What to read where a model and a person differ."""
+    lines: list[str] = []
+    [person] = [name for name in pair.assessors if name != pair.model][:1]
+    for how, cases in (("higher", pair.too_high), ("lower", pair.too_low)):
+        if not cases:
+            continue
+        lines += ["", *map(style, wrapped(f"{pair.model} grades {how} than {person}", width=width))]
+        for case in cases:
+            query = named_query(case.query_id, {case.query_id: case.query})
+            title = f" ({case.title})" if case.title else ""
+            reason = f": “{cut(case.reason, _REASON)}”" if case.reason else ""
+            told = f"{query}, {case.doc_id}{title}: {person} {case.person:g}, {pair.model} {case.model:g}{reason}"
+            lines += wrapped(told, "  ", hang=4, width=width)
+    return lines
 
 
 def _orders(agreement: Agreement, width: int, style: Style) -> list[str]:
@@ -179,9 +209,24 @@ def estimate_lines(
     planted = f", {count(estimate.canaries, 'canary', 'canaries')} among them" if estimate.canaries else ""
     tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
     yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
+    if estimate.cost is not None and estimate.most_cost is not None and estimate.requests:
+        yield f"  price: about {_price(estimate.cost)}, at most {_price(estimate.most_cost)}"
     if budget is not None:
         failed = f"; {failed_text(costs.failed, costs.failed_tokens)}" if costs.failed else ""
         yield f"  budget: {budget:,} tokens in all, {costs.spent:,} spent before{failed}"
+
+
+def _price(price: float) -> str:
+    return f"{price:,.2f}" if price >= 10 else f"{price:.4f}"
+
+
+def spent_text(report: ModelReport) -> str:
+    """Requests, and what they cost by the endpoint's own count; at most, where it does not count."""
+    tokens = f", {count(report.tokens, 'token')}" if report.tokens else ""
+    price = f", price {_price(report.cost)}" if report.cost is not None and report.tokens else ""
+    uncounted = count(report.uncounted, "reply came without a count", "replies came without a count")
+    at_most = f" (at most: {uncounted})" if report.uncounted and report.tokens else ""
+    return f"{count(report.requests, 'request')}{tokens}{price}{at_most}"
 
 
 def failed_text(requests: int, tokens: int) -> str:
@@ -201,12 +246,8 @@ def most_lines(
 
 
 def report_lines(report: ModelReport, width: int) -> Iterator[str]:
-    tokens = f", {count(report.tokens, 'token')}" if report.tokens else ""
     reused = f", {report.reused:,} of them from replies to the same text" if report.reused else ""
-    yield (
-        f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; "
-        f"{count(report.requests, 'request')}{tokens}"
-    )
+    yield f"{report.assessor}: {count(report.graded, 'document')} graded{reused}; {spent_text(report)}"
     if report.failed:
         yield f"  {failed_text(report.failed, report.failed_tokens)}, counted in the budget"
     yield f"  judge {report.judge[:8]}: {report.judged_before + report.graded:,} of {report.documents:,} graded"

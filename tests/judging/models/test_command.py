@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from cranfield import open_store
-from tests.judging.models.server import ModelServer
+from tests.judging.models.server import ModelServer, completion
 from tests.program import run
 from tests.waiting import until
 
@@ -220,3 +221,44 @@ def test_a_project_may_describe_assessors(tmp_path):
     with open(tmp_path / "cranfield.toml", "a") as file:
         file.write('\n[assessors.small]\nurl = "http://127.0.0.1:1/v1"\nmodel = "m"\n')
     assert run("test", cwd=tmp_path).returncode in (0, 1)
+
+
+def test_the_price_is_told_before_and_after(project):
+    prices = {"prompt_price": 2.0, "reply_price": 10.0}
+    with ModelServer(good, count_tokens=lambda request: (300, 10)) as server:
+        folder = project(server, **prices)
+        done = judge(folder, "small", "--canaries", "0")
+        assert server.tokens == 3_100
+    tokens = re.search(r"about ([\d,]+) tokens, at most ([\d,]+)\n", done.stdout)
+    about, most = (int(number.replace(",", "")) for number in tokens.groups())
+    replies, most_replies = 10 * 40, 10 * 300
+    price = (2 * (about - replies) + 10 * replies) / 1e6
+    most_price = (2 * (most - most_replies) + 10 * most_replies) / 1e6
+    assert f"\n  price: about {price:.4f}, at most {most_price:.4f}\n" in done.stdout
+    assert "10 requests, 3,100 tokens, price 0.0070\n" in done.stdout  # 3,000 · 2 + 100 · 10 of a million
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens", "price"),
+    [
+        ({"prompt_tokens": 300, "completion_tokens": 10, "total_tokens": 330}, 330, "0.0009"),  # 20 of thoughts
+        ({"total_tokens": 310}, 310, "0.0031"),  # all as replies, which cost more
+    ],
+)
+def test_what_is_printed_is_what_the_endpoint_counted(usage, tokens, price, project):
+    with ModelServer(lambda request: {**completion(good(request)), "usage": usage}) as server:
+        folder = project(server, prompt_price=2, reply_price=10)
+        done = judge(folder, "small", "--canaries", "0", "--limit", "1")
+    assert f"; 1 request, {tokens} tokens, price {price}\n" in done.stdout
+
+
+def test_replies_without_a_count_are_told(project):
+    with ModelServer(good) as server:
+        done = judge(project(server), "small", "--canaries", "0", "--limit", "2")
+    assert re.search(r"; 2 requests, [\d,]+ tokens \(at most: 2 replies came without a count\)\n", done.stdout)
+
+
+def test_one_price_is_not_enough(project):
+    with ModelServer(good) as server:
+        done = judge(project(server, prompt_price=2.0), "small", "--dry-run")
+    assert done.stderr == "cranfield: small: the assessor has no reply_price.\nHint: costs need both prices\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,21 +18,14 @@ from cranfield.errors import ComparisonError, InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.io.mappings import id_text
 from cranfield.judging.agree.statistics import STATISTICS, CountedGrades, Estimate, Grid, JudgedItem, by_grade, estimate
+from cranfield.judging.agree.verdict import VERDICT, RunOrder, agreement_sentence, order_sentence
+from cranfield.judging.agree.with_people import ModelCase, ModelDifference, model_cases, model_difference
 from cranfield.judging.store.checked_input import checked_grade
-from cranfield.judging.store.merging import BY_PEOPLE
+from cranfield.judging.store.merging import BY_PEOPLE, KINDS, MODEL, PERSON
 from cranfield.judging.store.store import Store, open_store
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
-
-
-class RunOrder(NamedTuple):
-    """Runs by the grades of one assessor and by those of another, on the documents that both judged."""
-
-    measure: str
-    tau: float | None  # Kendall's τ_b of the two orders; None where one of them puts all runs level
-    moved: tuple[str, int]  # the run whose rank changes most, and by how many ranks
-    means: Mapping[str, tuple[float, float]]  # of each run, by the one and by the other
 
 
 def order_of_runs(
@@ -74,7 +68,11 @@ class QueryAgreement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two assessors; the rows of the table are the first, and `order` is there if runs were given."""
+    """Two assessors; the rows of the table are the first, and `order` is there if runs were given.
+
+    model: which of them is a model, if the other one is a person
+    too_high, too_low: then, some documents to read, which the model grades higher or lower than the person
+    """
 
     assessors: tuple[str, str]
     documents: int
@@ -83,6 +81,9 @@ class PairAgreement:
     by_grade: Mapping[float, Estimate]
     table: tuple[tuple[int, ...], ...]
     order: RunOrder | None = None
+    model: str = ""
+    too_high: tuple[ModelCase, ...] = ()
+    too_low: tuple[ModelCase, ...] = ()
 
     def __repr__(self) -> str:
         return f"<PairAgreement of {' and '.join(self.assessors)} on {count(self.documents, 'document')}>"
@@ -99,6 +100,7 @@ class Agreement:
     by_grade: if one assessor gave this grade, how likely another one did
     worst: the documents whose grades are furthest apart
     texts: of the queries, where a store has them
+    models: every two models, and which of them agrees better with people; the intervals draw the same queries for both
 
     >>> ann = {"q1": {"a": 0, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
     >>> bob = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"a": 1, "b": 0}}
@@ -109,8 +111,10 @@ class Agreement:
     (5, 2, 0.8)
     >>> found.pairs[0].table, found.worst[0].doc_id
     (((2, 0), (1, 2)), 'c')
-    >>> sorted(found.to_dict())[:3], found.to_json()[:14]
-    (['assessors', 'by_grade', 'by_query'], '{"assessors": ')
+    >>> found.sentence[:38]
+    'Too few documents judged by both to te'
+    >>> sorted(found.to_dict())[:3], found.to_json()[:13]
+    (['assessors', 'by_grade', 'by_query'], '{"sentence": ')
     """
 
     assessors: tuple[str, ...]
@@ -123,10 +127,18 @@ class Agreement:
     by_query: Mapping[str, QueryAgreement]
     worst: tuple[JudgedItem, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
+    models: tuple[ModelDifference, ...] = ()
 
     def __repr__(self) -> str:
         shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
         return f"<Agreement of {len(self.assessors)} assessors on {shared}>"
+
+    @property
+    def sentence(self) -> str:
+        """How well they agree, no more than its interval allows, and whether the order of the runs depends on it."""
+        value = agreement_sentence(self.statistics[VERDICT], self.documents, self.queries, len(self.assessors))
+        order = order_sentence([(pair.assessors, pair.order) for pair in self.pairs if pair.order is not None])
+        return f"{value} {order}".strip()
 
     def _repr_html_(self) -> str:
         return as_html("text", str(self))
@@ -137,6 +149,7 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain dicts, ready for JSON."""
         return {
+            "sentence": self.sentence,
             "assessors": list(self.assessors),
             "grades": list(self.grades),
             "documents": self.documents,
@@ -152,12 +165,22 @@ class Agreement:
                     "by_grade": _plain(pair.by_grade),
                     "table": [list(row) for row in pair.table],
                     **({"order": pair.order._asdict()} if pair.order else {}),
+                    **(_plain_cases(pair) if pair.model else {}),
                 }
                 for pair in self.pairs
             ],
             "by_query": _plain(self.by_query),
             "worst": [{**item._asdict(), "grades": dict(item.grades)} for item in self.worst],
             "texts": dict(self.texts),
+            "models": [
+                {
+                    "sentence": compared.sentence,
+                    **compared._asdict(),
+                    "alphas": [alpha._asdict() for alpha in compared.alphas],
+                    "difference": compared.difference._asdict(),
+                }
+                for compared in self.models
+            ],
         }
 
     def to_json(self) -> str:
@@ -169,6 +192,11 @@ def _plain(named: Mapping[Any, NamedTuple]) -> dict[str, Any]:
     return {f"{name:g}" if isinstance(name, float) else name: row._asdict() for name, row in named.items()}
 
 
+def _plain_cases(pair: PairAgreement) -> dict[str, Any]:
+    cases = {"too_high": pair.too_high, "too_low": pair.too_low}
+    return {"model": pair.model, **{name: [case._asdict() for case in its] for name, its in cases.items()}}
+
+
 def agreement(
     judgments: Any,
     assessors: Iterable[str] | None = None,
@@ -176,6 +204,7 @@ def agreement(
     runs: Any = None,
     measure: str = "nDCG@10",
     kinds: Iterable[str] = BY_PEOPLE,
+    models: Iterable[str] = (),
     worst: int = 10,
     draws: int = 2000,
     seed: int = 0,
@@ -189,6 +218,7 @@ def agreement(
     runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
         runs are given as to `evaluate_runs`.
     kinds: of a store, which kinds of assessors; by default people.
+    models: which assessors are models, unless a store knows it; those are compared with people.
     worst: how many documents to list, those with the widest apart grades first.
     draws, seed: of the queries, for the intervals.
     format: of the runs, if it cannot be detected.
@@ -201,7 +231,7 @@ def agreement(
     for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise ComparisonError("is too small.", parameter=name, value=number, hint=f"give {least} or more")
-    source, items, texts, others = _items(judgments, assessors, tuple(kinds))
+    source, items, texts, others, kind_of = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:
         nobody = (
@@ -221,6 +251,10 @@ def agreement(
         pairs = tuple(
             replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure, format)) for pair in pairs
         )
+    kind_of = _kinds(known, kind_of, [models] if isinstance(models, str) else list(models), source)
+    by_model = [name for name in known if kind_of[name] == MODEL]
+    people = [name for name in known if KINDS[kind_of[name]].people]
+    pairs = _with_cases(judgments, grid, pairs, by_model, people, texts)
     counted = grid.of_all()
     together, of_grades = _estimates(counted, grid, draws, seed)
     return Agreement(
@@ -234,7 +268,67 @@ def agreement(
         by_query=_by_query(grid, counted),
         worst=tuple(_worst(grid.items, worst)),
         texts={query: texts[query] for query in grid.query_ids if query in texts},
+        models=_compared_models(grid, by_model, people, draws, seed),
     )
+
+
+def _kinds(known: Sequence[str], kinds: Mapping[str, str], models: Sequence[str], source: str) -> dict[str, str]:
+    for name in models:
+        if name not in known:
+            raise InputError(source, f"there is no assessor '{name}'.", hint=choice_hint("there are", known, name))
+    return {name: MODEL if name in models else kinds.get(name, PERSON) for name in known}
+
+
+def _with_cases(
+    judgments: Any,
+    grid: Grid,
+    pairs: tuple[PairAgreement, ...],
+    models: Sequence[str],
+    people: Sequence[str],
+    texts: Mapping[str, str],
+) -> tuple[PairAgreement, ...]:
+    done: list[PairAgreement] = []
+    for pair in pairs:
+        [model, *others] = sorted(pair.assessors, key=lambda name: name not in models)
+        if model in models and others[0] in people:
+            high, low = (
+                tuple(_described(judgments, model, cases, texts)) for cases in model_cases(grid.items, others[0], model)
+            )
+            pair = replace(pair, model=model, too_high=high, too_low=low)
+        done.append(pair)
+    return tuple(done)
+
+
+def _described(judgments: Any, model: str, cases: Sequence[ModelCase], texts: Mapping[str, str]) -> Iterable[ModelCase]:
+    """With the texts that a store has: of the query, the document's title, and the model's reason."""
+    if not cases or not isinstance(judgments, Store | str | os.PathLike):
+        return cases
+    from cranfield.judging.models.ledger import reason_of, texts_of_documents
+
+    with _opened(judgments) as store, store._reading() as connection:
+        tasks = texts_of_documents(connection, [(case.query_id, case.doc_id) for case in cases])
+        return [
+            case._replace(
+                query=texts.get(case.query_id, ""),
+                title=task.title,
+                reason=reason_of(connection, model, case.query_id, case.doc_id, case.model),
+            )
+            for case, task in zip(cases, tasks, strict=True)
+        ]
+
+
+def _compared_models(
+    grid: Grid, models: Sequence[str], people: Sequence[str], draws: int, seed: int
+) -> tuple[ModelDifference, ...]:
+    columns = {name: at for at, name in enumerate(grid.assessors)}
+    judges = [columns[name] for name in people]
+    pairs = combinations((columns[name] for name in models), 2) if judges else ()
+    compared = (model_difference(grid, pair, judges, draws, seed) for pair in pairs)
+    return tuple(each for each in compared if each is not None)
+
+
+def _opened(judgments: Any) -> AbstractContextManager[Store]:
+    return nullcontext(judgments) if isinstance(judgments, Store) else open_store(judgments, read_only=True)
 
 
 def _estimates(
@@ -275,15 +369,17 @@ def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
 
 def _items(
     judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]
-) -> tuple[str, list[JudgedItem], dict[str, str], str]:
-    """The source's name, what was judged, the texts of queries, and a hint where there are judgments of other kinds."""
+) -> tuple[str, list[JudgedItem], dict[str, str], str, dict[str, str]]:
+    """The source's name, what was judged, the texts of queries, a hint about other kinds, and whose kind is known."""
     if isinstance(judgments, Store | str | os.PathLike):
-        with nullcontext(judgments) if isinstance(judgments, Store) else open_store(judgments, read_only=True) as store:
-            from cranfield.judging.store.views import graded_documents, other_kinds, query_texts
+        with _opened(judgments) as store:
+            from cranfield.judging.store.views import graded_documents, known_assessors, other_kinds, query_texts
 
             documents = graded_documents(store, assessors, kinds)
             items = [JudgedItem(judged.query_id, judged.doc_id, judged.grades) for judged in documents]
-            return store.name, items, query_texts(store), other_kinds(store, kinds)
+            with store._reading() as connection:
+                kind_of = known_assessors(connection)
+            return store.name, items, query_texts(store), other_kinds(store, kinds), kind_of
     by_item = _of_mapping(judgments) if isinstance(judgments, Mapping) else _of_rows(judgments)
     if assessors is not None:
         chosen = list(assessors)
@@ -293,7 +389,7 @@ def _items(
                 hint = choice_hint("there are", sorted(known), name)
                 raise InputError(TABLE, f"there is no assessor '{name}'.", hint=hint)
         by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
-    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()], {}, ""
+    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()], {}, "", {}
 
 
 ByItem = dict[tuple[str, str], dict[str, float]]

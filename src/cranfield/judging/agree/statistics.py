@@ -71,6 +71,20 @@ class Grid:
         names = tuple(self.query_ids[at] for at in present.tolist())
         return CountedGrades(names, int(both.sum()), tables, tables + tables.transpose(0, 2, 1), (tables,))
 
+    def of_models(self, one: int, other: int, people: Sequence[int]) -> CountedGrades:
+        """On documents that both models and a person judged: two tables, of people with the one and the other."""
+        judged = (self.graded[:, [one, other]] >= 0).all(axis=1) & (self.graded[:, people] >= 0).any(axis=1)
+        present, query = np.unique(self.query[judged], return_inverse=True)
+        graded, tables = self.graded[judged], []
+        for model in (one, other):
+            table = np.zeros((len(present), len(self.grades), len(self.grades)))
+            for person in people:
+                known = graded[:, person] >= 0
+                table += self._tables(query[known], graded[known, person], graded[known, model], len(present))
+            tables.append(table)
+        names = tuple(self.query_ids[at] for at in present.tolist())
+        return CountedGrades(names, int(judged.sum()), tables[0], tables[0], tuple(tables))
+
     def of_all(self) -> CountedGrades:
         size, queries = len(self.grades), len(self.query_ids)
         counts = np.stack([(self.graded == grade).sum(axis=1) for grade in range(size)], axis=1, dtype=np.float64)

@@ -67,6 +67,8 @@ class ModelReport:
     spent: tokens spent on this assessor's replies in this store in all
     failed, failed_tokens: requests in this store in all that brought no reply but may have been worked on, and the
         most tokens that they can have taken; the budget counts them
+    uncounted: replies now for which the endpoint counted no tokens: they count with the most that they can have taken
+    cost: of the replies now, by the assessor's prices; None without prices
     stopped: why it ended early: "", "requests", "budget" or "interrupted"
     canaries, steadiness, order: what the checks found; None where there was none
 
@@ -93,6 +95,8 @@ class ModelReport:
     spent: int
     failed: int = 0
     failed_tokens: int = 0
+    uncounted: int = 0
+    cost: float | None = None
     stopped: str = ""
     canaries: CanaryResult | None = None
     steadiness: Steadiness | None = None

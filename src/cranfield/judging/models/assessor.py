@@ -22,7 +22,7 @@ CHAT_COMPLETIONS = "/chat/completions"  # the path of requests, below the url of
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("url", "model", "key", "api_version", "prompt", "object"), str),
     **dict.fromkeys(("seed", "max_tokens", "samples", "max_characters", "budget"), int),
-    **dict.fromkeys(("temperature", "top_p", "timeout"), (int, float)),
+    **dict.fromkeys(("temperature", "top_p", "timeout", "prompt_price", "reply_price"), (int, float)),
     **dict.fromkeys(("json", "logprobs"), bool),
     "body": dict,
 }
@@ -48,6 +48,7 @@ class ModelAssessor:
     logprobs: also keep the probabilities of the words of a reply.
     body: further fields of the request, such as {"max_completion_tokens": 2000}, which then replaces max_tokens.
     budget: the most tokens that may be spent in one store on this assessor; None: no limit.
+    prompt_price, reply_price: of a million tokens, in any currency; None: costs are not calculated.
     call: a function instead of an endpoint: of a prompt, or of `query` and `document`. It returns the reply as text,
         or a grade. Several threads call it, unless `jobs` is 1.
     folder: the folder that the prompt's path is relative to.
@@ -75,6 +76,8 @@ class ModelAssessor:
     logprobs: bool = False
     body: Mapping[str, Any] = field(default_factory=dict)
     budget: int | None = None
+    prompt_price: float | None = None
+    reply_price: float | None = None
     call: Callable[..., Any] | None = field(default=None, repr=False)
     folder: Path = field(default_factory=Path, repr=False)
 
@@ -101,6 +104,9 @@ class ModelAssessor:
         for name in ("samples", "max_tokens", "max_characters", "seed", "budget"):
             if not isinstance(getattr(self, name), int | None):
                 raise InputError(self.name, f"{name} must be a whole number.")
+        if (self.prompt_price is None) != (self.reply_price is None):
+            lacking = "prompt_price" if self.prompt_price is None else "reply_price"
+            raise InputError(self.name, f"the assessor has no {lacking}.", hint="costs need both prices")
         self._check_body()
 
     def _check_body(self) -> None:
@@ -172,6 +178,11 @@ class ModelAssessor:
         texts = [value for value in self.body.values() if not isinstance(value, int | float | None)]
         return sum(len(json.dumps(value).encode()) for value in texts)
 
+    def _cost(self, prompt: int, reply: int) -> float | None:
+        if self.prompt_price is None or self.reply_price is None:
+            return None
+        return (prompt * self.prompt_price + reply * self.reply_price) / 1_000_000
+
     def _asked(self, prompt: PromptTemplate, scale: GradeScale) -> dict[str, Any]:
         return {
             "model": self.model,
@@ -213,5 +224,7 @@ _RANGES = (
     ("samples", 1, MOST_SAMPLES),
     ("max_characters", 1, 10_000_000),
     ("budget", 1, 10**15),
+    ("prompt_price", 0, 1_000_000),
+    ("reply_price", 0, 1_000_000),
     ("seed", -(2**63), 2**63 - 1),
 )

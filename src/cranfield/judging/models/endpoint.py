@@ -68,6 +68,7 @@ class RawReply:
     refusal: str = ""
     failure: str = ""  # the code of a failure, if there is no reply to read
     tokens: int | None = None  # None: the endpoint does not say
+    prompt_tokens: int | None = None  # of these
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -154,7 +155,7 @@ class Endpoint:
             answer = self._hidden.hide_in(json.loads(data))
             choices = answer["choices"]
             usage = answer.get("usage")
-            tokens = _tokens(usage)
+            tokens, prompt_tokens = _tokens(usage)
         except RecursionError:
             fact = f"the answer of {self._assessor._host} is nested too deep: {self._secrets.excerpt(data)}"
             raise NoReplyError(fact, charged=True) from None
@@ -170,7 +171,8 @@ class Endpoint:
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
         message = choice.get("message") if choice else None
         if choice is None or not isinstance(message, dict):
-            return RawReply(self._secrets.start(data), failure="no choices", tokens=tokens, details=details)
+            sent = self._secrets.start(data)
+            return RawReply(sent, failure="no choices", tokens=tokens, prompt_tokens=prompt_tokens, details=details)
         if choice.get("logprobs") is not None:
             details["logprobs"] = choice["logprobs"]
         text, refusal = (message.get(name) for name in ("content", "refusal"))
@@ -179,6 +181,7 @@ class Endpoint:
             finish_reason=str(choice.get("finish_reason") or ""),
             refusal=refusal if isinstance(refusal, str) else "",
             tokens=tokens,
+            prompt_tokens=prompt_tokens,
             details=details,
         )
 
@@ -218,13 +221,14 @@ def _address(assessor: ModelAssessor) -> str:
     return f"{url}?{asked}" if asked or mark else url
 
 
-def _tokens(usage: Any) -> int | None:
+def _tokens(usage: Any) -> tuple[int | None, int | None]:
+    """All tokens of a request, and those of the prompt, as far as the endpoint says."""
     if not isinstance(usage, dict):
-        return None
+        return None, None
     total, prompt, reply = (_count(usage.get(f"{name}_tokens")) for name in ("total", "prompt", "completion"))
     if total is None and (prompt is None or reply is None):
-        return None
-    return max(total or 0, (prompt or 0) + (reply or 0))
+        return None, prompt
+    return max(total or 0, (prompt or 0) + (reply or 0)), prompt
 
 
 def _count(value: Any) -> int | None:

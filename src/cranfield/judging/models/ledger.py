@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cranfield.judging.models.assessor import Judge
 from cranfield.judging.models.endpoint import RawReply
-from cranfield.judging.models.replies import PARSER, ReadReply
+from cranfield.judging.models.replies import PARSER, ReadReply, read_reason
 from cranfield.judging.store.checked_input import checked_text
 from cranfield.judging.store.contents import say
 from cranfield.judging.store.event_log import NAMES, batches, not_undone, now
@@ -130,6 +130,18 @@ def _stored(row: Mapping[str, Any]) -> StoredReply:
     grade = None if row["grade"] is None else float(row["grade"])
     rest = (row["judge"], grade, row["failure"], row["reply"], row["details"])
     return StoredReply(row["number"], row["key"], item, *rest)
+
+
+def reason_of(connection: sa.Connection, assessor: str, query: str, document: str, grade: float) -> str:
+    """The reason that a model gave for the current grade of a document; empty if it gave none."""
+    judged = {"query_id": query, "doc_id": document, "grade": grade}
+    own = (EVENTS.c[name] == value for name, value in {**judged, "assessor": assessor}.items())
+    event = sa.select(EVENTS.c.judge).where(*own, not_undone()).order_by(EVENTS.c.number.desc()).limit(1)
+    judge = connection.execute(event).scalar()
+    # An assessor of another name that was asked in the same way has the same judge, and paid for its replies.
+    same = (REPLIES.c[name] == value for name, value in {**judged, "judge": judge, "purpose": "grade"}.items())
+    reply = sa.select(REPLIES.c.reply).where(*same).order_by(REPLIES.c.number.desc()).limit(1)
+    return read_reason(connection.execute(reply).scalar() or "")
 
 
 def judged_items(connection: sa.Connection, assessor: str, judge: str) -> dict[WaitingItem, tuple[str, float]]:

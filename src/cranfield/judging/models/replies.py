@@ -56,6 +56,11 @@ def read_better(text: str, finish_reason: str = "", refusal: str = "") -> ReadRe
     return read if read.value in ("A", "B") else ReadReply(failure="not A or B")
 
 
+def read_reason(text: str) -> str:
+    read = _field(text, "reason", "", "")
+    return read.value if isinstance(read.value, str) else ""
+
+
 def _field(text: str, name: str, finish_reason: str, refusal: str) -> ReadReply:
     if refusal or finish_reason == "content_filter":
         return ReadReply(failure="refused")

@@ -41,6 +41,7 @@ class Allowance:
     def __init__(self, limit: int | None = None, budget: int | None = None, before: ledger.Costs = _NO_COSTS) -> None:
         self._limit, self._budget = limit, budget
         self.requests, self.costs = 0, before
+        self.uncounted, self.cost = 0, 0.0  # replies of which the endpoint counted no tokens; what all replies cost
         self._aside = 0  # for requests under way
         self._excess = 0  # by how much the endpoint's count has exceeded ours at most
         self._changed = threading.Condition()
@@ -74,6 +75,11 @@ class Allowance:
                 self.costs = ledger.Costs(spent + used, failures, failed_tokens)
             self._excess += max(used - aside, 0)
             self._changed.notify_all()
+
+    def bill(self, cost: float, *, counted: bool) -> None:
+        with self._changed:
+            self.cost += cost
+            self.uncounted += not counted
 
     def stop(self) -> None:
         with self._changed:
@@ -195,9 +201,19 @@ class Requests:
 
             saved = self._commits.run("a reply", ended)
             failed = False
+            self._allowance.bill(self._cost(raw, used), counted=raw.tokens is not None)
             return saved
         finally:
             self._allowance.settle(aside, used, failed)
+
+    def _cost(self, raw: RawReply, used: int) -> float:
+        """As the endpoint counts tokens; what it does not tell apart counts as what costs more."""
+        own = self._assessor
+        if raw.tokens is None:
+            return own._cost(used - own._reply_tokens, own._reply_tokens) or 0.0
+        if raw.prompt_tokens is None:
+            return max(own._cost(used, 0) or 0.0, own._cost(0, used) or 0.0)
+        return own._cost(raw.prompt_tokens, used - raw.prompt_tokens) or 0.0
 
     def _close(self, number: int, *, charged: bool) -> None:
         self._commits.run(

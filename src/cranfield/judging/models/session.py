@@ -203,6 +203,8 @@ class Asking:
             spent=self.costs.spent,
             failed=self.costs.failed,
             failed_tokens=self.costs.failed_tokens,
+            uncounted=self._allowance.uncounted,
+            cost=None if self.assessor.prompt_price is None else self._allowance.cost,
             stopped=self._stopped,
             canaries=self._checks.canary_result(),
             steadiness=steadiness,

@@ -106,6 +106,8 @@ class AskingEstimate:
     canaries: int
     tokens: int  # about
     most: int  # tokens
+    cost: float | None = None  # about, if the assessor has prices
+    most_cost: float | None = None
 
 
 def estimate(
@@ -117,9 +119,12 @@ def estimate(
     documents = sum(len(question.items) for question in work.questions)
     unread = sum(len(question.items) for question in work.questions if question.is_unread(assessor.samples, again))
     reply = min(TYPICAL_REPLY * assessor.body.get("n", 1), assessor._reply_tokens)
-    typical = sum((size + assessor._body_tokens) // TYPICAL_LETTERS + 1 + reply for size in sizes)
+    prompts = sum((size + assessor._body_tokens) // TYPICAL_LETTERS + 1 for size in sizes)
     most = sum(most_tokens(size, assessor) for size in sizes)
-    return AskingEstimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
+    replies, most_replies = reply * len(sizes), assessor._reply_tokens * len(sizes)
+    costs = (assessor._cost(prompts, replies), assessor._cost(most - most_replies, most_replies))
+    counts = (documents - unread, work.judged, unread, len(sizes), len(canaries))
+    return AskingEstimate(*counts, prompts + replies, most, *costs)
 
 
 class QuestionOutcome(NamedTuple):
