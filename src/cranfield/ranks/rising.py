@@ -19,6 +19,7 @@ RISING = "the scores rise from one document to the next, but the highest ranks f
 LEAST = 20  # rises: so many do not happen by chance
 EACH = 9  # rises for each fall, at least: a ranking that is in no order has as many falls
 # The reverse order is told if it is better by all of these: of 1,560 random and good runs of 10 to 200 queries, none.
+SHORTEST = 10  # documents of a ranking whose reverse order is looked at
 FEWEST = 10  # queries with a relevant document
 HIGHER, TIMES = 0.1, 2.0
 ERRORS = 5.0  # standard errors of the difference over the queries
@@ -57,7 +58,8 @@ def backwards(judged: JudgedRanks, kept: Flags) -> str:
     and from the end. Relevant documents must also be further down than those judged not relevant: otherwise the order
     is right, and only unjudged documents are above. kept: the queries that are averaged over.
     """
-    relevant = judged.relevant(1) & ~judged.tied
+    # The order of a few documents says little, whichever way it is read.
+    relevant = judged.relevant(1) & ~judged.tied & (judged.retrieved[judged.query] >= SHORTEST)
     rows = np.flatnonzero(relevant)
     query, rank = judged.query[rows], judged.rank[rows]
     reverse = judged.retrieved[query] + 1 - rank

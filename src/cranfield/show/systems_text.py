@@ -162,7 +162,7 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
     doubts: tuple[str, ...] = ()
     if evaluation is not None and evaluation.ranks is not None:
         doubts = tuple(recording_warnings(evaluation._evidence.made, evaluation.measures, evaluation.ranks))
-    for text in (*doubts, *(tested.gate.warnings if tested.gate else ())):
+    for text in (*doubts, *(tested.gate.warnings if tested.gate is not None else ())):
         yield from wrapped(text, "  warning ", width=width)
     yield from order_lines(recorded, width)
     for note in tested.notes:
