@@ -726,6 +726,27 @@ CLAIMS = [
     Claim(
         AGREEMENT,
         (
+            "{run} agrees better with people than {run}: ordinal alpha {d} (95% interval {d} to {d})",
+            "Too close to call: {run} vs {run}, agreement with people, ordinal alpha {d} (95% interval {d} to {d})",
+            "{run} vs {run}: too little to tell which agrees better with people, {n} documents of {n} queries",
+            "No difference: {run} and {run} agree with people equally well on {n} documents of {n} queries, ordinal "
+            "alpha {x}",
+            "The better of several models or prompts looks better than it is on the documents it was chosen by: check "
+            "it on other queries",
+        ),
+        "Both models on the same documents, with everybody who judged these; the same queries are drawn for both. One "
+        "is better only if the interval excludes 0. About 95% of intervals hold with 12 queries or more, about 90% "
+        "with five, and of equal models 5% to 10% are told apart. Each of several intervals stands alone.",
+        (
+            f"{JUDGING}agree/test_with_people.py::test_the_difference_is_that_of_two_alphas_on_the_same_documents",
+            f"{JUDGING}agree/test_with_people.py::test_intervals_of_differences_hold_for_other_queries",
+            f"{JUDGING}agree/test_with_people.py::test_equal_models_are_seldom_told_apart",
+            f"{JUDGING}agree/test_with_people.py::test_the_sentence_about_two_models",
+        ),
+    ),
+    Claim(
+        AGREEMENT,
+        (
             "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing "
             "queries",
             "No intervals: an interval needs two queries",

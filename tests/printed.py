@@ -283,6 +283,12 @@ def assessors():
     its = {"x": {query: ["a", "b"] for query in same}, "y": {query: ["b", "a"] for query in same}}
     for other in (same, unlike):
         yield agreement_text(agreement({"ann": same, "bob": other}, runs=its), 200)
+    models = {"gpt": same, "llama": unlike, "twin": unlike}
+    yield agreement_text(agreement({"ann": same, **models}, models=models), 200)
+    near = {query: {**own, "d": own["d"] if n % 5 else 2 - own["d"]} for n, (query, own) in enumerate(same.items())}
+    yield agreement_text(agreement({"ann": unlike, "gpt": same, "llama": near}, models=["gpt", "llama"]), 200)
+    few = {name: {"q0": own["q0"], "q1": own["q1"]} for name, own in {"ann": same, **models}.items()}
+    yield agreement_text(agreement(few, models=models), 200)
 
 
 @output

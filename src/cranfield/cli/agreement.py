@@ -32,11 +32,12 @@ def command(
 ) -> None:
     """Show how well the assessors of STORE agree on the documents that several of them judged.
 
-    Cohen's kappa, weighted kappa and Krippendorff's alpha for each pair of assessors and all together, by grade and by
-    query, and the documents whose grades are furthest apart. With RUNs, also whether their order depends on whose
-    grades are used. STORE is a file or the URL of a PostgreSQL database.
+    First in a sentence, then in figures: Cohen's kappa, weighted kappa and Krippendorff's alpha for each pair of
+    assessors and all together, by grade and by query, and the documents whose grades are furthest apart. With RUNs,
+    also whether their order depends on whose grades are used. STORE is a file or the URL of a PostgreSQL database.
 
-    Assessors are people, unless --kind names other kinds: --kind person --kind model compares models with people.
+    Assessors are people, unless --kind names other kinds: --kind person --kind model compares models with people,
+    shows documents that they grade differently, and says which of two models agrees better with people.
 
     \b
     Examples:
