@@ -1,7 +1,7 @@
 """Chunks and quotes located by their texts, and one query explained: `python bench/locating.py JOB`.
 
-It prints seconds, and the peak memory of its process in MB, the texts included. Texts are words at random; a third of
-the chunks are one of twenty notices, which documents repeat.
+It prints seconds of processor time, and the peak memory of its process in MB, the texts included. Texts are words at
+random; a third of the chunks are one of twenty notices, which documents repeat.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cranfield.ranks.quotes import QuotedText
 
 DOCUMENTS, CHUNKS, SIZE = 300, 100_000, 600
 QUOTES, LONG = 4000, 1_000_000
@@ -52,6 +56,34 @@ def quotes(loose: bool = False) -> Callable[[], object]:
     return lambda: PassageJudgments.read(rows, {"d": text})
 
 
+NOTICE = "All rights reserved. No part of this page may be reproduced without permission. "
+
+
+def near_copies(absent: bool = False) -> Callable[[], object]:
+    """Quotes of a text whose pages all differ from one another in a letter; absent ones differ in one more."""
+    from cranfield.ranks.quotes import QuotedText
+
+    chance = random.Random(3)
+    size = len(NOTICE)
+    pages = [NOTICE[:at] + chance.choice("xyz") + NOTICE[at + 1 :] for at in range(size)]
+    text = "".join(chance.choice(pages) for _ in range(LONG // size))
+    found = [text[at : at + 100] for at in (chance.randrange(len(text) - 100) for _ in range(QUOTES))]
+    if absent:
+        found = [quote[:at] + "#" + quote[at + 1 :] for quote in found for at in [chance.randrange(100)]]
+    return lambda: _first_places(QuotedText(text), found)
+
+
+def numbered() -> Callable[[], object]:
+    from cranfield.ranks.quotes import QuotedText
+
+    notices = [f"Notice {number}: {NOTICE}" for number in range(LONG // len(NOTICE))]
+    return lambda: _first_places(QuotedText("".join(notices)), random.Random(4).sample(notices, QUOTES))
+
+
+def _first_places(text: QuotedText, found: list[str]) -> list[object]:
+    return [text.find(quote).first for quote in found]
+
+
 def explained() -> Callable[[], object]:
     from cranfield import explain
 
@@ -60,7 +92,15 @@ def explained() -> Callable[[], object]:
     return lambda: explain(qrels, {"q": ids[::2]}, "q")
 
 
-JOBS = {"chunks": chunks, "quotes": quotes, "loose": lambda: quotes(loose=True), "explained": explained}
+JOBS = {
+    "chunks": chunks,
+    "quotes": quotes,
+    "loose": lambda: quotes(loose=True),
+    "near": near_copies,
+    "absent": lambda: near_copies(absent=True),
+    "numbered": numbered,
+    "explained": explained,
+}
 
 if __name__ == "__main__":
     job = JOBS[sys.argv[1]]()

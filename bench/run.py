@@ -449,6 +449,9 @@ def case_locating() -> None:
         "explained": "explaining 40,000 judgments",
         "quotes": "4,000 quotes in one text of 1 MB",
         "loose": "the same in capitals",
+        "near": "4,000 of pages that differ in a letter",
+        "absent": "the same, none of them there",
+        "numbered": "4,000 numbered notices",
         "chunks": "100,000 chunks, 60 MB",
     }
     rows: list[tuple[str, float, float | None]] = []
