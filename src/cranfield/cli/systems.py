@@ -154,7 +154,7 @@ class RunOptions(options.AskingOptions, section="System"):
         "-k",
         least=1,
         default=None,
-        help="How many results to ask for [as many as it returns; 100 if it needs a k].",
+        help="How many documents of a ranking [as many as it returns; 100 if it needs a k].",
     )
     deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
     retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")
