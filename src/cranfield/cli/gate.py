@@ -39,9 +39,7 @@ class GateOptions(GateTestOptions, section="Verdict"):
 
     baseline: str | None = argument(required=False)
     candidate: str | None = argument(required=False)
-    tolerance: float | None = option(
-        "--tolerance", type=float, metavar="N", help="A drop of up to N passes [0]."
-    )
+    tolerance: float | None = option("--tolerance", type=float, metavar="N", help="A drop of up to N passes [0].")
     beyond_tolerance: bool | None = option(
         "--beyond-tolerance",
         is_flag=True,
