@@ -11,8 +11,8 @@ from cranfield.comparison.families import Procedure, check_supported, family_out
 from cranfield.comparison.pairing import Paired
 from cranfield.evaluation.corrected import CORRECTED
 from cranfield.evaluation.estimating import (
-    COMPLETED,
     GROUPED,
+    MODELLED,
     PLAIN,
     WEIGHTED,
     Columns,
@@ -91,7 +91,7 @@ def test_a_contrast_is_formed_first():
 
 def test_completions_add_the_variance_between_them_to_that_within():
     lines = np.array([[0.1, 0.3, 0.2, 0.0], [0.2, 0.4, 0.1, 0.1], [0.0, 0.5, 0.3, 0.2]])  # a line for each completion
-    found = COMPLETED.estimate(Columns(lines.T))
+    found = MODELLED.estimate(Columns(lines.T))
     within = np.mean([np.var(line, ddof=1) for line in lines]) / 4
     between = np.var(lines.mean(axis=1), ddof=1)
     assert found.value.tolist() == pytest.approx([lines.mean()])

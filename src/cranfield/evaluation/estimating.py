@@ -254,7 +254,7 @@ def counted(generator: np.random.Generator, n: int, size: int) -> Numbers:
     return np.bincount(drawn.reshape(-1), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
-class Completed(Estimator):
+class Modelled(Estimator):
     """Columns are the values under completions of the judgments that a model of the grades has drawn.
 
     The variance of the mean over them is that within a completion, by queries, plus that between completions.
@@ -279,7 +279,7 @@ class Completed(Estimator):
 PLAIN = Plain("plain")
 WEIGHTED = Grouped("weighted", "weighted mean", frozenset({"t", "bootstrap"}))
 GROUPED = Grouped("grouped", "mean over groups", frozenset({"t", "bootstrap"}))
-COMPLETED = Completed("completed", "mean over completions", frozenset({"t"}))
+MODELLED = Modelled("modelled", "mean over completions", frozenset({"t"}))
 
 
 def estimator_of(columns: Columns) -> Estimator:

@@ -199,7 +199,7 @@ class Evaluations(dict[str, Evaluation]):
     def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
         """A chart of these runs.
 
-        kind: one that `cranfield plot --help` lists; "difference" and "scatter" take two runs, the baseline first.
+        kind: one that `cranfield plot --help` lists; "difference", "slopes" and "scatter" take two runs.
         measure: any of its names, or a `Measure`; by default the first that was measured.
         options: those of the chart, as for `draw_chart`.
         Returns the specification, as a dict.

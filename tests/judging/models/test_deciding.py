@@ -42,9 +42,9 @@ def test_asking_ends_when_the_verdict_is_final(store):
     decision, reports = decided(store, model)
     look = decision.look()
     assert look.state == "better"
-    assert look.judged == 50
+    assert look.judged == 40
     assert reports[0].canaries.asked == 4
-    assert len(model.asked) == reports[-1].requests == 54
+    assert len(model.asked) == reports[-1].requests == 44
     assert len({event.doc_id for event in store.events()}) <= 20
     assert {event.kind for event in store.events()} == {"model"}
     with store._reading() as connection:
@@ -57,9 +57,9 @@ def test_earlier_grades_count_and_are_not_paid_for_again(store):
     model = Model()
     decision, _ = decided(store, model)
     assert decision.look().state == "better"
-    assert len(model.asked) == 30
+    assert len(model.asked) == 20
     model = Model()
-    decision, _ = decided(store, model)  # the look before the last batch is taken again
+    decision, _ = decided(store, model)
     assert decision.look().done
     assert not model.asked
 
@@ -73,6 +73,17 @@ def test_grades_of_people_do_not_count(store):
     assert decision.look().state == "better"
 
 
+def test_a_limit_before_the_first_grade_leaves_nothing_to_say_of_a_difference(store, tmp_path):
+    write_runs(store, tmp_path)
+    runs = ("--decide", "bad.run", "good.run", "-m", "nDCG@10")
+    done = run("judge", "judgments.db", "--assessor", "small:grade", "--limit", "1", *runs, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "By the grades of small:grade, 0 documents judged:" in done.stdout
+    assert "good beside bad: nothing is judged yet; a verdict probably takes" in " ".join(done.stdout.split())
+    assert "Difference" not in done.stdout
+    assert "None" not in done.stdout
+
+
 def test_a_document_without_text(store):
     run_of_others = {query: ["unknown", *ranking[1:]] for query, ranking in GOOD.items()}
     with (
@@ -82,12 +93,16 @@ def test_a_document_without_text(store):
         decide_by_model(store, asking, lambda grades: Decision.of({"bad": BAD, "x": run_of_others}, grades=grades), 0)
 
 
-def test_on_the_command_line(store, tmp_path):
+def write_runs(store, folder):
     store.close()
-    (tmp_path / "small.py").write_text(MODULE)
+    (folder / "small.py").write_text(MODULE)
     for name, rankings in (("bad", BAD), ("good", GOOD)):
         rows = [f"{q} Q0 {doc} 1 {-at} x\n" for q, ranking in rankings.items() for at, doc in enumerate(ranking)]
-        (tmp_path / f"{name}.run").write_text("".join(rows))
+        (folder / f"{name}.run").write_text("".join(rows))
+
+
+def test_on_the_command_line(store, tmp_path):
+    write_runs(store, tmp_path)
     runs = ("--decide", "bad.run", "good.run", "-m", "nDCG@10")
     dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
     assert dry.stdout.startswith(
@@ -98,8 +113,9 @@ def test_on_the_command_line(store, tmp_path):
         assert unchanged.progress().documents == 0
     done = run("judge", "judgments.db", "--assessor", "small:grade", *runs, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "By the grades of small:grade, 50 documents judged:" in done.stdout
+    assert "By the grades of small:grade, 40 documents judged:" in done.stdout
     assert "good beside bad: better" in done.stdout
+    assert "Difference +0." in done.stdout
     assert "0 of 10 canaries were graded 1 or higher" in done.stdout
     dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
     assert dry.stdout == "small:grade: nothing to ask; the verdict is final.\n"

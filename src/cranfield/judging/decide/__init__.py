@@ -2,10 +2,12 @@
 
 A `Decision` knows the grades so far, says what to judge next, and looks (`Look`, `PairLook`) at where the comparison
 stands. `decide` asks an assessor until that is final; `FollowedDecision` follows people who judge in a store.
+`modelled_values` says what the runs would probably be worth if everything were judged (`ModelledValue`).
 """
 
 from cranfield.judging.decide.decide import FollowedDecision, decide
 from cranfield.judging.decide.decision import Decision
 from cranfield.judging.decide.looks import Look, PairLook
+from cranfield.judging.decide.modelled import ModelledValue, modelled_values
 
-__all__ = ["Decision", "FollowedDecision", "Look", "PairLook", "decide"]
+__all__ = ["Decision", "FollowedDecision", "Look", "ModelledValue", "PairLook", "decide", "modelled_values"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -82,19 +82,7 @@ class Candidates:
                     raise InputError("the grades", f"{grade!r} of document '{document}' is not a grade.", hint=NO_GRADE)
                 passed[place] = grade is None or grade < 0
                 changed[place] = NOT_RELEVANT if passed[place] else grade
-        return self._with_columns(changed, passed)
-
-    def without(self, pairs: Iterable[tuple[str, str]]) -> Candidates:
-        places = [self._place(*pair) for pair in pairs]
-        changed, passed = self.grade.copy(), self.passed.copy()
-        changed[places], passed[places] = np.nan, False
-        return self._with_columns(changed, passed)
-
-    def grade_of(self, query: str, document: str) -> float:
-        return float(self.grade[self._place(query, document)])
-
-    def _with_columns(self, grade: Numbers, passed: Flags) -> Candidates:
-        known = replace(self, grade=grade, passed=passed)
+        known = replace(self, grade=changed, passed=passed)
         known.__dict__.update({name: self.__dict__[name] for name in ("_places", "returned") if name in self.__dict__})
         return known
 
@@ -120,6 +108,11 @@ class Candidates:
     def observed(self) -> Flags:
         return np.asarray(self.judged & self.returned & ~self.passed)
 
+    @property
+    def judged_share(self) -> float:
+        """Of the documents that some run returns."""
+        return float(self.observed.sum() / max(self.returned.sum(), 1))
+
     @cached_property
     def returned(self) -> Flags:
         return np.asarray((self.rank > 0).any(axis=0))
@@ -134,10 +127,24 @@ class Candidates:
         """The grades of the scale, and all others that were given, from the lowest to the highest."""
         return np.unique(np.concatenate([self.scale, self.grade[self.judged]]))
 
-    def rounded(self, grades: Numbers) -> Numbers:
-        """Numbers as the nearest grades of the scale; judged documents keep their grade."""
+    @cached_property
+    def steps(self) -> Numbers:
+        """The grades of the scale that somebody gave, and its ends: a grade that nobody gives has no place between."""
         scale = np.array(self.scale)
-        return np.where(self.judged, self.grade, scale[steps_below((scale[1:] + scale[:-1]) / 2, grades)])
+        if not self.observed.any():
+            return scale
+        nearest = steps_below((scale[1:] + scale[:-1]) / 2, self.grade[self.observed])
+        return np.asarray(scale[np.unique(np.concatenate([[0, len(scale) - 1], nearest]))])
+
+    @cached_property
+    def level(self) -> Integers:
+        """The grade of each judged document as the number of the nearest of these steps; 0 for the others."""
+        ends = (self.steps[1:] + self.steps[:-1]) / 2
+        return steps_below(ends, np.where(self.judged, self.grade, self.steps[0]))
+
+    def completed(self, levels: Integers) -> Numbers:
+        """Numbers of steps as grades, a line for each completion; judged documents keep theirs."""
+        return np.where(self.judged, self.grade, self.steps[levels])
 
     def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
         """A line for each completion, a column for each query: as if completions were queries of their own."""

@@ -6,25 +6,16 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
 from typing import Any
 
 from cranfield.errors import ComparisonError
-from cranfield.judging.decide.decision import BATCH, Decision
+from cranfield.judging.decide.decision import BATCH, CONFIDENCE, Decision
 from cranfield.judging.decide.looks import Look, decision_summary
 from cranfield.judging.pool.order import FollowedGrades, QueryDocument
 from cranfield.judging.pool.orders import DECIDE
 from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.store import Store, open_store
 from cranfield.measures import Measure
-
-
-def resumed(decision: Decision, store: Store, *conditions: Any) -> Decision:
-    """A decision with all grades of a store that count, as if it had looked before the last of them were given."""
-    from cranfield.judging.store.event_log import newest_first
-
-    with store._reading() as connection:
-        return decision._after(list(islice(newest_first(connection, decision._observed_pairs(), conditions), BATCH)))
 
 
 class FollowedDecision:
@@ -37,6 +28,7 @@ class FollowedDecision:
         self._why: str | None = None  # they wait in the store
         self._waited = 0  # how many were chosen so far
         self._all_wait = False
+        self._withdrawn = False  # a grade was taken back since the last choice: the decision begins anew
         self._candidates: set[QueryDocument] = set()
         self._decision = self._begin()
         self._choose()
@@ -61,13 +53,19 @@ class FollowedDecision:
             return self._decision.look()
 
     def summary(self) -> dict[str, Any]:
-        return decision_summary(self.look(), self._decision.measure.name)
+        """The last look, and how many of all documents that may be asked for are judged by now."""
+        with self._lock:
+            self._withdrawn = self._grades.read() or self._withdrawn
+            told = decision_summary(self._decision.look(), self._decision.measure.name)
+            judged = sum(pair in self._grades for pair in self._candidates)
+            return {**told, "judged": judged, "documents": len(self._candidates)}
 
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
         with self._lock:
-            withdrawn = self._grades.read()
-            if withdrawn or sum(self._grades.open_to(assessor, pair) for pair in self._queue) < count:
-                self._decision = self._begin() if withdrawn else self._decision.with_grades(self._grades.grades())
+            self._withdrawn = self._grades.read() or self._withdrawn
+            if self._withdrawn or sum(self._grades.open_to(assessor, pair) for pair in self._queue) < count:
+                begun_again, self._withdrawn = self._withdrawn, False
+                self._decision = self._begin() if begun_again else self._decision.with_grades(self._grades.grades())
                 self._choose()
             return [pair for pair in self._queue if self._grades.open_to(assessor, pair)]
 
@@ -78,7 +76,7 @@ class FollowedDecision:
         names_of, count = decision._candidates.names_of, len(decision._candidates.doc_ids)
         self._candidates = {names_of(place) for place in range(count)}
         self._grades.only(self._candidates)
-        return decision._knowing(self._grades.grades())._after(self._grades.last(BATCH))
+        return decision.with_grades(self._grades.grades())
 
     def _choose(self) -> None:
         self._queue = [] if self._decision.look().done else self._decision.next(BATCH)
@@ -110,7 +108,7 @@ def decide(
     name: str = "assessor",
     kind: str = "person",
     alpha: float = 0.05,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     depth: int | None = None,
     queries: Sequence[str] | None = None,
     all_pairs: bool = False,
@@ -145,13 +143,11 @@ def decide(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     look = decide(f"{folder}/judgments.db", {"bad": bad, "good": good}, assessor=lambda q, d: 2 * (d[0] == "r"))
     >>> look.state, look.judged, look.left
-    ('better', 50, 350)
+    ('better', 40, 360)
     """
     if batch < 1 or (most is not None and most < 0):
         hint = "a batch is 1 or more, most is 0 or more"
         raise ComparisonError(f"batch={batch}, most={most} is not possible.", hint=hint)
-    from cranfield.judging.store.schema import EVENTS
-
     with ExitStack() as opened:
         if not isinstance(store, Store):
             store = opened.enter_context(open_store(store, create=True))
@@ -168,7 +164,6 @@ def decide(
             seed=seed,
             format=format,
         )
-        decision = resumed(decision, store, EVENTS.c.kind.in_(_kinds(kind)))
         done = 0
         while not decision.look().done and (most is None or done < most):
             chosen = decision.next(batch if most is None else min(batch, most - done))

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from cranfield.errors import ComparisonError, MeasureError
 from cranfield.evaluation.naming import named_runs
 from cranfield.judging.decide.candidates import Candidates
-from cranfield.judging.decide.compared_pair import ComparedPair
+from cranfield.judging.decide.choosing import choose
+from cranfield.judging.decide.compared_pair import ComparedPair, Completions
 from cranfield.judging.decide.looks import (
     ALL_JUDGED,
     DECIDED,
@@ -22,8 +23,8 @@ from cranfield.judging.decide.looks import (
     STATES,
     Look,
     PairLook,
-    reason_of,
 )
+from cranfield.judging.decide.outlook import LIKELY
 from cranfield.judging.pool.order import USUAL_DEPTH, ReturnedByRuns, all_returned_first, returned_first
 from cranfield.judging.store.scale import DEFAULT_SCALE
 from cranfield.measures import Measure, parse_measure
@@ -33,17 +34,9 @@ from cranfield.ranks.first_documents import Grades
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count, listed
 
-LEAST = 50  # judged documents before any verdict is final
-BATCH = 10  # documents between two looks that count
-IN_A_ROW = 2  # looks with the same verdict
-
-
-class PairStanding(NamedTuple):
-    """The verdict of the last look that counted, how many were judged then, and for how many looks it has held."""
-
-    judged: int = -BATCH
-    verdict: str | None = None
-    looks: int = 0
+LEAST = 40  # judged documents before any verdict is final
+BATCH = 10  # documents chosen together
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +68,9 @@ class Decision:
     _candidates: Candidates
     measure: Measure
     alpha: float = 0.05
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     seed: int = 0
     all_pairs: bool = False
-    _standing: tuple[PairStanding, ...] = ()
 
     def __repr__(self) -> str:
         runs, judged = listed(self._candidates.runs), count(self.judged, "document")
@@ -93,7 +85,7 @@ class Decision:
         *,
         scale: Sequence[float] | None = None,
         alpha: float = 0.05,
-        confidence: float = 0.95,
+        confidence: float = CONFIDENCE,
         depth: int | None = None,
         queries: Sequence[str] | None = None,
         all_pairs: bool = False,
@@ -117,17 +109,12 @@ class Decision:
         format: of the runs, if it cannot be detected.
         Returns a `Decision`.
         """
-        chosen = parse_measure(measure) if isinstance(measure, str) else measure
-        _check(chosen, alpha, confidence, depth)
-        levels = [step.grade for step in DEFAULT_SCALE] if scale is None else [float(grade) for grade in scale]
-        if len(set(levels)) < 2 or min(levels) < 0:
-            raise ComparisonError(f"{scale} is not a scale.", hint="give two grades or more, none below 0")
-        returned = read_first(runs, chosen, depth, queries, format)
-        if len(returned.by_query) < 2:
+        if not 0 < confidence < 1:
+            raise ComparisonError(f"invalid confidence {confidence}.", hint="it lies between 0 and 1")
+        known, chosen = candidates_of(runs, measure, grades, scale, alpha, depth, queries, format)
+        if len(known.query_ids) < 2:
             raise ComparisonError("a decision needs at least two queries.")
-        known: Grades = {} if grades is None else Judgments.read(grades).by_query
-        standing = (PairStanding(),) * len(compared_runs(len(returned.runs), all_pairs))
-        return cls(Candidates.of(returned, known, levels), chosen, alpha, confidence, seed, all_pairs, standing)
+        return cls(known, chosen, alpha, confidence, seed, all_pairs)
 
     def judge(self, query: str, document: str, grade: float | None) -> Self:
         """The decision with one more grade.
@@ -144,25 +131,7 @@ class Decision:
         grades: by query and document, as in `judge`.
         Returns the next decision.
         """
-        standing = self._standing
-        if any(self._counts(pair) for pair in standing):
-            standing = tuple(map(self._stands, range(len(standing))))
-        return replace(self, _candidates=self._candidates.with_grades(grades), _standing=standing)
-
-    def _knowing(self, grades: Mapping[str, Mapping[str, float | None]]) -> Self:
         return replace(self, _candidates=self._candidates.with_grades(grades))
-
-    def _after(self, last: Sequence[tuple[str, str]]) -> Self:
-        """The same decision, with a look before the last documents were judged: there may have been a verdict."""
-        if len(last) < BATCH:
-            return self
-        grades: dict[str, dict[str, float | None]] = {}
-        for query, document in last:
-            grades.setdefault(query, {})[document] = self._candidates.grade_of(query, document)
-        return replace(self, _candidates=self._candidates.without(last)).with_grades(grades)
-
-    def _observed_pairs(self) -> set[tuple[str, str]]:
-        return set(map(self._candidates.names_of, np.flatnonzero(self._candidates.observed).tolist()))
 
     def _open_pairs(self) -> list[tuple[str, str]]:
         matters = np.any([pair.matters for pair in self._pairs], axis=0)
@@ -173,22 +142,18 @@ class Decision:
 
         count: how many documents, at most.
         Returns (query, document) for each, the most telling first; none if all that matter are judged. With several
-        runs, the value of a document is that for the undecided pair that needs it most.
+        runs, the value of a document is the sum of its values for all undecided pairs.
         """
-        worth: dict[int, float] = {}
-        undecided = [place for place, state in enumerate(self._states) if state == OPEN]
-        for place in undecided or range(len(self._pairs)):
-            chosen = self._pairs[place].next(count)
-            for document, value in zip(chosen.place.tolist(), chosen.worth.tolist(), strict=True):
-                worth[document] = max(value, worth.get(document, 0.0))
-        best = sorted(worth, key=lambda document: (-worth[document], document))
-        return [self._candidates.names_of(document) for document in best[:count]]
+        undecided = [pair for pair, state in zip(self._pairs, self._states, strict=True) if state == OPEN]
+        wanted = [pair.wanted for pair in undecided or self._pairs]
+        places = choose(self._completions.linear, wanted, count)
+        return [self._candidates.names_of(place) for place in places.tolist()]
 
     def look(self) -> Look:
         """The current state of the decision.
 
-        A verdict is final once at least 50 documents are judged and it was probable enough at two looks, with 10
-        judgments between them.
+        A verdict is final once at least 40 documents are judged and it is probable enough. "Not worth judging further"
+        also needs that less than a third of the uncertainty comes from documents that are not judged.
         Returns a `Look`.
         """
         return self._look
@@ -199,89 +164,124 @@ class Decision:
         return int(self._candidates.observed.sum())
 
     @cached_property
+    def _completions(self) -> Completions:
+        return Completions(self._candidates, self.measure, self.seed)
+
+    @cached_property
     def _pairs(self) -> tuple[ComparedPair, ...]:
-        return tuple(
-            ComparedPair(self._candidates, self.measure, runs, self.alpha, self.seed)
-            for runs in compared_runs(len(self._candidates.runs), self.all_pairs)
-        )
-
-    def _counts(self, standing: PairStanding) -> bool:
-        return self.judged - standing.judged >= BATCH
-
-    def _stands(self, place: int) -> PairStanding:
-        before, outlook = self._standing[place], self._pairs[place].outlook
-        sure = max(outlook.probabilities) >= self.confidence
-        verdict = outlook.verdict if sure else None
-        same = sure and verdict == before.verdict
-        if not self._counts(before):
-            return before if same or not sure else PairStanding(before.judged, verdict, 0)
-        return PairStanding(self.judged, verdict, before.looks + 1 if same else int(sure))
+        compared = compared_runs(len(self._candidates.runs), self.all_pairs)
+        return tuple(ComparedPair(self._completions, runs, self.alpha) for runs in compared)
 
     @cached_property
     def _states(self) -> list[str]:
-        return [self._state(place) for place in range(len(self._pairs))]
+        return [self._state(pair, self._confidence) for pair in self._pairs]
 
-    def _state(self, place: int) -> str:
-        pair = self._pairs[place]
+    @cached_property
+    def _confidence(self) -> float:
+        """How probable the verdict on each pair must be.
+
+        The last of several pairs may be so near to the edge of significance that it takes as many judgments as all
+        others together. So several may also be decided as a whole: if half as many verdicts are expected to be wrong.
+        """
+        chances = [max(pair.outlook.probabilities) for pair in self._pairs]
+        as_a_whole = len(chances) > 1 and float(np.mean(chances)) >= (1 + self.confidence) / 2
+        return min(LIKELY, self.confidence) if as_a_whole and self._all_final(LIKELY) else self.confidence
+
+    def _all_final(self, confidence: float) -> bool:
+        return all(self._final(pair, confidence) for pair in self._pairs)
+
+    def _state(self, pair: ComparedPair, confidence: float) -> str:
         if not pair.differing:
             return NOT_WORTH
         if not pair.left:
             return ALL_JUDGED
-        standing, verdict = self._stands(place), pair.outlook.verdict
-        sure = max(pair.outlook.probabilities) >= self.confidence
-        stands = sure and standing.verdict == verdict and standing.looks >= IN_A_ROW and self.judged >= LEAST
-        return STATES[verdict] if stands else OPEN
+        return STATES[pair.outlook.verdict] if self._final(pair, confidence) else OPEN
+
+    def _final(self, pair: ComparedPair, confidence: float) -> bool:
+        return not pair.left or (self.judged >= LEAST and pair.outlook.sure(confidence))
 
     @cached_property
     def _look(self) -> Look:
         pairs = tuple(self._pair_look(pair, state) for pair, state in zip(self._pairs, self._states, strict=True))
-        matters = np.any([pair.matters for pair in self._pairs], axis=0)
-        needed = max((pair.likely_needed for pair in pairs), default=0)
+        left = int(np.any([pair.matters for pair in self._pairs], axis=0).sum())
+        # A document may tell about several pairs, or about one only.
+        few = max(pair.likely_needed[0] for pair in pairs)
+        many = min(sum(pair.likely_needed[1] for pair in pairs), left)
         state = self._states[0] if len(pairs) == 1 else OPEN if OPEN in self._states else DECIDED
-        return Look(state, self.judged, int(matters.sum()), needed, pairs)
+        documents = int(self._candidates.returned.sum())
+        return Look(state, self.judged, documents, left, (few, many), pairs)
 
     def _pair_look(self, pair: ComparedPair, state: str) -> PairLook:
         baseline, run = (self._candidates.runs[place] for place in pair.runs)
-        outlook, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
-        from_judging, from_queries = (
-            (part / total if total > 0 else 0.0) for part in (outlook.from_judging, outlook.from_queries)
-        )
-        sure, name = max(outlook.probabilities), f"{run} beside {baseline}"
-        heading = STATES[outlook.verdict] if state == OPEN and self.judged >= LEAST and sure > 0.5 else ""
-        needed = 0
+        needed = (0, 0)
         if state == OPEN:
-            needed = min(max(pair.needed(self.confidence) + BATCH, LEAST - self.judged), pair.left)
-        return PairLook(
-            baseline=baseline,
-            run=run,
-            measure=self.measure.name,
+            least = max(LEAST - self.judged, 1)
+            few, many = (min(max(number, least), pair.left) for number in pair.needed(self.confidence))
+            needed = (few, many)
+        look = PairLook(baseline, run, self.measure.name, pair.left, needed, state)
+        if pair.left and not self.judged:  # the model knows nothing yet that would tell the runs apart
+            return look
+        outlook = pair.outlook
+        likely = state == OPEN and self.judged >= LEAST and outlook.sure(LIKELY)
+        return look._replace(
             difference=outlook.difference,
             low=outlook.low,
             high=outlook.high,
-            from_judging=from_judging,
-            from_queries=from_queries,
+            full_low=outlook.full_low,
+            full_high=outlook.full_high,
+            from_judging=outlook.share_from_judging,
+            from_queries=1 - outlook.share_from_judging,
             better=outlook.better,
             worse=outlook.worse,
             neither=outlook.neither,
             verdict=outlook.verdict,
-            left=pair.left,
-            likely_needed=needed,
-            state=state,
-            heading=heading,
-            reason=reason_of(state, name, sure, outlook.verdict, pair.left, heading, from_queries),
+            heading=STATES[outlook.verdict] if likely else "",
         )
 
 
+def candidates_of(
+    runs: Any,
+    measure: str | Measure,
+    grades: Any,
+    scale: Sequence[float] | None,
+    alpha: float,
+    depth: int | None,
+    queries: Sequence[str] | None,
+    format: str | None,
+    fewest: int = 2,
+) -> tuple[Candidates, Measure]:
+    """The first documents of runs with the grades that are known, and the measure; all of it checked."""
+    chosen = parse_measure(measure) if isinstance(measure, str) else measure
+    _check(chosen, alpha, depth)
+    levels = [step.grade for step in DEFAULT_SCALE] if scale is None else [float(grade) for grade in scale]
+    if len(set(levels)) < 2 or min(levels) < 0:
+        raise ComparisonError(f"{scale} is not a scale.", hint="give two grades or more, none below 0")
+    returned = read_first(runs, chosen, depth, queries, format, fewest)
+    known: Grades = {} if grades is None else Judgments.read(grades).by_query
+    return Candidates.of(returned, known, levels), chosen
+
+
+def depth_of(measure: Measure, depth: int | None) -> int:
+    return depth or cutoff_of(measure) or USUAL_DEPTH
+
+
 def read_first(
-    runs: Any, measure: Measure, depth: int | None, queries: Sequence[str] | None = None, format: str | None = None
+    runs: Any,
+    measure: Measure,
+    depth: int | None,
+    queries: Sequence[str] | None = None,
+    format: str | None = None,
+    fewest: int = 2,
 ) -> ReturnedByRuns:
     """What runs return first, as deep as a measure looks; what was read before stays as it is."""
     if isinstance(runs, ReturnedByRuns):
         return runs
     named = named_runs(runs)
-    if len(named) < 2:
+    if len(named) < fewest:
+        if fewest == 1:
+            raise ComparisonError("there is no run.", hint="give at least one")
         raise ComparisonError("a decision needs at least two runs.", hint="the first is the baseline")
-    deepest = depth or cutoff_of(measure) or USUAL_DEPTH
+    deepest = depth_of(measure, depth)
     if queries is None:
         return all_returned_first(named, deepest, format)
     wanted = list(dict.fromkeys(queries))
@@ -292,18 +292,17 @@ def compared_runs(count: int, all_pairs: bool) -> list[tuple[int, int]]:
     return list(combinations(range(count), 2)) if all_pairs else [(0, run) for run in range(1, count)]
 
 
-def _check(measure: Measure, alpha: float, confidence: float, depth: int | None) -> None:
+def _check(measure: Measure, alpha: float, depth: int | None) -> None:
     if measure.definition.table == "strata" or measure.definition.name == "infAP":
-        fact = "cannot be decided: it is estimated from a random sample, and a decision chooses what to judge."
+        fact = "cannot be modelled: it is estimated from a random sample, and here what is judged is chosen."
         hint = "AP and nDCG@10 can; evaluate() estimates them from a random sample of judgments"
         raise MeasureError(f"{measure.name} {fact}", hint=hint)
     require_ranks(measure)
     skips = measure.definition.skips_unjudged or dict(measure.parameters).get("judged_only", False)
     if measure.definition.of_holes or skips or measure.definition.aggregate != "mean":
-        fact = f"{measure.name} cannot be decided: it is about unjudged documents, or is not a mean over queries."
+        fact = f"{measure.name} cannot be modelled: it is about unjudged documents, or is not a mean over queries."
         raise MeasureError(fact, hint="nDCG@10, P@10, RBP, AP and RR can")
-    for name, value in (("alpha", alpha), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise ComparisonError(f"invalid {name} {value}.", hint="it lies between 0 and 1")
+    if not 0 < alpha < 1:
+        raise ComparisonError(f"invalid alpha {alpha}.", hint="it lies between 0 and 1")
     if depth is not None and depth < 1:
         raise ComparisonError("is not a rank.", parameter="depth", value=depth, hint="give 1 or more")

@@ -1,263 +1,406 @@
 """GradeModel: estimates of grades that are not given yet. They are for choosing and stopping, never for a store.
 
-The grade of a document that two runs, a and b, rank somewhere:
+An ordinal (cumulative probit) regression with effects of queries. A document has a latent relevance,
 
-    g = x'β + u + [only in a] v + [only in b] w + e,    x = (1, only in a, only in b, disc(rank in a), disc(rank in b))
+    z = Σ over the k runs that return it (s + b · disc(rank) + v) / √k + a · log2(k) + u + e
 
-with disc(r) = 1 / log2(r + 1), and 0 if there is no rank; u, v and w are effects of the query, e is noise. All have
-normal distributions. The first three of x are what the effects of a query multiply, so a query has coefficients of its
-own, γ = β + (u, v, w, 0, 0), and the grade is x'γ + e. With judged documents it is a ridge regression with 5 + 3n
-unknowns. The effects of a query are eliminated within it, which leaves five: no matrix grows with the queries.
+and its grade is the number of thresholds below z. disc falls from 1 at the first rank to nearly 0 at the deepest,
+disc(r) = 1 - log(r) / log(depth + 1). s and b belong to a run; a to all runs (what several return is better, but not by
+the sum of what each of them says); u (the level of a query) and v (how well a run does on a query) to a query; e is
+noise with variance 1. Thresholds, s, b, a, u and v have normal priors. All runs of a decision share one model, so that
+what is judged for one pair of runs also tells about the others.
+
+The mode comes from Newton's method, the distribution around it is taken as normal, and the variances of s, u and v
+come from expectation and maximisation. The effects of a query are eliminated within it, so no matrix grows with the
+number of queries.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.ranks.columns import Flags, Integers, Numbers
 
-FIXED, EFFECTS = 5, 3
-TOP = 3.0  # the highest grade of the scale of the priors; for others they are stretched
-PRIOR_MEAN = (1.0, 0.0, 0.0, 0.0, 0.0)
-PRIOR_VARIANCE = (4.0, 0.25, 0.25, 0.5, 0.5)
+# Priors, on the scale of the noise; the figures come from fits to complete judgments.
+CENTRE, CENTRE_VARIANCE = 1.1, 2.0  # of the thresholds
+SPAN, SPACING_VARIANCE = 3.0, 0.1  # from the first to beyond the last of them; the variance is relative
+RETURNED = 0.4  # s
+SLOPE, SLOPE_VARIANCE, OWN_SLOPE_VARIANCE = 0.5, 0.1, 0.02  # b: what runs share, and what is a run's own
+AGREEMENT, AGREEMENT_VARIANCE = 0.2, 0.1  # a
 STEPS = 10  # of expectation and maximisation
+NEWTON_STEPS = 2  # before each of them
+LAST_STEPS = 4  # at the end
 ENOUGH = 500  # queries to estimate variances from
+CLOSEST = 0.02  # two thresholds
+FARTHEST_STEP = 3.0
+BEYOND = 40.0  # no threshold
+LEAST_NOISE = 0.2  # of the variance of a grade: what other grades can never tell
 
 
 class Variances(NamedTuple):
-    """Of the noise, of the level of a query, and of the documents that only one run returns for a query."""
+    """Of the level of a query, of how well a run does on a query, and of how well runs do."""
 
-    noise: float
     level: float
     side: float
+    run: float
 
 
-START = Variances(0.9, 0.4, 0.15)
-COUNTS = Variances(5.0, 5.0, 10.0)  # how many observations the prior counts as
+START = Variances(0.4, 0.45, 0.25)
+COUNTS = Variances(5.0, 10.0, 4.0)  # how many observations the prior counts as
 
 
-class JudgedSums(NamedTuple):
-    squares: Numbers  # of x, with x: queries × 5 × 5
-    products: Numbers  # of x with the grade: queries × 5
-    grades: Numbers  # squared
+class Features(NamedTuple):
+    """What is known about documents before they are judged."""
+
+    fixed: Numbers  # a column for each s, one for each b, and one for a
+    effects: Numbers  # a column for u, then one for each v
+    query: Integers
+
+    @classmethod
+    def of(cls, rank: Integers, query: Integers) -> Features:
+        """rank: a line for each run, 0 where it does not return the document."""
+        deepest = int(rank.max(initial=0))
+        by_rank = np.concatenate([[0.0], 1 - np.log(np.arange(1.0, deepest + 1)) / math.log(deepest + 1)])
+        several = np.maximum((rank > 0).sum(axis=0, keepdims=True), 1)
+        returned = (rank > 0) / np.sqrt(several)
+        level = np.ones((1, rank.shape[1]))
+        return cls(
+            np.ascontiguousarray(np.concatenate([returned, by_rank[rank] / np.sqrt(several), np.log2(several)]).T),
+            np.ascontiguousarray(np.concatenate([level, returned]).T),
+            query,
+        )
+
+    def only(self, places: Integers | Flags) -> Features:
+        return Features(self.fixed[places], self.effects[places], self.query[places])
 
 
-def features(first: Integers, second: Integers) -> Numbers:
-    """x of each document, from its ranks in two runs; column by column in memory, as it is read."""
-    deepest = max(int(first.max(initial=0)), int(second.max(initial=0)))
-    by_rank = np.concatenate([[0.0], 1 / np.log2(np.arange(2.0, deepest + 2))])
-    only_first, only_second = (first > 0) & (second == 0), (second > 0) & (first == 0)
-    return np.stack([np.ones(len(first)), only_first, only_second, by_rank[first], by_rank[second]]).T
+class Prior(NamedTuple):
+    """Of thresholds and coefficients: a normal distribution."""
+
+    mean: Numbers
+    precision: Numbers
+
+    @classmethod
+    def of(cls, thresholds: int, runs: int, variances: Variances) -> Prior:
+        spacing = SPAN / thresholds
+        steps = np.diff(np.eye(thresholds), axis=0)
+        precision = np.zeros((thresholds + 2 * runs + 1, thresholds + 2 * runs + 1))
+        centre = np.ones((thresholds, thresholds)) / thresholds**2 / CENTRE_VARIANCE
+        precision[:thresholds, :thresholds] = centre + steps.T @ steps / (SPACING_VARIANCE * spacing**2)
+        returned, slopes = slice(thresholds, thresholds + runs), slice(thresholds + runs, -1)
+        precision[returned, returned] = np.eye(runs) / variances.run
+        shared = np.ones((runs, runs)) / runs
+        precision[slopes, slopes] = shared / (runs * SLOPE_VARIANCE) + (np.eye(runs) - shared) / OWN_SLOPE_VARIANCE
+        precision[-1, -1] = 1 / AGREEMENT_VARIANCE
+        first = CENTRE + (np.arange(thresholds) - (thresholds - 1) / 2) * spacing
+        return cls(np.concatenate([first, [RETURNED] * runs, [SLOPE] * runs, [AGREEMENT]]), precision)
 
 
-def cells_of(x: Numbers, query: Integers) -> Integers:
-    """The query and the side of each document as one number: its effects are the same for all documents of a cell."""
-    return query * EFFECTS + (x[:, 1] + 2 * x[:, 2]).astype(np.int64)
+class Observed(NamedTuple):
+    """Judged documents, sorted by query: their features, and which threshold is above and below each grade."""
+
+    features: Features
+    queries: Integers  # those with a judged document
+    starts: Integers  # where each of these begins
+    above: Numbers  # a column for each threshold: 1 for the one above the grade
+    below: Numbers
+
+    @classmethod
+    def of(cls, features: Features, level: Integers, thresholds: int) -> Observed:
+        queries, starts = np.unique(features.query, return_index=True)
+        steps = np.arange(thresholds)
+        above, below = level[:, None] == steps, level[:, None] - 1 == steps
+        return cls(features, queries, starts, above.astype(np.float64), below.astype(np.float64))
+
+    def some(self) -> Observed:
+        """Some of the queries, if they are many."""
+        if len(self.queries) <= ENOUGH:
+            return self
+        chosen = self.queries[:: 1 + len(self.queries) // ENOUGH]
+        kept = np.isin(self.features.query, chosen)
+        features = self.features.only(kept)
+        queries, starts = np.unique(features.query, return_index=True)
+        return Observed(features, queries, starts, self.above[kept], self.below[kept])
+
+    def sums(self, left: Numbers, right: Numbers) -> Numbers:
+        """left' right of each query."""
+        columns = [np.add.reduceat(left[:, place, None] * right, self.starts) for place in range(left.shape[1])]
+        return np.stack(columns, axis=1)
 
 
-def effect_sums(cells: Integers, weights: Numbers, queries: int) -> Numbers:
-    sums = np.bincount(cells, weights, EFFECTS * queries).astype(np.float64, copy=False).reshape(queries, EFFECTS)
-    return np.column_stack([sums.sum(axis=1), sums[:, 1:]])
+class Solution(NamedTuple):
+    """The mode, and the normal distribution around it; effects for the observed queries only."""
+
+    fixed: Numbers  # thresholds and coefficients
+    covariance: Numbers
+    effects: Numbers
+    pull: Numbers  # how the effects of a query follow the fixed ones
+    effects_covariance: Numbers  # for any given fixed ones
 
 
-def of_cells(effects: Numbers, axis: int = -1) -> Numbers:
-    """What effects come to in each cell: the level, and the level with one of the sides."""
-    cells = effects.copy()
-    np.moveaxis(cells, axis, 0)[1:] += np.moveaxis(effects, axis, 0)[0]
-    return cells
+def normal_density(value: Numbers) -> Numbers:
+    return np.asarray(np.exp(-(value**2) / 2) / math.sqrt(2 * math.pi))
 
 
-def sums_of(x: Numbers, query: Integers, grade: Numbers, queries: int) -> JudgedSums:
-    cells = cells_of(x, query)
+def normal_below(value: Numbers) -> Numbers:
+    """The chance of a smaller standard normal variable."""
+    from scipy.special import ndtr  # as late as possible
 
-    def total(weights: Numbers) -> Numbers:
-        return effect_sums(cells, weights, queries)
+    return np.asarray(ndtr(value))
 
-    squares, products = np.zeros((queries, FIXED, FIXED)), np.empty((queries, FIXED))
-    products[:, :EFFECTS] = total(grade)
-    count = total(np.ones(len(query)))
-    squares[:, 0, :EFFECTS] = squares[:, :EFFECTS, 0] = count
-    squares[:, 1, 1], squares[:, 2, 2] = count[:, 1], count[:, 2]
-    for one in range(EFFECTS, FIXED):
-        products[:, one] = np.bincount(query, x[:, one] * grade, queries)
-        squares[:, :EFFECTS, one] = squares[:, one, :EFFECTS] = total(x[:, one])
-        for other in range(EFFECTS, one + 1):
-            both = np.bincount(query, x[:, one] * x[:, other], queries)
-            squares[:, one, other] = squares[:, other, one] = both
-    return JudgedSums(squares, products, np.bincount(query, grade**2, queries).astype(np.float64, copy=False))
+
+def newton_step(observed: Observed, prior: Prior, variances: Variances, at: Solution) -> Solution:
+    """One step of Newton's method towards the mode of the posterior, and the distribution as it is there."""
+    thresholds = observed.above.shape[1]
+    features, of_query = observed.features, np.repeat(np.arange(len(observed.queries)), _lengths(observed))
+    mean = features.fixed @ at.fixed[thresholds:] + np.einsum("de,de->d", features.effects, at.effects[of_query])
+    high = np.where(observed.above.any(axis=1), observed.above @ at.fixed[:thresholds] - mean, BEYOND)
+    low = np.where(observed.below.any(axis=1), observed.below @ at.fixed[:thresholds] - mean, -BEYOND)
+    mirrored = low > 0  # both in the upper tail, where differences of chances near 1 would lose all digits
+    chance = normal_below(np.where(mirrored, -low, high)) - normal_below(np.where(mirrored, -high, low))
+    chance = np.maximum(chance, 1e-12)
+    at_high, at_low = normal_density(high) / chance, normal_density(low) / chance
+    # The second derivatives of the logarithm of the chance, with the opposite sign.
+    both_high, both_low, cross = high * at_high + at_high**2, at_low**2 - low * at_low, -at_high * at_low
+    weight = np.maximum(both_high + 2 * cross + both_low, 1e-6)
+    slope = at_low - at_high
+    with_thresholds = -observed.above * (both_high + cross)[:, None] - observed.below * (both_low + cross)[:, None]
+
+    gradient = np.concatenate([observed.above.T @ at_high - observed.below.T @ at_low, features.fixed.T @ slope])
+    gradient -= prior.precision @ (at.fixed - prior.mean)
+    curvature = prior.precision.copy()
+    one, rest = slice(None, thresholds), slice(thresholds, None)
+    between = (observed.above * cross[:, None]).T @ observed.below
+    curvature[one, one] += (observed.above * both_high[:, None]).T @ observed.above + between + between.T
+    curvature[one, one] += (observed.below * both_low[:, None]).T @ observed.below
+    curvature[one, rest] += with_thresholds.T @ features.fixed
+    curvature[rest, one] = curvature[one, rest].T
+    curvature[rest, rest] += (features.fixed * weight[:, None]).T @ features.fixed
+
+    effects = features.effects
+    precision = effect_precision(effects.shape[1], variances)
+    within = observed.sums(effects, effects * weight[:, None])
+    within += np.diag(precision)
+    mixed = observed.sums(effects, np.concatenate([with_thresholds, features.fixed * weight[:, None]], axis=1))
+    own = np.add.reduceat(effects * slope[:, None], observed.starts) - at.effects * precision
+    effects_covariance = np.asarray(np.linalg.inv(within))
+    pull = effects_covariance @ mixed
+    left = curvature - np.einsum("qef,qeg->fg", mixed, pull)
+    covariance = np.linalg.inv((left + left.T) / 2)
+    step = covariance @ (gradient - np.einsum("qef,qe->f", pull, own))
+    effects_step = np.einsum("qef,qf->qe", effects_covariance, own) - pull @ step
+    share = min(1.0, FARTHEST_STEP / max(float(np.abs(step).max()), FARTHEST_STEP))
+    while share > 1e-3 and (np.diff(at.fixed[one] + share * step[one]) < CLOSEST).any():
+        share /= 2
+    return Solution(at.fixed + share * step, covariance, at.effects + share * effects_step, pull, effects_covariance)
+
+
+def _lengths(observed: Observed) -> Integers:
+    return np.diff(np.append(observed.starts, len(observed.features.query)))
+
+
+def effect_precision(effects: int, variances: Variances) -> Numbers:
+    return np.array([1 / variances.level] + [1 / variances.side] * (effects - 1))
+
+
+def improved(solution: Solution, thresholds: int, start: Variances = START) -> Variances:
+    """One step of expectation and maximisation; the prior counts like a few observations."""
+    squares = solution.effects**2 + np.einsum("qee->qe", all_effects_covariance(solution))
+    runs = slice(thresholds, thresholds + squares.shape[1] - 1)
+    of_runs = (solution.fixed[runs] - RETURNED) ** 2 + np.diag(solution.covariance)[runs]
+    totals = Variances(float(squares[:, 0].sum()), float(squares[:, 1:].sum()), float(of_runs.sum()))
+    counts = Variances(len(squares), squares[:, 1:].size, len(of_runs))
+    return Variances(
+        *(
+            (worth * before + total) / (worth + observed)
+            for worth, before, total, observed in zip(COUNTS, start, totals, counts, strict=True)
+        )
+    )
+
+
+def all_effects_covariance(solution: Solution) -> Numbers:
+    """Of the effects of each query, thresholds and coefficients being unknown."""
+    through = solution.pull @ solution.covariance @ solution.pull.transpose(0, 2, 1)
+    return np.asarray(solution.effects_covariance + through)
+
+
+def solved(observed: Observed, prior: Prior, variances: Variances, start: Numbers, steps: int) -> Solution:
+    queries, effects = len(observed.queries), observed.features.effects.shape[1]
+    nothing = np.zeros((queries, effects, len(prior.mean)))
+    at = Solution(start, np.empty(0), np.zeros((queries, effects)), nothing, np.empty(0))
+    for _ in range(steps):
+        at = newton_step(observed, prior, variances, at)
+    return at
+
+
+def estimated(observed: Observed, thresholds: int, runs: int) -> tuple[Variances, Numbers]:
+    """The variances, and a start for the mode."""
+    some, variances = observed.some(), START
+    prior = Prior.of(thresholds, runs, variances)
+    at = solved(some, prior, variances, prior.mean, LAST_STEPS)
+    for _ in range(STEPS):
+        variances = improved(at, thresholds)
+        prior = Prior.of(thresholds, runs, variances)
+        for _ in range(NEWTON_STEPS):
+            at = newton_step(some, prior, variances, at)
+    return variances, at.fixed
 
 
 @dataclass(frozen=True, eq=False)
 class GradeModel:
-    """The distribution of all grades, given those that are judged."""
+    """The distribution of all grades, as numbers of levels, given those that are judged."""
 
-    x: Numbers  # the features of each document
-    query: Integers
+    features: Features
+    thresholds: int
     variances: Variances
-    beta: Numbers  # the coefficients that all queries share
-    beta_covariance: Numbers
-    effects: Numbers  # u, v and w of each query for β = 0
-    pull: Numbers  # what they lose by β
-    effects_covariance: Numbers  # for any given β
+    fixed: Numbers
+    covariance: Numbers
+    effects: Numbers  # of all queries
+    pull: Numbers
+    effects_covariance: Numbers
 
     @cached_property
-    def coefficients(self) -> Numbers:
-        """γ of each query, as expected."""
-        coefficients = np.array(np.broadcast_to(self.beta, (len(self.effects), FIXED)))
-        coefficients[:, :EFFECTS] += self.effects - self.pull @ self.beta
-        return coefficients
+    def latent(self) -> Numbers:
+        """The latent relevance of each document, as expected."""
+        own = np.einsum("de,de->d", self.features.effects, self.effects[self.features.query])
+        return np.asarray(self.features.fixed @ self.fixed[self.thresholds :] + own)
 
-    @cached_property
-    def expected(self) -> Numbers:
-        return np.asarray(np.einsum("dk,dk->d", self.x, self.coefficients[self.query]))
+    def draw(self, generator: np.random.Generator, count: int) -> Integers:
+        """The level of each document, a line for each draw. Draws come in pairs with opposite random numbers."""
 
-    @cached_property
-    def coefficients_covariance(self) -> Numbers:
-        covariance = np.array(np.broadcast_to(self.beta_covariance, (len(self.pull), FIXED, FIXED)))
-        covariance[:, :EFFECTS, :] -= self._pulled
-        covariance[:, :, :EFFECTS] -= self._pulled.transpose(0, 2, 1)
-        covariance[:, :EFFECTS, :EFFECTS] += self.all_effects_covariance
-        return covariance
+        def normal(*shape: int) -> Numbers:
+            half = generator.standard_normal(((count + 1) // 2, *shape))
+            return np.concatenate([half, -half])[:count]
 
-    @cached_property
-    def _pulled(self) -> Numbers:
-        return (flat(self.pull) @ self.beta_covariance).reshape(self.pull.shape)
+        fixed = normal(len(self.fixed)) @ np.linalg.cholesky(self.covariance).T
+        effects = np.einsum("qef,sqf->seq", np.linalg.cholesky(self.effects_covariance), normal(*self.effects.shape))
+        effects += self.effects.T
+        effects -= np.einsum("qef,sf->seq", self.pull, fixed)
+        fixed += self.fixed
+        relevance = normal(len(self.features.query))
+        relevance += fixed[:, self.thresholds :] @ self.features.fixed.T
+        for effect, column in enumerate(self.features.effects.T):
+            relevance += effects[:, effect, self.features.query] * column
+        thresholds = np.sort(fixed[:, : self.thresholds], axis=1)
+        return sum((relevance > each[:, None] for each in thresholds.T), np.zeros(relevance.shape, dtype=np.int64))
 
-    @cached_property
-    def all_effects_covariance(self) -> Numbers:
-        """Of u, v and w of each query, β being unknown."""
-        return self.effects_covariance + self._pulled @ self.pull.transpose(0, 2, 1)
+    def linear(self, worth: Numbers) -> LinearGrades:
+        """What grades are worth, made linear around the mode; `worth` of each level."""
+        slopes = self._slopes(np.full((len(self.latent), self.thresholds), -1 / self.thresholds), np.ones(()))
+        spread = np.sqrt(1 + slopes.variance)[:, None]
+        # Averaged over what is uncertain about z: at the mode alone, all would seem to be known about a few documents.
+        distance = (self.latent[:, None] - self.fixed[: self.thresholds]) / spread
+        chance, density = normal_below(distance), normal_density(distance) / spread
+        rises = np.diff(worth)
+        at_least = chance @ rises
+        squares = worth[0] ** 2 + chance @ np.diff(worth**2)
+        noise = np.maximum(squares - (worth[0] + at_least) ** 2, 1e-4 * max(float(np.ptp(worth)) ** 2, 1e-12))
+        linear = self._slopes(-density * rises, density @ rises)
+        return replace(linear, noise=np.maximum(noise - linear.variance, noise * LEAST_NOISE))
 
-    @cached_property
-    def cell(self) -> Integers:
-        return cells_of(self.x, self.query)
+    def _slopes(self, of_thresholds: Numbers, of_relevance: Numbers) -> LinearGrades:
+        stretch = np.broadcast_to(of_relevance, self.latent.shape)[:, None]
+        own = self.features.effects * stretch
+        fixed = np.concatenate([of_thresholds, self.features.fixed * stretch], axis=1)
+        for place in range(own.shape[1]):
+            fixed -= own[:, place, None] * self.pull[self.features.query, place]
+        return LinearGrades(
+            self.features.query, fixed, own, self.covariance, self.effects_covariance, np.zeros(len(self.latent))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGrades:
+    """Grades as sums of what all documents share, what those of a query share, and noise: normally distributed."""
+
+    query: Integers
+    fixed: Numbers  # how each grade follows thresholds and coefficients, by way of the effects of its query, too
+    own: Numbers  # how it follows the effects of its query, for given thresholds and coefficients
+    covariance: Numbers
+    effects_covariance: Numbers
+    noise: Numbers  # variances
 
     @cached_property
     def variance(self) -> Numbers:
-        # How a grade follows β, but for its discounts: by itself, and by way of the effects of its query.
-        follows = flat(of_cells(np.eye(EFFECTS, FIXED) - self.pull, axis=1))
-        with_beta = follows @ self.beta_covariance
-        of_effects = np.einsum("qkk->qk", of_cells(of_cells(self.effects_covariance), axis=1)).reshape(-1)
-        variance = (self.variances.noise + of_effects + np.einsum("ck,ck->c", follows, with_beta))[self.cell]
-        for one in range(EFFECTS, FIXED):
-            own = self.beta_covariance[one, one] * self.x[:, one] + 2 * with_beta[:, one][self.cell]
-            for other in range(EFFECTS, one):
-                own += 2 * self.beta_covariance[one, other] * self.x[:, other]
-            variance += self.x[:, one] * own
-        return np.asarray(variance)
+        shared = np.einsum("df,df->d", self.fixed @ self.covariance, self.fixed)
+        own = np.einsum("def,de,df->d", self.effects_covariance[self.query], self.own, self.own)
+        return np.asarray(shared + own + self.noise)
 
     def covariance_with(self, weights: Numbers) -> Numbers:
-        sums = effect_sums(self.cell, weights, len(self.effects))
-        total = np.append(sums.sum(axis=0), weights @ self.x[:, EFFECTS:])
-        through_beta = self.beta_covariance @ (total - np.einsum("qkl,qk->l", self.pull, sums))
-        own = np.einsum("qkl,ql->qk", self.effects_covariance, sums) - self.pull @ through_beta
-        covariance = weights * self.variances.noise + of_cells(own + through_beta[:EFFECTS]).reshape(-1)[self.cell]
-        for one in range(EFFECTS, FIXED):
-            covariance += through_beta[one] * self.x[:, one]
-        return np.asarray(covariance)
-
-    def only(self, places: Integers) -> GradeModel:
-        return replace(self, x=self.x[places], query=self.query[places])
-
-    @cached_property
-    def _through_beta(self) -> Numbers:
-        """How each grade follows β, by way of the effects of its query, too."""
-        slopes = self.x.copy()
-        for one in range(EFFECTS):
-            slopes -= self.x[:, one, None] * self.pull[self.query, one]
-        return slopes
+        """Of each grade with Σ weights · grade."""
+        queries, effects = len(self.effects_covariance), self.own.shape[1]
+        sums = np.stack([np.bincount(self.query, weights * self.own[:, e], queries) for e in range(effects)], axis=1)
+        of_queries = np.einsum("qef,qf->qe", self.effects_covariance, sums)
+        shared = self.fixed @ (self.covariance @ (weights @ self.fixed))
+        return np.asarray(shared + np.einsum("de,de->d", self.own, of_queries[self.query]) + weights * self.noise)
 
     def covariance_with_one(self, place: int) -> Numbers:
-        covariance: Numbers = self._through_beta @ (self.beta_covariance @ self._through_beta[place])
-        query, effects = self.query[place], self.x[place, :EFFECTS]
+        covariance: Numbers = self.fixed @ (self.covariance @ self.fixed[place])
+        query = self.query[place]
         same = np.flatnonzero(self.query == query)
-        covariance[same] += self.x[same, :EFFECTS] @ (self.effects_covariance[query] @ effects)
-        covariance[place] += self.variances.noise
+        covariance[same] += self.own[same] @ (self.effects_covariance[query] @ self.own[place])
+        covariance[place] += self.noise[place]
         return covariance
 
-    def draw(self, generator: np.random.Generator, count: int) -> Numbers:
-        normal = generator.standard_normal
-        beta = self.beta + normal((count, FIXED)) @ np.linalg.cholesky(self.beta_covariance).T
-        root = np.linalg.cholesky(self.effects_covariance)
-        effects = self.effects - np.einsum("qkl,sl->sqk", self.pull, beta)
-        effects += np.einsum("qkl,sql->sqk", root, normal(effects.shape))
-        cells = of_cells(beta[:, None, :EFFECTS] + effects).reshape(count, -1)
-        grades = normal((count, len(self.query)))
-        grades *= np.sqrt(self.variances.noise)
-        for line, of_line, coefficients in zip(grades, cells, beta, strict=True):
-            line += of_line[self.cell]
-            line += self.x[:, EFFECTS:] @ coefficients[EFFECTS:]
-        return np.asarray(grades)
+    def variance_of(self, weights: Numbers) -> float:
+        """Of Σ weights · grade."""
+        return float(weights @ self.covariance_with(weights))
 
-
-def fit(x: Numbers, query: Integers, queries: int, grade: Numbers, judged: Flags, top: float) -> GradeModel:
-    sums = sums_of(x[judged], query[judged], grade[judged], queries)
-    stretch = top / TOP
-    return solved(x, query, sums, estimated(x, query, sums, stretch), stretch)
-
-
-def estimated(x: Numbers, query: Integers, sums: JudgedSums, stretch: float) -> Variances:
-    """The variances, from the queries of which something is judged; some of them, if they are many."""
-    judged = np.flatnonzero(sums.squares[:, 0, 0])
-    judged = judged[:: 1 + len(judged) // ENOUGH]
-    some = JudgedSums(sums.squares[judged], sums.products[judged], sums.grades[judged])
-    start = Variances(*(variance * stretch**2 for variance in START))
-    variances = start
-    for _ in range(STEPS):
-        variances = improved(solved(x, query, some, variances, stretch), some, start)
-    return variances
-
-
-def solved(x: Numbers, query: Integers, sums: JudgedSums, variances: Variances, stretch: float) -> GradeModel:
-    prior = 1 / (np.array(PRIOR_VARIANCE) * stretch**2)
-    precision = sums.squares / variances.noise
-    products = sums.products / variances.noise
-    within = precision[:, :EFFECTS, :EFFECTS] + np.diag([1 / variances.level, 1 / variances.side, 1 / variances.side])
-    effects_covariance = inverse_of_effects(within)
-    pull = effects_covariance @ precision[:, :EFFECTS, :]
-    left = precision.sum(axis=0) - flat(precision[:, :EFFECTS, :]).T @ flat(pull) + np.diag(prior)
-    target = products.sum(axis=0) - np.einsum("qkl,qk->l", pull, products[:, :EFFECTS])
-    beta_covariance = np.linalg.inv((left + left.T) / 2)
-    beta = beta_covariance @ (target + prior * np.array(PRIOR_MEAN) * stretch)
-    effects = np.einsum("qkl,ql->qk", effects_covariance, products[:, :EFFECTS])
-    return GradeModel(x, query, variances, beta, beta_covariance, effects, pull, effects_covariance)
-
-
-def flat(blocks: Numbers) -> Numbers:
-    return np.ascontiguousarray(blocks).reshape(-1, blocks.shape[-1])
-
-
-def inverse_of_effects(matrices: npt.NDArray[np.float64]) -> Numbers:
-    """The inverses of 3 × 3 matrices, in which the second and the third effect never meet in a document."""
-    corner, second, third = (matrices[:, place, place] for place in range(EFFECTS))
-    to_second, to_third = matrices[:, 0, 1] / second, matrices[:, 0, 2] / third
-    level = 1 / (corner - to_second * matrices[:, 0, 1] - to_third * matrices[:, 0, 2])
-    column = np.stack([np.ones(len(matrices)), -to_second, -to_third], axis=1)
-    inverse = level[:, None, None] * column[:, :, None] * column[:, None, :]
-    inverse[:, 1, 1] += 1 / second
-    inverse[:, 2, 2] += 1 / third
-    return inverse
-
-
-def improved(model: GradeModel, sums: JudgedSums, start: Variances) -> Variances:
-    """One step of expectation and maximisation; the prior counts like a few observations."""
-    queries = len(model.effects)
-    gamma = model.coefficients
-    squares = gamma[:, :, None] * gamma[:, None, :] + model.coefficients_covariance
-    fitted = (sums.squares * squares).sum()
-    noise = sums.grades.sum() - 2 * (gamma * sums.products).sum() + fitted
-    squared = (gamma - model.beta)[:, :EFFECTS] ** 2 + np.einsum("qkk->qk", model.all_effects_covariance)
-    level, *sides = squared.sum(axis=0)
-    squares_left = Variances(noise, level, sum(sides))
-    observations = Variances(sums.squares[:, 0, 0].sum(), queries, 2 * queries)
-    return Variances(
-        *(
-            (worth * before + total) / (worth + observed)
-            for worth, before, total, observed in zip(COUNTS, start, squares_left, observations, strict=True)
+    def variance_given(self, judged: Integers, weights: Numbers) -> float:
+        """Of Σ weights · grade once these documents are judged, whatever comes out: the others are surer then."""
+        (queries, effects), (fixed, own) = self.effects_covariance.shape[:2], (self.fixed[judged], self.own[judged])
+        sure = 1 / self.noise[judged][:, None]
+        of_query = np.argsort(self.query[judged], kind="stable")
+        which, starts = np.unique(self.query[judged][of_query], return_index=True)
+        within, mixed = np.linalg.inv(self.effects_covariance), np.zeros((queries, effects, fixed.shape[1]))
+        for place in range(effects):
+            weighted = (own[:, place, None] * sure)[of_query]
+            within[which, place] += np.add.reduceat(weighted * own[of_query], starts)
+            mixed[which, place] += np.add.reduceat(weighted * fixed[of_query], starts)
+        effects_covariance = np.linalg.inv(within)
+        lines = mixed.reshape(queries * effects, -1)  # products of flat matrices are many times faster than of stacks
+        pull = (effects_covariance @ mixed).reshape(lines.shape)
+        precision = np.linalg.inv(self.covariance) + (fixed * sure).T @ fixed - lines.T @ pull
+        rest = weights.copy()
+        rest[judged] = 0.0
+        sums = np.stack([np.bincount(self.query, rest * self.own[:, e], queries) for e in range(effects)], axis=1)
+        shared = rest @ self.fixed - sums.reshape(-1) @ pull
+        of_queries = (effects_covariance @ sums[:, :, None])[:, :, 0]
+        return float(
+            shared @ np.linalg.solve((precision + precision.T) / 2, shared)
+            + (sums * of_queries).sum()
+            + rest**2 @ self.noise
         )
-    )
+
+    def only(self, places: Integers) -> LinearGrades:
+        return LinearGrades(
+            self.query[places],
+            self.fixed[places],
+            self.own[places],
+            self.covariance,
+            self.effects_covariance,
+            self.noise[places],
+        )
+
+
+def fit(features: Features, queries: int, level: Integers, judged: Flags, thresholds: int) -> GradeModel:
+    """queries: how many there are. level: of the judged documents, their grade as a number of thresholds below it."""
+    effects, runs = features.effects.shape[1], features.effects.shape[1] - 1
+    of_query, pull = np.zeros((queries, effects)), np.zeros((queries, effects, thresholds + 2 * runs + 1))
+    if not judged.any():
+        prior = Prior.of(thresholds, runs, START)
+        within: Numbers = np.broadcast_to(np.diag(1 / effect_precision(effects, START)), (queries, effects, effects))
+        covariance = np.asarray(np.linalg.inv(prior.precision))
+        return GradeModel(features, thresholds, START, prior.mean, covariance, of_query, pull, within)
+    observed = Observed.of(features.only(judged), level[judged], thresholds)
+    variances, start = estimated(observed, thresholds, runs)
+    solution = solved(observed, Prior.of(thresholds, runs, variances), variances, start, LAST_STEPS)
+    within = np.array(np.broadcast_to(np.diag(1 / effect_precision(effects, variances)), (queries, effects, effects)))
+    of_query[observed.queries], pull[observed.queries] = solution.effects, solution.pull
+    within[observed.queries] = solution.effects_covariance
+    return GradeModel(features, thresholds, variances, solution.fixed, solution.covariance, of_query, pull, within)
