@@ -416,3 +416,62 @@ def test_a_sheet_has_only_the_queries_asked_for(folder):
     done = run("pool", "judgments.db", "--sheet", "none.csv", "--query", "9", cwd=folder)
     assert (done.returncode, "there is no query '9'." in done.stderr) == (2, True)
     assert not (folder / "none.csv").exists()
+
+
+@pytest.fixture
+def ranked(folder):
+    """Two runs of 40 documents, of which the second returns some that the first does not."""
+    for name, step in (("one", 1), ("two", 3)):
+        lines = [f"{q} Q0 d{step * n % 50} {n} {100 - n} x\n" for q in "123" for n in range(40)]
+        (folder / f"{name}.run").write_text("".join(lines))
+    return folder
+
+
+def test_a_plan_says_what_to_judge_and_the_command_that_draws_it(ranked):
+    words = ("queries.tsv", "one.run", "two.run", "--depth", "5", "--sample-depth", "40", "--seed", "3")
+    done = pool(ranked, *words, "--plan", "0.2", "-m", "AP")
+    assert done.returncode == 0
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("To know xinfAP within 0.2, judge ")
+    assert not (ranked / "judgments.db").exists()
+    command = last.removeprefix("Next: cranfield ").split()
+    assert command[:-2] == ["pool", "judgments.db", *words]
+    assert command[-2] == "--sample-below"
+    drawn = run(*command, cwd=ranked)
+    documents = first.split("judge ")[1].split(" ")[0]
+    assert drawn.stdout.splitlines()[0].startswith(f"judgments.db: {documents} documents of 3 queries wait")
+
+
+def test_a_plan_uses_judgments_of_the_store_or_of_a_file(ranked):
+    (ranked / "known.qrels").write_text("".join(f"{q} 0 d{n} {n % 2}\n" for q in "123" for n in range(40)))
+    words = ("queries.tsv", "one.run", "two.run", "--depth", "5", "--sample-depth", "40", "--plan", "0.2")
+    of_file = pool(ranked, *words, "--qrels", "known.qrels").stdout
+    assert "  120 of the pool are judged already" in of_file
+    assert " --qrels known.qrels --sample-below " in of_file
+    run("convert", "known.qrels", "judgments.db", "--assessor", "ann", cwd=ranked)
+    assert "  120 of the pool are judged already" in pool(ranked, *words).stdout
+    both = pool(ranked, *words, "--qrels", "known.qrels")
+    assert both.stderr.splitlines() == [
+        "cranfield: judgments.db: there is a store already, so the judgments of --qrels cannot be planned with.",
+        "Hint: import them first: cranfield convert QRELS STORE --assessor NAME",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [
+        (("--plan", "0.1", "--order", "mtf"), "--plan chooses the sample and stores nothing: leave out --order."),
+        (("--plan", "0.1", "--sample-below", "3"), "leave out --sample-below."),
+        (("--plan", "0.1", "--sheet", "x.csv"), "leave out --sheet."),
+        (("-m", "AP"), "--measure needs --plan."),
+        (("--plan", "0.1", "-m", "AP", "-m", "nDCG"), "a plan is about one measure; give -m once."),
+        (("--plan", "-1"), "--plan: -1 is not a number above 0."),
+        (("--plan", "0.1", "-m", "nDCG@10"), "nDCG@10 is not estimated from a sample."),
+        (("--plan", "0.1", "--depth", "40"), "no run returns a document between rank 41 and rank 100"),
+    ],
+)
+def test_plans_that_make_no_sense_are_errors(ranked, words, fact):
+    done = pool(ranked, "queries.tsv", "one.run", "two.run", *words)
+    assert done.returncode == 2
+    assert fact in done.stderr
+    assert not (ranked / "judgments.db").exists()

@@ -168,27 +168,42 @@ def test_the_bias_of_the_ratios_shrinks_as_more_is_judged():
 
 @pytest.mark.parametrize(("rate", "most"), [(0.2, 0.04), (0.5, 0.02)])
 def test_counting_fractions_nearly_removes_the_bias_of_inferred_ndcg(rate, most):
-    """Pools of about 300 documents, 55 of them relevant; the first ten of each ranking are judged, and some others."""
+    bias, of_sample_eval = inferred_ndcg_bias(rate, top=10, richness=0.1)
+    assert abs(bias) < most
+    assert of_sample_eval > bias + 0.01
+
+
+def test_inferred_ndcg_is_too_low_where_few_are_relevant_and_the_first_ranks_are_sampled_as_well():
+    few, half = (inferred_ndcg_bias(rate, top=0, richness=0.01)[0] for rate in (0.2, 0.5))
+    assert -0.4 < few < -0.1
+    assert few < half < 0.02
+    assert -0.02 < inferred_ndcg_bias(0.2, top=10, richness=0.01)[0] < 0.06
+
+
+def inferred_ndcg_bias(rate, top, richness):
+    """Of the mean, relative to nDCG, with fractions counted and dropped.
+
+    In pools of about 300 documents, 55 of them relevant with a richness of 0.1, where the first ranks of each ranking
+    are judged, and a share of the others.
+    """
     chance = np.random.default_rng(0)
     true, sampled, run = {}, {}, {}
     for query in range(40):
         size = int(chance.integers(180, 420))
         quality = chance.normal(size=size)
-        relevant = chance.random(size) < np.minimum(0.1 * np.exp(0.7 * chance.normal() + quality), 0.9)
+        relevant = chance.random(size) < np.minimum(richness * np.exp(0.7 * chance.normal() + quality), 0.9)
         grades = np.where(relevant, chance.choice([1, 2, 3], size), 0)
         ranking = np.argsort(-quality - 0.7 * chance.normal(size=size)).tolist()
         names = [f"d{document}" for document in ranking]
         for draw in range(8):
-            drawn = {*ranking[:10], *chance.choice(ranking[10:], round(rate * (size - 10)), replace=False).tolist()}
+            drawn = {*ranking[:top], *chance.choice(ranking[top:], round(rate * (size - top)), replace=False).tolist()}
             judged = [int(grades[d]) if d in drawn else -1 for d in ranking]
-            strata = {"top": dict(zip(names[:10], judged[:10])), "rest": dict(zip(names[10:], judged[10:]))}
+            strata = {"top": dict(zip(names[:top], judged[:top])), "rest": dict(zip(names[top:], judged[top:]))}
             sampled[f"{query} {draw}"], run[f"{query} {draw}"] = strata, names
         true[str(query)], run[str(query)] = dict(zip(names, grades[ranking].tolist())), names
     ndcg = evaluate(true, {query: run[query] for query in true}, "nDCG")["nDCG"]
     found = evaluate(sampled, {query: run[query] for query in sampled}, "infNDCG infNDCG(fractions=dropped)")
-    bias, of_sample_eval = (value / ndcg - 1 for value in found.values())
-    assert abs(bias) < most
-    assert of_sample_eval > bias + 0.01
+    return [value / ndcg - 1 for value in found.values()]
 
 
 def test_grades_are_sorted_as_numbers():

@@ -13,6 +13,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.input_options import FormatOptions
 from cranfield.cli.options import argument, number, option
+from cranfield.cli.planning import PlanOptions, show_plan
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.io.formats.store import same_store
@@ -20,6 +21,7 @@ from cranfield.io.source import run_name
 from cranfield.io.streams import stream_name
 from cranfield.judging.pool import ORDERS
 from cranfield.judging.pool.choice import PoolPlan
+from cranfield.ranks.judgments import Judgments
 from cranfield.show.layout import wrapped
 from cranfield.systems.opening import short_names
 from cranfield.words import count
@@ -98,6 +100,7 @@ def command(
     queries: str | None,
     runs: tuple[str, ...],
     pooling: PoolOptions,
+    planned: PlanOptions,
     asking: AskedOptions,
     reading: PoolInputOptions,
     written: SheetOptions,
@@ -110,6 +113,8 @@ def command(
     the collection, or from the answers of a system. The exit code is 1 if a query to a system failed.
 
     With STORE and --sheet alone, it writes the documents that already wait.
+
+    With --plan, nothing is stored: you learn how many documents to judge, and which command draws them.
 
     With --order, documents are judged in that order; otherwise in random order, and a limit keeps the best ranks:
 
@@ -128,6 +133,7 @@ def command(
       cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned \\
         --depth 50 --order mm-ns --limit 10
       cranfield pool judgments.db builtin --system sqlite --sample 20 --seed 7
+      cranfield pool sampled.db builtin --system sqlite --plan 0.02 -m infNDCG
     """
     sheet = written.sheet
     if queries is None and sheet is None:
@@ -137,6 +143,7 @@ def command(
         raise click.UsageError("there is nothing to pool; give a RUN or a --system.")
     if reading.qrels_format is not None and reading.qrels is None:
         raise click.UsageError("--qrels-format needs --qrels.")
+    planned.check()
     PoolPlan(pooling.depth, **pooling.arguments()).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
@@ -149,14 +156,22 @@ def command(
         described, collection = _opened(queries, asking.corpus)
         wanted = chosen_queries(pooling.query_ids or list(described), list(described), queries)
         texts = {query: described[query]["text"] for query in wanted}
-        deepest = max(pooling.depth, pooling.sample_depth if pooling.sample_below else 1)
+        sampled = pooling.sample_below or planned.plan is not None
+        deepest = max(pooling.depth, pooling.sample_depth if sampled else 1)
         how = asking.values("timeout", "collapse", "jobs")
         answers = [_asked(system, collection, texts, deepest, **how) for system in asking.systems]
-        if reading.qrels is not None:
+        if planned.plan is None and reading.qrels is not None:
             say(_import_judgments(reading.qrels, store, reading.qrels_format))
         named = named_runs(expanded(runs))
         for answer in answers:
             named[numbered(answer.system, named)] = answer.rankings
+        if planned.plan is not None:
+            how = {**pooling.values("depth", "sample_depth", "seed"), "query_ids": wanted, "format": reading.format}
+            known = None
+            if reading.qrels is not None:
+                known = Judgments.read(_judgments_in(reading.qrels), reading.qrels_format)
+            show_plan(store, described, named, planned.plan, planned.measure, known, **how)
+            return 1 if any(answer.failed for answer in answers) else 0
         chosen: dict[str, Any] = {"query_ids": wanted, "format": reading.format, **pooling.arguments()}
         pooled = _pooled(store, described, named, answers, collection, say, depth=pooling.depth, **chosen)
         earlier = None if collection is None or os.path.isfile(queries) else collection.qrels
@@ -208,14 +223,20 @@ def set_scale(store: str, scale: Sequence[Any]) -> None:
 def _import_judgments(qrels: str, store: str, format: str | None) -> str:
     """Import judgments from a file or a collection; returns what was imported."""
     from cranfield.judging.store import import_file
+
+    return str(import_file(_judgments_in(qrels), store, run_name(qrels), format=format))
+
+
+def _judgments_in(qrels: str) -> Any:
+    """The judgments of a collection; any other source as it is."""
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
 
-    held: Any = qrels
-    if qrels == BUILTIN or qrels.startswith(IR_DATASETS) or os.path.isdir(qrels):
-        held = open_collection(qrels).qrels
-        if held is None:
-            raise InputError(qrels, "this collection has no judgments.")
-    return str(import_file(held, store, run_name(qrels), format=format))
+    if qrels != BUILTIN and not qrels.startswith(IR_DATASETS) and not os.path.isdir(qrels):
+        return qrels
+    held = open_collection(qrels).qrels
+    if held is None:
+        raise InputError(qrels, "this collection has no judgments.")
+    return held
 
 
 def _asked(

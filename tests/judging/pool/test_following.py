@@ -1,5 +1,6 @@
 """A decision that follows a store: people judge the most informative documents, and see when to stop."""
 
+import re
 from random import Random
 
 import pytest
@@ -81,7 +82,10 @@ def test_the_page_shows_the_most_informative_documents_and_when_to_stop(store):
     assert shown == decision.next("ann", 3)[:3]
     [pair] = answer["decision"]["pairs"]
     assert (pair["name"], pair["state"], answer["decision"]["done"]) == ("good vs bad", "open", False)
-    assert "to decide" in pair["told"]
+    few, many = answer["decision"]["needed"]
+    assert 40 <= few <= many <= answer["decision"]["left"] <= answer["decision"]["documents"]
+    assert pair["told"] == f"nothing is judged yet; a verdict probably takes {few} to {many} judgments"
+    assert (pair["difference"], pair["interval"], pair["full"]) == (None, None, None)
     # Documents that someone else has open are not handed out, and skipped documents wait.
     assert not {*shown} & {
         (task["query_id"], task["doc_id"]) for task in desk.next({"assessor": "bob", "count": 3})["tasks"]
@@ -94,6 +98,11 @@ def test_the_page_shows_the_most_informative_documents_and_when_to_stop(store):
         judge(store, [(task["query_id"], task["doc_id"]) for task in tasks])
     answer = desk.next({"assessor": "ann", "count": 3})
     assert answer["decision"]["done"]
+    assert answer["decision"]["needed"] == [0, 0]
+    [pair] = answer["decision"]["pairs"]
+    assert (pair["runs"], pair["verdict"]) == (["bad", "good"], "better")
+    assert pair["difference"].startswith("+")
+    assert re.fullmatch(r"\+0\.\d{3} to \+0\.\d{3}", pair["full"])
     assert "better" in answer["decision"]["pairs"][0]["reason"]
     assert len(desk.next({"assessor": "ann", "count": 3, "all": True})["tasks"]) == 3  # for assessors who want to go on
 

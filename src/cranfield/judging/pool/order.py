@@ -263,14 +263,6 @@ class FollowedGrades:
             grades.setdefault(query, {})[document] = RULES["majority"].merge(known) if known else None
         return grades
 
-    def last(self, count: int) -> list[QueryDocument]:
-        graded = {
-            pair: max(number for number, (_, grade) in events.items() if grade is not None)
-            for pair, events in self._events.items()
-            if any(grade is not None for _, grade in events.values())
-        }
-        return sorted(graded, key=graded.__getitem__, reverse=True)[:count]
-
     def __contains__(self, pair: QueryDocument) -> bool:
         return pair in self._events
 

@@ -153,7 +153,7 @@ def _pooled(
     known = [row["query_id"] for row in texts]
     wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
     with store._reading() as connection:
-        sample, strata = _sampled(store, connection, wanted, plan), strata_of_queries(connection)
+        sample, strata = query_sample(store, connection, wanted, plan), strata_of_queries(connection)
     returned, unknown = returned_first(runs, known, wanted, plan.deepest, format)
     grades = merged_grades(store, "majority", BY_PEOPLE)
     choices = choose_all(returned, grades, plan, strata, None if sample is None else sample.drawn)
@@ -186,7 +186,7 @@ def _pooled(
     )
 
 
-def _sampled(store: Store, connection: Any, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
+def query_sample(store: Store, connection: Any, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
     from cranfield.judging.pool.query_sample import read_sample, sample_for
 
     sample = sample_for(read_sample(connection), queries, plan.sample, plan.seed, store.name)

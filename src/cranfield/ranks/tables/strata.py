@@ -103,6 +103,10 @@ class StratumRanks:
     def condensed(self) -> StratumRanks:
         return StratumRanks._of(self.grouped, self.ranks.condensed, self.grades)
 
+    def regraded(self, grades: Numbers) -> StratumRanks:
+        """The same ranks and strata, with other grades of the pooled documents."""
+        return StratumRanks._of(self.grouped, self.ranks, grades)
+
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> StratumRanks:
         _refuse_other_groups(grouped)
