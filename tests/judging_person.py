@@ -29,6 +29,9 @@ def judge(address: str, grades: dict[tuple[str, str], float]) -> None:
         named = {name: tasks[0][name] for name in ("query_id", "doc_id", "part")}
         ask(address, "judge", **named, grade=left.pop((named["query_id"], named["doc_id"])), seconds=1)
     for (query, document), grade in left.items():
+        ask(
+            address, "find", query_id=query, words=document.replace("-", " ")
+        )  # as a person would: by words of its title
         ask(address, "add", query_id=query, doc_id=document)
         ask(address, "judge", query_id=query, doc_id=document, grade=grade, seconds=1)
 

@@ -67,6 +67,31 @@ def test_the_command_shows_cases_and_compares_models(judged):
     assert OVERSTATED not in " ".join(alone.stdout.split())
 
 
+def test_models_among_several_assessors_are_each_told_beside_people():
+    """Two models that say the same agree perfectly, and with people as badly as one of them."""
+    chance = np.random.default_rng(1)
+    people = {f"q{n}": {d: int(chance.integers(4)) for d in "abcdef"} for n in range(15)}
+    apart = {
+        q: {d: grade if chance.random() < 0.5 else 3 - grade for d, grade in its.items()} for q, its in people.items()
+    }
+    models = {"gpt": apart, "twin": apart}
+    alone = agreement({"people": people, "gpt": apart}, models=["gpt"])
+    shown = alone.sentence.removeprefix("Poor agreement: ")
+    both = agreement({"people": people, **models}, models=models)
+    assert both.sentence == f"Poor agreement of gpt with people: {shown} Poor agreement of twin with people: {shown}"
+    assert both.statistics["ordinal alpha"].value > alone.statistics["ordinal alpha"].value + 0.2
+    many = {f"m{n}": apart for n in range(5)}
+    assert agreement({"people": people, **many}, models=many).sentence.endswith(
+        ". 2 other pairs of a model and a person are below."
+    )
+    few = {q: people[q] for q in ("q0", "q1")}
+    assert agreement({"people": few, **models}, models=models).sentence.startswith(
+        "Too few documents judged by gpt and people to tell how well they agree: "
+    )
+    # Without a model, it is about all of them.
+    assert agreement({"people": people, **models}).sentence.startswith("Poor agreement: ordinal alpha ")
+
+
 def test_one_query_does_not_fill_the_cases():
     ann = {"q1": dict.fromkeys("abcd", 0), "q2": {"a": 0}, "q3": {"a": 0}}
     gpt = {"q1": dict.fromkeys("abcd", 2), "q2": {"a": 2}, "q3": {"a": 1}}

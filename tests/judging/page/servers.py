@@ -13,7 +13,9 @@ from tests.waiting import until
 PARENT = """
 import json, os, signal, sys, traceback
 from cranfield.judging.page import application, serving
+from cranfield.judging.pool import DECIDE, FollowPlan
 from cranfield.judging.store.store import open_store
+from cranfield.measures import parse_measure
 import sqlalchemy.dialects.sqlite, uvicorn.protocols.http.h11_impl, uvicorn.loops.asyncio
 
 for line in sys.stdin:
@@ -23,7 +25,7 @@ for line in sys.stdin:
         os.waitpid(message, 0)  # until then it holds its port
         print("gone", flush=True)
         continue
-    where, port, views = message
+    where, port, views, runs = message
     child = os.fork()
     if child:
         print(child, flush=True)
@@ -31,7 +33,11 @@ for line in sys.stdin:
     application.VIEWS += tuple(application.PageView(*view) for view in views)
     try:
         with open_store(where) as store:
-            serving.serve(store, "ann", port=port, on_start=lambda listening: None)
+            followed = DECIDE.follow(store, runs, FollowPlan(measure=parse_measure("nDCG@10"))) if runs else None
+            if followed:
+                followed.wait("to decide")
+            steps = {"Compare them": "cranfield compare judgments.db " + " ".join(runs)} if runs else None
+            serving.serve(store, "ann", port=port, followed=followed, next_steps=steps, on_start=lambda listening: None)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -65,10 +71,10 @@ class Servers:
         )
         self.running = {}
 
-    def start(self, where, port=None, views=()):
-        """Start a server, with some more views, and return its address."""
+    def start(self, where, port=None, views=(), runs=None):
+        """Start a server, with some more views, or to decide between runs, and return its address."""
         port = port or free_port()
-        self.running[port] = int(self._ask([str(where), port, views]))
+        self.running[port] = int(self._ask([str(where), port, views, runs]))
         return f"http://127.0.0.1:{port}"
 
     def wait_for(self, address):

@@ -34,6 +34,7 @@ FIELDS = {
     "text_sha256": ["0" * 64],
     "key": ["k1", "k2"],
     "adjudicates": [True],
+    "withdrawn": [True],
 }
 HOSTILE = [
     *(10**400, 2**63, -1, float("inf"), float("nan"), True, "", "a\0b", "\ud800"),

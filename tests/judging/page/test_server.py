@@ -2,6 +2,7 @@
 
 import json
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ pytest.importorskip("httpx")
 from starlette.testclient import TestClient
 
 from cranfield import open_store
-from cranfield.judging.page import STATIC
+from cranfield.io.corpus import Document
+from cranfield.judging.page import STATIC, finding
 from cranfield.judging.page import application as page_application
 from cranfield.judging.page.application import LARGEST, VIEWS, PageView, application
 from cranfield.judging.page.desk import Desk
@@ -35,8 +37,8 @@ def filled(store):
 class Browser:
     """A page of an assessor; it sends requests as the scripts do."""
 
-    def __init__(self, store, assessor="ann", pictures=Path("/nowhere"), token=None, host=HOST, documents=None):
-        app = application(Desk(store, documents=documents), {HOST, "localhost"}, token, pictures)
+    def __init__(self, store, assessor="ann", pictures=Path("/nowhere"), token=None, host=HOST, **how):
+        app = application(Desk(store, **how), {HOST, "localhost"}, token, pictures)
         self.client = TestClient(app, base_url=f"http://{host}:8765", follow_redirects=False)
         self.assessor = assessor
 
@@ -227,6 +229,100 @@ def test_an_added_document_is_one_of_the_corpus_and_shows_its_text(filled):
         assert refused.json()["error"].endswith(f"there is no document '{typed}'.")
         assert refused.json()["hint"] == hint
     assert filled.progress().documents == 6
+
+
+def found(browser, **asked):
+    return [(each["doc_id"], each["pooled"]) for each in browser.ask("find", query_id="q1", **asked)["documents"]]
+
+
+def test_documents_to_add_are_found_by_words_and_ids_in_the_corpus(filled):
+    ann = Browser(filled, documents=corpus)
+    assert found(ann, words="yellow RAINCOAT") == [("000444", False)]
+    assert found(ann, words="0004") == [("000444", False), ("000445", False)]
+    assert found(ann, words="hat new nothing") == [("000445", False), ("d3", False)]  # a title says more than a text
+    assert found(ann, words="") == found(ann, words="umbrella") == []
+    ann.ask("add", query_id="q1", doc_id="000445")
+    assert found(ann, words="hat") == [("000445", True)]
+    [hat] = ann.ask("find", query_id="q1", words="hat")["documents"]
+    assert hat == {"doc_id": "000445", "title": "Hat", "text": "Blue", "pooled": True}
+
+
+def test_without_a_corpus_the_documents_of_the_store_are_found(filled):
+    ann = Browser(filled)
+    assert found(ann, words="title 2") == [("d2", False), *((f"d{n}", n < 2) for n in (0, 1, 3))]
+    for typed, hint in [("D3", "did you mean d3?"), ("raincoat", "without a corpus")]:
+        refused = ann.post("add", assessor="ann", query_id="q1", doc_id=typed)
+        assert refused.status_code == 400
+        assert refused.json()["error"].endswith(f"there is no document '{typed}'.")
+        assert refused.json()["hint"].startswith(hint)
+
+
+def test_chinese_words_are_found_in_titles_and_texts(filled):
+    filled.add_documents({"猫": {"title": "养猫指南", "text": "每天喂猫两次。"}})
+    assert found(Browser(filled), words="喂猫 指南") == [("猫", False)]
+
+
+def test_without_a_corpus_a_live_system_is_searched_and_ids_are_those_it_returned(filled):
+    asked = []
+
+    def system(words, count):
+        asked.append((words, count))
+        if words == "s1":  # it searches texts, not ids
+            return
+        yield from (Document("s1", "Raincoat", "Yellow", "https://x"), Document("d0", "", ""))
+
+    ann = Browser(filled, system=system)
+    refused = ann.post("add", assessor="ann", query_id="q1", doc_id="s1")
+    assert (refused.status_code, refused.json()["error"]) == (400, "the system: it has not returned a document 's1'.")
+    assert "search" in refused.json()["hint"]
+    assert found(ann, words="rain") == [("s1", False), ("d0", True)]
+    assert asked[-1] == ("rain", 8)
+    assert ann.ask("add", query_id="q1", doc_id="s1")["task"]["url"] == "https://x"
+    before = len(asked)
+    assert found(ann, words=" ") == []
+    assert len(asked) == before
+
+
+def test_a_search_in_a_large_corpus_ends_in_time_and_says_how_far_it_came(filled, monkeypatch):
+    monkeypatch.setattr(finding, "PATIENCE", -1.0)
+    ann = Browser(filled, documents=lambda: ((f"c{n}", "Cat", "") for n in count()))
+    answer = ann.ask("find", query_id="q1", words="cat")
+    assert (answer["read"], len(answer["documents"])) == (finding.STEP, 8)
+
+
+def test_who_has_judged_and_who_is_judging_is_known_but_not_how(filled):
+    filled.judge("q2", "d3", 2, assessor="bob", comment="secret")
+    filled.judge("q2", "d3", 1, assessor="gpt", kind="model")
+    filled.judge("q1", "d0", None, assessor="cid")
+    Browser(filled, "dora").ask("open", query_id="q2", doc_id="d2")
+    ann = Browser(filled)
+    listed = {each["doc_id"]: each for each in ann.ask("query", query_id="q2")["documents"]}
+    assert (listed["d3"]["judges"], listed["d3"]["said"], listed["d3"]["with"]) == (["bob"], None, [])
+    assert (listed["d2"]["judges"], listed["d2"]["with"]) == ([], ["dora"])
+    assert {each["query_id"]: each["judges"] for each in ann.ask("queries")["queries"]} == {"q1": {}, "q2": {"bob": 1}}
+    assert "secret" not in json.dumps([ann.ask("query", query_id="q2"), ann.ask("queries")])
+    filled.undo("bob")
+    assert ann.ask("query", query_id="q2")["documents"][0]["judges"] == []
+
+
+def test_a_flag_is_raised_listed_and_withdrawn(filled):
+    ann, bob = Browser(filled), Browser(filled, "bob")
+    raised = ann.ask("flag", query_id="q1", comment="both?", key="k")
+    assert raised == ann.ask("flag", query_id="q1", comment="both?", key="k")  # sent again
+    [flag] = raised["flags"]
+    assert (flag["assessor"], flag["comment"]) == ("ann", "both?")
+    assert bob.ask("query", query_id="q1")["flags"] == [flag]
+    [query] = bob.ask("flags")["queries"]
+    assert (query["query_id"], query["query"], query["narrative"], query["flags"]) == (
+        *("q1", "cats and dogs", "Pets."),
+        [flag],
+    )
+    assert {each["query_id"]: len(each["flags"]) for each in bob.ask("queries")["queries"]} == {"q1": 1, "q2": 0}
+    assert bob.ask("flag", query_id="q1", withdrawn=True)["flags"] == [flag]  # bob takes back his own: there is none
+    assert ann.ask("flag", query_id="q1", withdrawn=True)["flags"] == []
+    assert bob.ask("flags")["queries"] == []
+    refused = ann.post("flag", assessor="ann", query_id="q9")
+    assert (refused.status_code, refused.json()["error"].endswith("there is no query 'q9'.")) == (400, True)
 
 
 def test_a_document_that_no_system_returned_is_added(filled):

@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from cranfield.judging.store.schema import VERSION
 
 ADDED = {
+    7: ("drop table flags",),
     6: ("alter table unanswered drop column until",),
     5: (
         *(f"drop table {name}" for name in ("judges", "replies", "unanswered", "query_samples", "sampled_queries")),

@@ -21,6 +21,8 @@ CALLS = {
     "open": {"query_id": "q1", "doc_id": "d1"},
     "judge": {"query_id": "q0", "doc_id": "d1", "grade": 1},
     "undo": {},
+    "flags": {},
+    "flag": {"query_id": "q2", "comment": "why"},
 }
 
 
@@ -41,6 +43,7 @@ def whole_store(folder):
         store.judge("q1", "d1", 2, assessor="ann", part=(0, 4))
         store.judge("q0", "d0", 2, assessor="eve", adjudicates=True)
         store.undo("bob")
+        store.flag("q1", assessor="ann", comment="which?")
         store.set_scale({0: "no", 1: "some", 2: "good", 3: "best"})
     return path.read_bytes()
 

@@ -35,6 +35,8 @@ def steps(folder, judgments, last, name, **body):
         ("queries", {"words": "nowhere"}),
         ("query", {"query_id": "q7"}),
         ("conflicts", {}),
+        ("queries", {}),
+        ("flags", {}),
     ],
 )
 @pytest.mark.parametrize("last", ["events_of_items", "events_of_assessors"])

@@ -73,6 +73,7 @@ def test_a_sheet_has_waiting_documents_with_texts_but_without_runs(store, sheet,
     assert cats == {
         "query_id": "q1",
         "query": "cats",
+        "unclear": "",
         "doc_id": "a",
         "title": "Cats",
         "text": "Cats sleep.",
@@ -181,6 +182,8 @@ def test_hostile_ids_and_texts_are_kept_but_never_run_as_formulas(store, tmp_pat
     store.add_queries({text: text for text in HOSTILE})
     store.add_documents({text: {"title": text, "text": text, "url": text} for text in HOSTILE})
     store.wait([(text, text) for text in HOSTILE])
+    for text in HOSTILE:
+        store.flag(text, assessor=text)
     path = tmp_path / "sheet.csv"
     save_sheet(store, path)
     for row in rows_of(path):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ from cranfield.judging.store.store import Store, open_store
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
+
+MOST_SENTENCES = 3  # about models and people
 
 
 def order_of_runs(
@@ -135,10 +138,32 @@ class Agreement:
 
     @property
     def sentence(self) -> str:
-        """How well they agree, no more than its interval allows, and whether the order of the runs depends on it."""
-        value = agreement_sentence(self.statistics[VERDICT], self.documents, self.queries, len(self.assessors))
+        """How well they agree, no more than its interval allows, and whether the order of the runs depends on it.
+
+        Among several assessors, a model and a person have a sentence of their own: models that agree with each other
+        say nothing about people.
+        """
+        values = self._of_models() if len(self.pairs) > 1 else []
+        if not values:
+            everyone = self.documents, self.queries, len(self.assessors)
+            values = [agreement_sentence(self.statistics[VERDICT], *everyone)]
         order = order_sentence([(pair.assessors, pair.order) for pair in self.pairs if pair.order is not None])
-        return f"{value} {order}".strip()
+        return " ".join([*values, order]).strip()
+
+    def _of_models(self) -> list[str]:
+        """Of the models that agree best with a person."""
+        mixed = [pair for pair in self.pairs if pair.model]
+        best = sorted(mixed, key=lambda pair: -_or_lowest(pair.statistics[VERDICT].value))
+        sentences = []
+        for pair in best[:MOST_SENTENCES]:
+            [person] = {*pair.assessors} - {pair.model}
+            both = (pair.model, person)
+            sentences.append(agreement_sentence(pair.statistics[VERDICT], pair.documents, pair.queries, 2, both))
+        if more := len(best) - len(sentences):
+            sentences.append(
+                f"{count(more, 'other pair')} of a model and a person {'is' if more == 1 else 'are'} below."
+            )
+        return sentences
 
     def _repr_html_(self) -> str:
         return as_html("text", str(self))
@@ -186,6 +211,10 @@ class Agreement:
     def to_json(self) -> str:
         """The same as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _or_lowest(value: float | None) -> float:
+    return -inf if value is None else value
 
 
 def _plain(named: Mapping[Any, NamedTuple]) -> dict[str, Any]:

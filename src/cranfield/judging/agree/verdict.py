@@ -20,8 +20,8 @@ class Benchmark(NamedTuple):
     word: str
 
 
-# Krippendorff (Content Analysis, 2004, section 11.4) relies on data from 0.8 on, and draws only tentative conclusions
-# from 0.667 on. He calls such limits conventions, and has no words for them: these are ours.
+# As Krippendorff (Content Analysis, 2004, page 241) is usually quoted: it is customary to require 0.8, and 0.667 is the
+# lowest limit where tentative conclusions are still acceptable. The words are ours.
 BENCHMARKS = (Benchmark(-inf, "poor"), Benchmark(0.667, "fair"), Benchmark(0.8, "good"))
 
 
@@ -39,13 +39,19 @@ def level_of(alpha: float) -> int:
     return sum(alpha >= benchmark.least for benchmark in BENCHMARKS) - 1
 
 
-def agreement_sentence(estimate: Estimate, documents: int, queries: int, assessors: int) -> str:
-    """Where the interval reaches from the lowest word to the highest, or queries are few, it cannot be told."""
+def agreement_sentence(
+    estimate: Estimate, documents: int, queries: int, assessors: int, pair: tuple[str, str] | None = None
+) -> str:
+    """Where the interval reaches from the lowest word to the highest, or queries are few, it cannot be told.
+
+    pair: a model and a person among others, whose names are then said
+    """
     value, low, high = estimate[:3]
+    whose = f" of {pair[0]} with {pair[1]}" if pair else ""
     if value is None:
-        return f"Agreement beyond chance is not defined: {estimate.reason}."
+        return f"Agreement{whose} beyond chance is not defined: {estimate.reason}."
     judged = f"{count(documents, 'document')} of {count(queries, 'query', 'queries')}"
-    by = "both" if assessors == 2 else "several assessors"
+    by = " and ".join(pair) if pair else "both" if assessors == 2 else "several assessors"
     if low is None or high is None:
         if queries >= FEWEST and value > 1 - SAME:
             return f"No disagreement on {judged} judged by {by}: {VERDICT} {value:.2f}, without an interval."
@@ -55,7 +61,7 @@ def agreement_sentence(estimate: Estimate, documents: int, queries: int, assesso
     if queries < FEWEST or highest - lowest == len(BENCHMARKS) - 1:
         return f"Too few documents judged by {by} to tell how well they agree: {shown} on {judged}."
     words = dict.fromkeys(BENCHMARKS[level].word for level in (lowest, highest))
-    return f"{' to '.join(words).capitalize()} agreement: {shown}."
+    return f"{' to '.join(words).capitalize()} agreement{whose}: {shown}."
 
 
 class Swap(NamedTuple):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from cranfield.errors import CranfieldError, InputError, OutputError, SystemFailure
-from cranfield.judging.decide.decide import note_chosen, resumed
+from cranfield.judging.decide.decide import note_chosen
 from cranfield.judging.decide.decision import BATCH, Decision
 from cranfield.judging.decide.looks import Look
 from cranfield.judging.models import ledger
@@ -22,7 +22,6 @@ from cranfield.judging.models.checks import Checks, measure_steadiness
 from cranfield.judging.models.endpoint import NoReplyError
 from cranfield.judging.models.requesting import Allowance, ExhaustedError, Requests
 from cranfield.judging.models.work import AskedModel, AskingEstimate, Grading, QuestionOutcome, estimate, find_work
-from cranfield.judging.store.schema import EVENTS
 from cranfield.judging.store.store import Store
 from cranfield.words import count
 
@@ -216,7 +215,7 @@ def decide_by_model(
     store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
 ) -> tuple[Decision, list[ModelReport]]:
     """Until the verdict is final or a limit is reached; each report has the requests and tokens up to it."""
-    decision = _begun(store, asking, make)
+    decision = make(_graded(store, asking) or None)
     reports: list[ModelReport] = []
     while not decision.look().done:
         chosen = decision.next(BATCH)
@@ -237,16 +236,11 @@ def decide_by_model(
 def most_to_ask(
     store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
 ) -> tuple[Look, AskingEstimate]:
-    decision = _begun(store, asking, make)
+    decision = make(_graded(store, asking) or None)
     look = decision.look()
     estimate = asking.plan(0 if look.done else canaries, 0, only=[] if look.done else decision._open_pairs())
     _refuse_without_text(store, asking)
     return look, estimate
-
-
-def _begun(store: Store, asking: Asking, make: Callable[[Any], Decision]) -> Decision:
-    own = (EVENTS.c.assessor == asking.assessor.name, EVENTS.c.judge == asking.judge.fingerprint)
-    return resumed(make(_graded(store, asking) or None), store, *own)
 
 
 def _graded(store: Store, asking: Asking) -> dict[str, dict[str, float]]:

@@ -41,6 +41,7 @@ VIEWS = (
     PageView("/queries", "Queries", "queries.js"),
     PageView("/judged", "Judged", "judged.js"),
     PageView("/adjudicate", "Adjudicate", "adjudicate.js"),
+    PageView("/flags", "Unclear", "flags.js"),
 )
 
 

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import quote
 
-from cranfield.errors import MOST_NAMES, InputError, nearest
+from cranfield.errors import InputError
+from cranfield.judging.page.finding import AddableDocuments, Corpus, SystemSearch
 from cranfield.judging.store import listing, waiting
 from cranfield.judging.store.checked_input import checked_grade, checked_id, checked_item, checked_text
-from cranfield.judging.store.contents import without_text
-from cranfield.judging.store.events import Event, Task, WaitingItem, item_of
+from cranfield.judging.store.contents import known_pairs
+from cranfield.judging.store.events import Event, Flag, Task, WaitingItem, item_of
+from cranfield.judging.store.flags import flags_by_query
 from cranfield.judging.store.merging import PERSON
 from cranfield.judging.store.store import Store
 from cranfield.judging.store.views import known_assessors
-from cranfield.words import joined
 
 # What the page may ask, each answered by a method of the desk.
 CALLS = (
     *("start", "next", "judge", "undo", "open", "passages", "add", "leave"),
-    *("query", "queries", "judged", "conflicts"),
+    *("query", "queries", "judged", "conflicts", "find", "flag", "flags"),
 )
 MOST_TASKS = 10  # that a page may keep for one assessor
 LISTED = 500  # queries
 JUDGED = 50  # judgments at a time
 CONFLICTS = 100
-SIMILAR = 5  # ids that are suggested where one is not known
+FOUND = 8  # documents that a search for one to add shows
+BEGINNING = 200  # characters of their texts
 LARGEST_IMAGE = 20_000_000  # bytes
 # Recognised by their first bytes, not by their names; SVG is left out, because it can contain scripts.
 _SIGNS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
@@ -45,16 +48,24 @@ class TakenError(Exception):
 
 
 class Desk:
-    """A store as the page sees it. It never says which system returned a document, or at which rank."""
+    """A store as the page sees it. It never says which system returned a document, or at which rank.
+
+    documents: reads the corpus; system: searches one, where there is no corpus
+    next_steps: what to do once a comparison is decided, and the commands for it
+    """
 
     def __init__(
         self,
         store: Store,
         assessor: str = "",
         followed: Followed | None = None,
-        documents: Callable[[], Iterable[Any]] | None = None,
+        documents: Corpus | None = None,
+        system: SystemSearch | None = None,
+        next_steps: Mapping[str, str] | None = None,
     ) -> None:
-        self._store, self._assessor, self._followed, self._documents = store, assessor, followed, documents
+        self._store, self._assessor, self._followed = store, assessor, followed
+        self._addable = AddableDocuments(store, documents, system)
+        self._next_steps = [{"name": name, "command": command} for name, command in (next_steps or {}).items()]
         damaged = store._database.failing(
             InputError, "cannot be read"
         )  # values of a wrong type, wherever they are used
@@ -64,7 +75,8 @@ class Desk:
         with self._store._reading() as connection:
             names = [name for name, kind in known_assessors(connection).items() if kind == PERSON]
         scale = [step._asdict() for step in self._store.scale]
-        return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
+        known = {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
+        return {**known, "next_steps": self._next_steps}
 
     def next(self, asked: Asked) -> Told:
         who, count, left = self._who(asked), asked.get("count"), asked.get("without")
@@ -137,11 +149,28 @@ class Desk:
         with self._store._reading() as connection:
             if not listing.has_query(connection, item[0]):
                 raise InputError(self._store.name, f"there is no query '{item[0]}'.")
-            unseen = without_text(connection, [item[1]])
-        if unseen and self._documents is not None:
-            self._store.add_documents([_found(self._documents(), item[1])])
+        if (document := self._addable.get(item[1])) is not None:
+            self._store.add_documents([document])
         self._store.wait([item[:2]], why=f"added by {who}")
         return {**self.open(asked), "progress": self._progress(who)}
+
+    def find(self, asked: Asked) -> Told:
+        """The documents that could be added to a query, by words of their titles and texts, or by their ids."""
+        self._who(asked)
+        found, read = self._addable.find(_text(asked, "words"), FOUND)
+        with self._store._reading() as connection:
+            there = known_pairs(connection, [_text(asked, "query_id")])
+        pooled = {document for _, document in there}
+        documents = [
+            {
+                "doc_id": document.doc_id,
+                "title": document.title,
+                "text": document.text[:BEGINNING],
+                "pooled": document.doc_id in pooled,
+            }
+            for document in found
+        ]
+        return {"documents": documents, "read": read}
 
     def leave(self, asked: Asked) -> Told:
         self._store.give_back(self._who(asked))
@@ -150,20 +179,61 @@ class Desk:
     def query(self, asked: Asked) -> Told:
         who, query = self._who(asked), _text(asked, "query_id")
         with self._store._reading() as connection:
+            judges, held = listing.judges_of_documents(connection, query), listing.held_documents(connection, query)
             documents = [
-                {**_named(item), "title": title, "open": is_open, "said": mine and _grade_of(mine)}
+                {
+                    **_named(item),
+                    "title": title,
+                    "open": is_open,
+                    "said": mine and _grade_of(mine),
+                    "judges": [name for name in judges.get(item, ()) if name != who],
+                    "with": [name for name in held.get(item, ()) if name != who],
+                }
                 for item, title, mine, is_open in listing.list_documents(connection, who, query)
             ]
+            flags = flags_by_query(connection, [query]).get(query, [])
             number = listing.position(connection, who, query)
             queries = listing.totals(connection).queries
             asked_for = waiting.task_of(connection, (query, "", 0, 0))
         texts = {"query": asked_for.query, "narrative": asked_for.narrative}
-        return {**texts, "number": number, "queries": queries, "documents": documents}
+        told = {"number": number, "queries": queries, "documents": documents}
+        return {**texts, **told, "flags": [_flag(flag) for flag in flags]}
+
+    def flag(self, asked: Asked) -> Told:
+        flag = self._store.flag(
+            checked_id(asked.get("query_id"), self._store.name, "a query"),
+            assessor=self._who(asked),
+            comment=_text(asked, "comment"),
+            withdrawn=asked.get("withdrawn") is True,
+            key=_text(asked, "key") or None,
+        )
+        return {"flags": [_flag(each) for each in self._store.flags(flag.query_id)]}
+
+    def flags(self, asked: Asked) -> Told:
+        self._who(asked)
+        with self._store._reading() as connection:
+            by_query = flags_by_query(connection)
+            texts = {query: waiting.task_of(connection, (query, "", 0, 0)) for query in islice(by_query, LISTED)}
+        queries = [
+            {
+                "query_id": query,
+                "query": task.query,
+                "narrative": task.narrative,
+                "flags": [_flag(each) for each in by_query[query]],
+            }
+            for query, task in texts.items()
+        ]
+        return {"queries": queries, "more": len(by_query) > LISTED}
 
     def queries(self, asked: Asked) -> Told:
         who, words = self._who(asked), _text(asked, "words")
         with self._store._reading() as connection:
             rows = listing.list_queries(connection, who, words, LISTED + 1)
+            shown = [row["query_id"] for row in rows[:LISTED]]
+            judges, flags = listing.judges_of_queries(connection, shown), flags_by_query(connection, shown)
+        for row in rows:
+            query = row["query_id"]
+            row |= {"judges": judges.get(query, {}), "flags": [_flag(each) for each in flags.get(query, ())]}
         return {
             "queries": rows[:LISTED],
             "more": len(rows) > LISTED,
@@ -230,32 +300,6 @@ class Desk:
         return checked_id(name, self._store.name, "the assessor")
 
 
-def _found(documents: Iterable[Any], doc_id: str) -> Any:
-    """The document of a corpus; an error names those with similar ids."""
-    bare = _bare(doc_id)
-    same: list[str] = []
-    longer: list[str] = []
-    first: list[str] = []
-    for document in documents:
-        name = document[0]
-        if name == doc_id:
-            return document
-        if _bare(name) == bare:
-            same.append(name)
-        elif bare and bare in _bare(name) and len(longer) < SIMILAR:
-            longer.append(name)
-        if len(first) < MOST_NAMES:
-            first.append(name)
-    near = [*same, *longer][:SIMILAR] or list(filter(None, [nearest(doc_id, first)]))
-    hint = f"did you mean {joined(near, 'or')}?" if near else "ids are written as in the corpus"
-    raise InputError("the corpus", f"there is no document '{doc_id}'.", hint=hint)
-
-
-def _bare(doc_id: str) -> str:
-    """An id as people type it: spreadsheets drop zeros at the beginning."""
-    return doc_id.lower().lstrip("0")
-
-
 def _named(item: WaitingItem) -> Told:
     query, document, start, end = item
     return {"query_id": query, "doc_id": document, "part": [start, end] if end else None}
@@ -263,6 +307,10 @@ def _named(item: WaitingItem) -> Told:
 
 def _grade_of(event: Event) -> Told:
     return {"grade": event.grade, "comment": event.comment}
+
+
+def _flag(flag: Flag) -> Told:
+    return {"assessor": flag.assessor, "comment": flag.comment, "at": flag.at.isoformat()}
 
 
 def _judged(event: Event, query: str, title: str, who: str) -> Told:

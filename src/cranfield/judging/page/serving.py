@@ -7,11 +7,11 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from cranfield.errors import CranfieldError, given, need
@@ -19,6 +19,7 @@ from cranfield.judging.store.events import StoreProgress
 from cranfield.judging.store.store import Store
 
 if TYPE_CHECKING:
+    from cranfield.judging.page.finding import Corpus, SystemSearch
     from cranfield.judging.pool.order import Followed
 
 PORT = 8765
@@ -41,7 +42,9 @@ def serve(
     names: Collection[str] = (),
     pictures: Path | None = None,
     followed: Followed | None = None,
-    documents: Callable[[], Iterable[Any]] | None = None,
+    documents: Corpus | None = None,
+    system: SystemSearch | None = None,
+    next_steps: Mapping[str, str] | None = None,
     on_start: Callable[[Listening], None],
 ) -> StoreProgress:
     """Serve the page until Ctrl-C; returns the progress of judging at the end.
@@ -50,6 +53,8 @@ def serve(
     names: further names by which the server may be called
     pictures: the folder of the images of documents; by default that of the store
     documents: reads the corpus, in which documents that an assessor adds must be; None if there is none
+    system: searches for documents to add, where there is no corpus
+    next_steps: what to do once a comparison is decided, and the commands for it
     on_start: called once the page can be opened
     """
     need("starlette", purpose="the judging page", extra="judge")
@@ -62,7 +67,7 @@ def serve(
     listener = _listen(host, port)
     folder = Path.cwd() if "://" in store.name else Path(store.name).resolve().parent
     own = {socket.gethostname(), socket.getfqdn(), *_own_addresses()} if host in EVERYWHERE else ()
-    desk = Desk(store, assessor, followed, documents)
+    desk = Desk(store, assessor, followed, documents, system, next_steps)
     app = application(desk, {*LOCAL, host, *names, *own}, token, pictures or folder)
     settings = uvicorn.Config(
         app,

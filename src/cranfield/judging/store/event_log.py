@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain, groupby, islice
 from operator import attrgetter, itemgetter
@@ -100,19 +100,6 @@ def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterato
     statement = EVENTS.select().where(*conditions).order_by(EVENTS.c.number)
     with connection.execute(statement, execution_options=_PIECES) as result:
         yield from map(event_of, result)
-
-
-def newest_first(
-    connection: sa.Connection, wanted: Collection[tuple[str, str]], conditions: Iterable[Any]
-) -> Iterator[tuple[str, str]]:
-    events = sa.select(EVENTS.c.query_id, EVENTS.c.doc_id).where(EVENTS.c.grade.isnot(None), not_undone(), *conditions)
-    seen: set[tuple[str, str]] = set()
-    with connection.execute(events.order_by(EVENTS.c.number.desc()), execution_options=_PIECES) as result:
-        for query, document in chain.from_iterable(result.partitions()):
-            pair = (query, document)
-            if pair in wanted and pair not in seen:
-                seen.add(pair)
-                yield pair
 
 
 class CurrentEvents:

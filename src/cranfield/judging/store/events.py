@@ -1,7 +1,7 @@
 """The contents of a store as plain data: events, texts, tasks, progress.
 
-The fields of `StoredEvent`, `StoredQuery` and `StoredDocument` declare the columns. The tables, the migration of
-older stores, what `add_queries` and `add_documents` take, sheets and the page follow from them.
+The fields of `StoredEvent`, `StoredFlag`, `StoredQuery` and `StoredDocument` declare the columns. The tables, the
+migration of older stores, what `add_queries` and `add_documents` take, sheets and the page follow from them.
 """
 
 from __future__ import annotations
@@ -72,6 +72,30 @@ class Event:
 class StoredEvent(Event):
     key: Annotated[str | None, Stored(since=3)] = None  # an event that was sent again after a lost answer counts once
     judge: Annotated[str, Stored(since=5)] = ""  # how a model was asked: the fingerprint in the table of judges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """Who flagged a query as unclear, when, and what they say about it.
+
+    withdrawn: it takes the assessor's flag back
+    """
+
+    number: Annotated[int, Stored(is_key=True)]
+    query_id: Id
+    assessor: Id
+    comment: str = ""
+    withdrawn: bool = False
+    at: datetime
+
+    def __repr__(self) -> str:
+        done = "withdrew the flag of" if self.withdrawn else "flagged"
+        return f"<Flag {self.number}: {self.assessor} {done} {self.query_id}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFlag(Flag):
+    key: str | None = None  # as of an event
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 
 from cranfield.judging.store.checked_input import LONGEST
-from cranfield.judging.store.event_log import event_of, found_by_item, not_undone
+from cranfield.judging.store.event_log import NAMES, batches, event_of, found_by_item, not_undone
 from cranfield.judging.store.events import Event, StoreProgress, WaitingItem, Work, item_of
+from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.random_orders import place
-from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
-from cranfield.judging.store.waiting import free_for, judged_by
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS, ITEM, LEASES, QUERIES, WAITING
+from cranfield.judging.store.waiting import LEASE, free_for, judged_by
 
 RECENT = 50  # the last judgments, from which the pace of an assessor follows
 BEGINNING = 80  # characters of a text that has no title
@@ -81,6 +82,52 @@ def list_documents(
     for query, document, start, end, title, can_judge in rows:
         item = (query, document, start, end)
         yield item, title, mine.get(item), bool(can_judge)
+
+
+def judges_of_queries(connection: sa.Connection, queries: Sequence[str]) -> dict[str, dict[str, int]]:
+    """By query, how many documents each person has judged; it does not say how."""
+    number = sa.func.count(EVENTS.c.doc_id.distinct())
+    found: dict[str, dict[str, int]] = {}
+    for names in batches(queries, NAMES):
+        chosen = sa.select(EVENTS.c.query_id, EVENTS.c.assessor, number).where(
+            EVENTS.c.query_id.in_(names), *_GRADED_BY_PEOPLE
+        )
+        rows = connection.execute(chosen.group_by(EVENTS.c.query_id, EVENTS.c.assessor).order_by(EVENTS.c.assessor))
+        for query, assessor, judged in rows:
+            found.setdefault(query, {})[assessor] = judged
+    return found
+
+
+def judges_of_documents(connection: sa.Connection, query_id: str) -> dict[WaitingItem, list[str]]:
+    """The people who have judged each document of a query; it does not say how."""
+    columns = [EVENTS.c[name] for name in (*ITEM, "assessor")]
+    chosen = sa.select(*columns).where(EVENTS.c.query_id == query_id, *_GRADED_BY_PEOPLE).distinct()
+    found: dict[WaitingItem, list[str]] = {}
+    for *item, assessor in connection.execute(chosen.order_by(EVENTS.c.assessor)):
+        found.setdefault(tuple(item), []).append(assessor)
+    return found
+
+
+def held_documents(connection: sa.Connection, query_id: str) -> dict[WaitingItem, list[str]]:
+    """Who has the documents of a query before them now."""
+    moment = time.time()
+    chosen = (
+        sa.select(*(WAITING.c[name] for name in ITEM), LEASES.c.assessor)
+        .select_from(WAITING.join(LEASES, LEASES.c.waiting == WAITING.c.number))
+        .where(WAITING.c.query_id == query_id, LEASES.c.until > moment, LEASES.c.until <= moment + LEASE)
+    )
+    found: dict[WaitingItem, list[str]] = {}
+    for *item, assessor in connection.execute(chosen.order_by(LEASES.c.assessor)):
+        found.setdefault(tuple(item), []).append(assessor)
+    return found
+
+
+_GRADED_BY_PEOPLE = (
+    EVENTS.c.kind.in_(BY_PEOPLE),
+    EVENTS.c.grade.isnot(None),
+    EVENTS.c.adjudicates.is_(sa.false()),
+    not_undone(),
+)
 
 
 def list_judged(

@@ -1,8 +1,8 @@
 """The tables of a store, and how those of older versions are brought up to date.
 
-Events are appended and never changed; everything else can be rebuilt from them. The columns of events and of texts are
-declared in `events.py`, all others here. A table, a column or an index that came later says since which version it is
-there, and older stores get it when they are opened for writing.
+Events and flags are appended and never changed; everything else can be rebuilt from them. The columns of events, flags
+and texts are declared in `events.py`, all others here. A table, a column or an index that came later says since which
+version it is there, and older stores get it when they are opened for writing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging.store.events import DocumentPart, StoredDocument, StoredEvent, StoredQuery, stored_fields
+from cranfield.judging.store.events import (
+    DocumentPart,
+    StoredDocument,
+    StoredEvent,
+    StoredFlag,
+    StoredQuery,
+    stored_fields,
+)
 from cranfield.judging.store.merging import KINDS
 
 METADATA = sa.MetaData()
@@ -85,6 +92,9 @@ WAITING = sa.Table(
 )
 
 EVENTS = sa.Table("events", METADATA, *_declared(StoredEvent))
+
+# Queries that assessors find unclear: of each assessor and query, the last row counts.
+FLAGS = sa.Table("flags", METADATA, *_declared(StoredFlag), info=_since(7))
 
 # How models were asked: model, prompt and parameters, under the hash of all of it.
 JUDGES = sa.Table(
@@ -190,6 +200,8 @@ INDEXES = (
     sa.Index("events_of_assessors", EVENTS.c.assessor, EVENTS.c.number),
     sa.Index("undone", EVENTS.c.undoes, unique=True, **_where(EVENTS.c.undoes.isnot(None))),  # only once
     sa.Index("event_keys", EVENTS.c.key, unique=True, **_where(EVENTS.c.key.isnot(None)), info=_since(3)),
+    sa.Index("flags_of_queries", FLAGS.c.query_id, FLAGS.c.number),
+    sa.Index("flag_keys", FLAGS.c.key, unique=True, **_where(FLAGS.c.key.isnot(None))),
     sa.Index("replies_of_items", REPLIES.c.query_id, REPLIES.c.doc_id),
     sa.Index("reply_keys", REPLIES.c.key),
 )

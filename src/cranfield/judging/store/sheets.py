@@ -30,7 +30,8 @@ from cranfield.words import count
 _OF_QUERY, _OF_DOCUMENT = (
     [field.name for field in stored_fields(kind) if field.stored.in_sheet] for kind in (StoredQuery, StoredDocument)
 )
-COLUMNS = ("query_id", *_OF_QUERY, "doc_id", *_OF_DOCUMENT, "grade", "comment")
+UNCLEAR = "unclear"  # who flagged the query, and why
+COLUMNS = ("query_id", *_OF_QUERY, UNCLEAR, "doc_id", *_OF_DOCUMENT, "grade", "comment")
 NEEDED = ("query_id", "doc_id", "grade")
 OWN_COLUMNS = 3  # by which a sheet is known whose ids or grades have lost their names; judgments have no such columns
 LONGEST_CELL = 32_000  # characters: spreadsheets hold 32,767, and put the rest into the next row
@@ -97,6 +98,7 @@ def save_sheet(
     ...     save_sheet(store, f"{folder}/sheet.csv").documents
     2
     """
+    from cranfield.judging.store.flags import flags_by_query, in_a_cell
     from cranfield.judging.store.listing import has_query
     from cranfield.judging.store.schema import WAITING, is_open
     from cranfield.judging.store.waiting import waiting_tasks
@@ -109,13 +111,15 @@ def save_sheet(
         for query in query_ids or ():
             if not has_query(connection, query):
                 raise InputError(store.name, f"there is no query '{query}'.")
+        unclear = {query: in_a_cell(flags) for query, flags in flags_by_query(connection).items()}
         for task in waiting_tasks(connection, is_open(WAITING.c.remaining)):
             if query_ids is not None and task.query_id not in query_ids:
                 continue
             if task.part:
                 parts += 1
                 continue
-            cells = {name: getattr(task, name) for name in COLUMNS[:-2]}
+            cells = {name: getattr(task, name) for name in COLUMNS[:-2] if name != UNCLEAR}
+            cells[UNCLEAR] = unclear.get(task.query_id, "")
             documents += 1
             cut += any(len(text) > LONGEST_CELL for text in cells.values())
             writer.writerow({name: escaped(text) for name, text in cells.items()})

@@ -18,7 +18,7 @@ from cranfield.judging.store.checked_input import (
     checked_text,
     text_rows,
 )
-from cranfield.judging.store.events import DocumentPart, Event, StoredDocument, StoredQuery, Task
+from cranfield.judging.store.events import DocumentPart, Event, Flag, StoredDocument, StoredQuery, Task
 from cranfield.judging.store.scale import GradeScale
 from cranfield.judging.store.stored_judgments import StoredJudgments
 
@@ -270,6 +270,37 @@ class Store(StoredJudgments):
         return self._database.commits.run(
             "the undo", lambda connection: take_back(connection, who, query_id, doc_id, adjudicates, sent, self.name)
         )
+
+    def flag(
+        self, query_id: str, *, assessor: str, comment: str = "", withdrawn: bool = False, key: str | None = None
+    ) -> Flag:
+        """Flag a query as unclear; nothing is changed or deleted, neither by this nor by withdrawing it.
+
+        query_id: which query.
+        assessor: the name of who flags it. A second flag of theirs replaces the first.
+        comment: what is unclear.
+        withdrawn: take their flag back instead.
+        key: as in `judge`.
+        Returns the flag, with its number and its time.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     new = store.add_queries({"q1": "jaguar"})
+        ...     flag = store.flag("q1", assessor="ann", comment="the cat or the car?")
+        ...     [(each.assessor, each.comment) for each in store.flags()]
+        [('ann', 'the cat or the car?')]
+        """
+        from cranfield.judging.store.flags import raise_flag
+
+        row = {
+            "query_id": checked_id(query_id, self.name, "a query"),
+            "assessor": checked_id(assessor, self.name, "the assessor"),
+            "comment": checked_text(comment, self.name, "the comment"),
+            "withdrawn": bool(withdrawn),
+            "key": checked_if_given(key, self.name, "the key"),
+        }
+        what = f"the flag of query '{row['query_id']}'"
+        return self._database.commits.run(what, lambda connection: raise_flag(connection, row, self.name))
 
     def set_scale(self, scale: GradeScale | Mapping[Any, Any] | Iterable[Any]) -> None:
         """Change the grades that assessors choose from; judgments keep the grades they have.

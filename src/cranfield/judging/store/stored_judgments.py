@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from cranfield.errors import InputError
 from cranfield.io.formats.store import JudgmentView
-from cranfield.judging.store.events import Event, StoreProgress
+from cranfield.judging.store.events import Event, Flag, StoreProgress
 from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.scale import GradeScale
 
@@ -120,6 +120,27 @@ class StoredJudgments:
         from cranfield.judging.store.views import conflicts
 
         return conflicts(self, assessors, kinds)
+
+    def flags(self, query_id: str | None = None) -> list[Flag]:
+        """The queries that assessors flagged as unclear; flags that were withdrawn are left out.
+
+        query_id: only those of this query.
+        Returns the flags, the first one first.
+
+        >>> import tempfile
+        >>> from cranfield import open_store
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     new = store.add_queries({"q1": "jaguar", "q2": "apple"})
+        ...     for query in ("q1", "q2"):
+        ...         flag = store.flag(query, assessor="ann")
+        ...     flag = store.flag("q1", assessor="ann", withdrawn=True)
+        ...     [each.query_id for each in store.flags()]
+        ['q2']
+        """
+        from cranfield.judging.store.flags import open_flags
+
+        with self._reading() as connection:
+            return list(open_flags(connection, None if query_id is None else [query_id]))
 
     def to_judgments(self) -> Judgments:
         """The view that is used when a store is given as judgments: all people, by majority."""

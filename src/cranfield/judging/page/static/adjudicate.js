@@ -1,5 +1,6 @@
 // Disagreements of assessors, side by side, to be settled.
 
+import { fillDock, tool } from "./dock.js";
 import { documentCard } from "./document.js";
 import { counted, fill, fillFinished, make, notice } from "./elements.js";
 import { chip, gradeButtons, gradeOfKey, keyOf } from "./grades.js";
@@ -37,11 +38,11 @@ export async function show(session, main) {
           "div",
           {},
           documentCard(task),
-          make("div", { class: "panel" }, gradeButtons(session.scale, current.settled, settle), tools()),
         ),
         make("aside", { class: "card before", "aria-label": "Grades of the assessors" }, make("p", { class: "soft" }, "Their grades"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
       ),
     );
+    fillDock(gradeButtons(session.scale, current.settled, settle), tools());
     scrollTo(0, 0);
   };
   const step = (by) => {
@@ -92,14 +93,7 @@ export async function show(session, main) {
     { keys: ["?"], told: "these keys", run: () => help() },
   ];
   const help = () => keysCard(commands, session.scale.map((_, index) => keyOf(session.scale, index)).join(" "));
-  const tools = () =>
-    make(
-      "div",
-      { class: "tools" },
-      [["←", "back", () => step(-1)], ["␣", "next", () => step(1)], ["U", "undo", undo], ["?", "keys", help]].map(([key, name, run]) =>
-        make("button", { type: "button", on: { click: run } }, make("kbd", {}, key), name),
-      ),
-    );
+  const tools = () => [tool("←", "back", () => step(-1)), tool("␣", "next", () => step(1)), tool("U", "undo", undo), tool("?", "keys", help)];
   listen(commands, (key) => {
     const grade = gradeOfKey(session.scale, key);
     if (grade !== undefined) settle(grade);

@@ -19,11 +19,40 @@ export function fill(element, ...children) {
 
 // Put a card into an element where there is no document to grade.
 export function fillFinished(element, ...children) {
+  fill(document.getElementById("dock"));
   return fill(element, make("section", { class: "card finished" }, ...children));
+}
+
+// A command that can be copied; where the browser has no clipboard, as without HTTPS, it is selected.
+export function commandLine(name, command) {
+  const code = make("code", { tabindex: "0" }, command);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(command);
+      notice("Copied.", "good", 2);
+    } catch {
+      getSelection().selectAllChildren(code);
+      notice("Selected: copy it with Ctrl+C or ⌘C.");
+    }
+  };
+  return make("li", { class: "command" }, make("span", { class: "soft" }, name), code, make("button", { type: "button", "aria-label": `Copy: ${name}`, on: { click: copy } }, "Copy"));
+}
+
+// A dialog, which goes when it is closed.
+export function openDialog(label, ...children) {
+  const card = make("dialog", { class: "card", "aria-label": label }, ...children);
+  card.addEventListener("close", () => card.remove());
+  document.body.append(card);
+  card.showModal();
+  return card;
 }
 
 export function counted(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+export function when(text) {
+  return new Date(text).toLocaleString("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
 }
 
 let hiding = 0;

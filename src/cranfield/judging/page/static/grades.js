@@ -18,20 +18,22 @@ export function chip(grade, scale) {
 export function gradeButtons(scale, chosen, choose) {
   return make(
     "div",
-    { class: scale.length > 6 ? "grades many" : "grades", role: "group", "aria-label": "Grade" },
+    { class: `grades ${scale.length > 6 ? "many" : scale.length > 4 ? "several" : ""}`, role: "group", "aria-label": "Grade" },
     scale.map((each, index) =>
       make(
         "button",
         {
           type: "button",
           class: each.grade === chosen ? "chosen" : "",
+          title: each.meaning || null,
           "aria-pressed": String(each.grade === chosen),
           "aria-keyshortcuts": keyOf(scale, index),
           on: { click: () => choose(each.grade) },
         },
         chip(each.grade, scale),
-        make("kbd", {}, keyOf(scale, index)),
         make("b", {}, each.name),
+        // A key that is the grade itself needs no second digit.
+        keyOf(scale, index) !== String(each.grade) && make("kbd", {}, keyOf(scale, index)),
         make("span", { class: "meaning" }, each.meaning),
       ),
     ),

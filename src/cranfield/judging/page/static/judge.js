@@ -1,15 +1,19 @@
 // One document at a time. A grade is saved before the page moves on, and the next document is there already.
 
 import { askForDocument } from "./adding.js";
-import { decisionPanel, decisionReasons } from "./decision.js";
+import { decisionPanel } from "./decision.js";
+import { fillDock, tool } from "./dock.js";
 import { documentCard } from "./document.js";
 import { fill, fillFinished, make, notice } from "./elements.js";
+import { showDecided, showFinished } from "./ends.js";
+import { askForFlag } from "./flagging.js";
 import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
 import { documentList, same } from "./list.js";
 import { Passages } from "./passages.js";
+import { decisionProgress, storeProgress } from "./progress.js";
 import { ask, insist, newKey } from "./server.js";
-import { head } from "./session.js";
+import { head, showProgress } from "./session.js";
 
 const AHEAD = 4; // documents fetched before they are needed
 
@@ -32,7 +36,10 @@ class Judging {
     this.decision = null;
     this.saved = 0; // how often something was saved
     this.state = "";
-    this.passages = new Passages(session, (name, body) => this.ask(name, body), (part) => this.savePart(part, null));
+    this.passages = new Passages(session, (name, body) => this.ask(name, body), {
+      grade: (grade) => this.grade(grade),
+      remove: (part) => this.savePart(part, null),
+    });
     this.commands = [
       { keys: [" ", "ArrowRight", "n"], told: "next, without a grade", run: () => this.next() },
       { keys: ["ArrowLeft", "b"], told: "back", run: () => this.back() },
@@ -41,6 +48,7 @@ class Judging {
       { keys: ["c"], told: "comment", run: () => this.comment() },
       { keys: ["f"], told: "show the full text", run: () => this.main.querySelector(".more")?.click() },
       { keys: ["a"], told: "add a document that you know of", run: () => this.add() },
+      { keys: ["q"], told: "flag the query as unclear", run: () => this.flag() },
       { keys: ["l"], told: "list the queries", run: () => this.go("/queries") },
       { keys: ["/"], told: "search queries and documents", run: () => this.go("/queries?search") },
       { keys: ["Escape"], told: "grade the whole document, not the selected passage", run: () => this.passages.clear() },
@@ -84,24 +92,41 @@ class Judging {
     if (first) return this.open(first);
     this.at = this.seen.length;
     const { query: text, narrative } = this.list;
-    head(this.session, { title: text || query, narrative, progress: this.progress });
+    head(this.session, { title: text || query, narrative, progress: this.far(), flags: this.list.flags, flag: () => this.flag() });
     const told = this.list.documents.length ? "Other people are judging the documents of this query." : "No system returned anything for this query. Do you know a document that answers it?";
     fillFinished(
       this.main,
       make("p", {}, told),
-      make("div", { class: "tools" }, this.tool("A", "add a document", () => this.add(query)), this.tool("␣", "next", () => this.hold(() => this.advance()))),
+      make("div", { class: "tools" }, tool("A", "add a document", () => this.add(query)), tool("␣", "next", () => this.hold(() => this.advance()))),
     );
   }
 
   add(query = this.entry?.task.query_id ?? this.list.query_id) {
     if (this.busy || !query) return;
-    askForDocument((doc_id) =>
+    askForDocument(
+      (words) => this.ask("find", { query_id: query, words }),
+      (doc_id) =>
+        this.hold(async () => {
+          const told = await this.ask("add", { query_id: query, doc_id, part: null });
+          this.progress = told.progress;
+          this.put(told.task, told.said);
+          this.list.query_id = null;
+          await this.draw();
+        }),
+    );
+  }
+
+  flag() {
+    const { query_id, flags = [] } = this.list;
+    if (this.busy || !query_id) return;
+    const mine = flags.find((each) => each.assessor === this.session.assessor);
+    askForFlag(mine, (body) =>
       this.hold(async () => {
-        const told = await this.ask("add", { query_id: query, doc_id, part: null });
-        this.progress = told.progress;
-        this.put(told.task, told.said);
-        this.list.query_id = null;
-        await this.draw();
+        const told = await insist("flag", { assessor: this.session.assessor, query_id, key: newKey(), ...body }, "Not saved yet.");
+        this.list.flags = told.flags;
+        this.state = body.withdrawn ? "flag withdrawn" : "saved: flagged as unclear";
+        if (this.entry) this.drawHead();
+        else await this.chosen(query_id);
       }),
     );
   }
@@ -110,8 +135,7 @@ class Judging {
   async refill(query = this.entry?.task.query_id ?? "") {
     const saved = this.saved;
     const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query, all: this.all });
-    this.decision = told.decision;
-    if (saved === this.saved) this.progress = told.progress; // an answer older than a grade would turn the count back
+    if (saved === this.saved) Object.assign(this, { progress: told.progress, decision: told.decision }); // an answer older than a grade would turn the count back
     // In the meantime, documents may have been judged or left for later.
     const judged = this.seen.filter((each) => each.said).map((each) => each.task.number);
     const known = new Set([...judged, ...this.later, this.entry?.task.number]);
@@ -129,7 +153,7 @@ class Judging {
     this.seen.push({ task: this.queue.shift(), said: null, seconds: 0, comment: "" });
     this.at = this.seen.length - 1;
     await this.draw();
-    this.refill().catch(() => {}); // in the background; if it fails, the next step asks again
+    this.refill().then(() => this.drawDecision(), () => {}); // in the background; if it fails, the next step asks again
   }
 
   async next() {
@@ -181,7 +205,13 @@ class Judging {
   async gradePassage(selected, grade) {
     await this.hold(async () => {
       await this.savePart([selected.start, selected.end], grade);
+      const { replaces } = selected;
+      const moved = replaces && String(replaces) !== String([selected.start, selected.end]);
+      if (moved) await this.savePart(replaces, null);
       this.passages.add(selected, grade);
+      const { name } = this.session.scale.find((each) => each.grade === grade);
+      this.state = `saved: ${grade} ${name}, for the passage`;
+      this.drawHead();
     });
   }
 
@@ -196,7 +226,7 @@ class Judging {
   async save(entry, grade) {
     this.watch();
     const { task } = entry;
-    const chosen = this.main.querySelectorAll(".grades button")[this.session.scale.findIndex((each) => each.grade === grade)];
+    const chosen = document.querySelectorAll("#dock .grades button")[this.session.scale.findIndex((each) => each.grade === grade)];
     chosen?.classList.add("saving");
     const said = { grade, comment: entry.comment.trim() };
     const told = await insist(
@@ -280,43 +310,46 @@ class Judging {
     fetch("/api/leave", { method: "POST", keepalive: true, headers: { "Content-Type": "application/json" }, body }).catch(() => {});
   }
 
-  // The progress: with a decision, how many are judged and how many are likely still needed.
   far() {
-    const { decision, progress } = this;
-    if (!decision || decision.done || this.all) return progress;
-    return { documents: decision.judged + decision.needed, left: decision.needed, pace: progress.pace };
+    return this.decision ? decisionProgress(this.decision, this.progress, this.all) : storeProgress(this.progress);
+  }
+
+  drawHead() {
+    const { task } = this.entry;
+    const { number, queries, flags } = this.list;
+    // Documents for a decision come from all queries at once.
+    const place = number && (!this.decision || this.all) ? `Query ${number.toLocaleString("en")} of ${queries.toLocaleString("en")}` : "";
+    head(this.session, {
+      title: task.query || task.query_id,
+      narrative: task.narrative,
+      place,
+      progress: this.far(),
+      state: this.state,
+      flags,
+      flag: () => this.flag(),
+    });
+  }
+
+  // The decision may have changed while the next document was there already.
+  drawDecision() {
+    if (!this.decision || !this.entry) return;
+    showProgress(this.far());
+    this.main.querySelector(".decision")?.replaceWith(decisionPanel(this.decision));
   }
 
   async draw() {
     const { task, said } = this.entry;
     this.since = performance.now();
     if (this.list.query_id !== task.query_id) await this.load(task.query_id);
-    const place = this.list.number ? `Query ${this.list.number.toLocaleString("en")} of ${this.list.queries.toLocaleString("en")}` : "";
-    head(this.session, { title: task.query || task.query_id, narrative: task.narrative, place, progress: this.far(), state: this.state });
+    this.drawHead();
     const card = documentCard(task);
     card.addEventListener("unfolded", () => this.passages.highlight());
     fill(
       this.main,
-      make(
-        "div",
-        { class: "columns" },
-        make(
-          "div",
-          {},
-          card,
-          make(
-            "div",
-            { class: "panel" },
-            this.passages.list,
-            this.passages.hint,
-            gradeButtons(this.session.scale, said?.grade, (grade) => this.grade(grade)),
-            this.tools(said),
-            this.commentField(),
-          ),
-        ),
-        this.beside(task),
-      ),
+      make("div", { class: "columns" }, card, this.beside(task)),
     );
+    const grades = gradeButtons(this.session.scale, said?.grade, (grade) => this.grade(grade));
+    fillDock(grades, this.tools(said), this.passages.list, this.passages.hint, this.commentField());
     this.passages.show(task, card).catch(() => {}); // the document can be judged without them
     scrollTo(0, 0);
   }
@@ -328,26 +361,20 @@ class Judging {
     return list;
   }
 
-  tool(key, name, run, pressed) {
-    return make(
-      "button",
-      { type: "button", class: pressed ? "chosen" : "", "aria-pressed": pressed === undefined ? null : String(pressed), on: { click: run } },
-      make("kbd", {}, key),
-      name,
-    );
+  tools(said) {
+    return [
+      tool("←", "back", () => this.back()),
+      tool("␣", "next", () => this.next()),
+      tool("U", "undo", () => this.undo()),
+      tool("X", "cannot judge", () => this.grade(null), said?.grade === null),
+      tool("C", "comment", () => this.comment()),
+      tool("?", "keys", () => this.help()),
+    ];
   }
 
-  tools(said) {
-    return make(
-      "div",
-      { class: "tools" },
-      this.tool("←", "back", () => this.back()),
-      this.tool("␣", "next", () => this.next()),
-      this.tool("U", "undo", () => this.undo()),
-      this.tool("X", "cannot judge", () => this.grade(null), said?.grade === null),
-      this.tool("C", "comment", () => this.comment()),
-      this.tool("?", "keys", () => this.help()),
-    );
+  // Where there is no document to grade: the way back, if there is one.
+  ways() {
+    return this.seen.length > 0 && [tool("←", "back", () => this.back()), tool("U", "undo", () => this.undo())];
   }
 
   commentField() {
@@ -378,7 +405,7 @@ class Judging {
   }
 
   comment() {
-    const label = this.main.querySelector(".comment");
+    const label = document.querySelector("#dock .comment");
     if (!label) return;
     label.hidden = false;
     label.querySelector("textarea").focus();
@@ -395,34 +422,12 @@ class Judging {
 
   async finished() {
     this.at = this.seen.length;
-    if (this.decision?.done && !this.all) return this.decided();
-    const { left, documents } = this.progress;
-    head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing to judge", progress: this.progress, state: this.state });
-    const told = left
-      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} left for others: someone has them open, or they need a second assessor. Reload the page to look again.`
-      : documents
-        ? "Thank you. You can now settle differences between assessors, and look through and correct the judgments."
-        : "No documents are waiting to be judged. Fill the store with: cranfield pool";
-    fillFinished(
-      this.main,
-      make("p", {}, told),
-      make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Review judgments")),
-      this.seen.length > 0 && make("div", { class: "tools" }, this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())),
-    );
-  }
-
-  decided() {
-    const goOn = () => {
+    const end = { session: this.session, main: this.main, progress: this.far(), state: this.state, ways: this.ways() };
+    if (!this.decision?.done || this.all) return showFinished(end, this.progress);
+    showDecided(end, this.decision, () => {
       this.all = true;
       this.hold(() => this.advance());
-    };
-    head(this.session, { title: "Decided", progress: this.progress, state: this.state });
-    fillFinished(
-      this.main,
-      decisionReasons(this.decision),
-      decisionPanel(this.decision),
-      make("div", { class: "tools" }, this.seen.length > 0 && [this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())], make("button", { type: "button", on: { click: goOn } }, "Judge the others too")),
-    );
+    });
   }
 
   help() {

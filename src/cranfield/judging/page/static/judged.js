@@ -1,6 +1,6 @@
 // The judgments, with filters; assessors can correct their own grades.
 
-import { fill, make } from "./elements.js";
+import { fill, make, when } from "./elements.js";
 import { chip } from "./grades.js";
 import { listen } from "./keys.js";
 import { ask } from "./server.js";
@@ -66,8 +66,4 @@ function row(each, session) {
   if (!each.mine) return make("li", {}, make("div", {}, inside));
   const asked = new URLSearchParams({ query: each.query_id, document: each.doc_id, ...(each.part ? { part: each.part.join("-") } : {}) });
   return make("li", {}, make("a", { href: `/?${asked}`, title: "Correct it" }, inside));
-}
-
-function when(text) {
-  return new Date(text).toLocaleString("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
 }

@@ -1,12 +1,13 @@
 // Keys, and the card that lists them. Typing in a field is not a command.
 
-import { make } from "./elements.js";
+import { make, openDialog } from "./elements.js";
 
 export function listen(commands, digits = null) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (document.querySelector("dialog[open]")) return; // it has keys of its own
     if (event.target.closest("input, textarea, select")) return;
+    if (event.shiftKey && event.key.startsWith("Arrow")) return; // extends a selection
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if ((key === " " || key === "Enter") && event.target.closest("button, a")) return;
     const command = commands.find((each) => each.keys.includes(key));
@@ -23,9 +24,8 @@ export function keysCard(commands, digits) {
     ...(digits ? [[[digits], "give a grade"]] : []),
     ...commands.map((each) => [each.keys.map((key) => named[key] ?? key.toUpperCase()), each.told]),
   ];
-  const card = make(
-    "dialog",
-    { class: "card", "aria-label": "Keys" },
+  const card = openDialog(
+    "Keys",
     make("h2", {}, "Keys"),
     make(
       "dl",
@@ -35,7 +35,4 @@ export function keysCard(commands, digits) {
     make("button", { type: "button", on: { click: () => card.close() } }, "Close"),
   );
   card.addEventListener("keydown", (event) => event.key === "?" && card.close());
-  card.addEventListener("close", () => card.remove());
-  document.body.append(card);
-  card.showModal();
 }

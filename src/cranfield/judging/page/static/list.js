@@ -20,6 +20,7 @@ export function documentList(documents, current, scale, open, add) {
 function row(each, current, scale, open) {
   const now = same(each, current);
   const others = !each.open && !each.said && !now;
+  const who = [each.judges?.length && `judged by ${each.judges.join(", ")}`, each.with?.length && `with ${each.with.join(", ")}`].filter(Boolean);
   return make(
     "li",
     {},
@@ -34,7 +35,7 @@ function row(each, current, scale, open) {
         on: { click: () => open(each) },
       },
       others ? make("span", { class: "grade none" }, "·") : chip(each.said ? each.said.grade : undefined, scale),
-      make("span", { class: "name", dir: "auto" }, each.title || each.doc_id),
+      make("span", {}, make("span", { class: "name", dir: "auto" }, each.title || each.doc_id), who.length > 0 && make("small", {}, who.join("; "))),
     ),
   );
 }

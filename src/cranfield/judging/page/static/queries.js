@@ -2,6 +2,7 @@
 
 import { counted, fill, make } from "./elements.js";
 import { listen } from "./keys.js";
+import { storeProgress } from "./progress.js";
 import { ask } from "./server.js";
 import { head } from "./session.js";
 
@@ -15,7 +16,7 @@ export async function show(session, main) {
     if (number !== asked) return; // a later search has been answered
     head(session, {
       place: `${told.progress.queries_done.toLocaleString("en")} of ${counted(told.progress.queries, "query", "queries")} done`,
-      progress: told.progress,
+      progress: storeProgress(told.progress),
     });
     fill(list, ...rows(told, field.value));
   };
@@ -46,7 +47,17 @@ function rows(told, words) {
         "a",
         { href: `/?query=${encodeURIComponent(each.query_id)}` },
         make("span", { class: done(each) ? "tick done" : "tick", "aria-label": done(each) ? "done" : "open" }, done(each) ? "✓" : ""),
-        make("span", { class: "name", dir: "auto" }, each.text || each.query_id),
+        make(
+          "span",
+          { class: "name", dir: "auto" },
+          each.text || each.query_id,
+          make(
+            "small",
+            { class: "soft" },
+            each.flags.length > 0 && make("span", { class: "pill close" }, `unclear to ${each.flags.map((flag) => flag.assessor).join(", ")}`),
+            Object.entries(each.judges).map(([name, count]) => `${name} ${count.toLocaleString("en")}`).join(" · "),
+          ),
+        ),
         make("span", { class: "soft number" }, each.pooled ? `${each.pooled - each.left} of ${each.pooled}` : "nothing found"),
       ),
     );

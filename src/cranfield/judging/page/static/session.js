@@ -1,34 +1,34 @@
 // Who is judging, and the head of the page.
 
-import { counted, fill, make } from "./elements.js";
+import { fill, make } from "./elements.js";
+import { flagButton, flagLines } from "./flagging.js";
 import { ask, insist } from "./server.js";
 import { VIEWS } from "./views.js";
 
-// A chosen name stays until the server is started for someone else; one that a link asks for, as long as the tab does.
+// A chosen name stays until the server is started for someone else. It is asked for, and never taken from a link: whoever
+// follows one would judge under the name that another chose.
 const NAME = "cranfield.assessor";
 let given = "";
 
 export async function begin() {
   const session = await insist("start", {}, "");
   given = session.assessor;
-  const asked = new URLSearchParams(location.search).get("assessor")?.trim();
-  if (asked) remember(asked, "sessionStorage");
-  session.assessor = remembered("sessionStorage") || asked || remembered() || session.assessor;
+  session.assessor = remembered() || session.assessor;
   if (!session.assessor) remember((session.assessor = await askName(session)));
   return session;
 }
 
-function remembered(storage = "localStorage") {
+function remembered() {
   try {
-    return window[storage].getItem(`${NAME} ${given}`) ?? "";
+    return localStorage.getItem(`${NAME} ${given}`) ?? "";
   } catch {
     return ""; // the browser stores nothing
   }
 }
 
-function remember(name, storage = "localStorage") {
+function remember(name) {
   try {
-    window[storage].setItem(`${NAME} ${given}`, name);
+    localStorage.setItem(`${NAME} ${given}`, name);
   } catch {
     // It will be asked for again.
   }
@@ -41,6 +41,7 @@ function askName(session) {
       event.preventDefault();
       if (field.value.trim()) resolve(field.value.trim());
     };
+    fill(document.getElementById("dock"));
     fill(
       document.getElementById("main"),
       make(
@@ -64,15 +65,14 @@ function askName(session) {
   });
 }
 
-// The head: the query, and the progress of all. `told` has title, narrative, place, progress, state; without a title,
-// it is the name of the view.
+// The head: the query, and the progress of all. `told` has title, narrative, place, progress, state, flags and flag, which
+// asks for one; without a title, it is the name of the view.
 export function head(session, told) {
   const title = told.title ?? (VIEWS.find((view) => view.address === location.pathname) ?? VIEWS[0]).name;
   document.title = title ? `${title} · Judge` : "Judge";
   const change = async () => {
     await ask("leave", { assessor: session.assessor }).catch(() => {});
     remember(await askName(session));
-    remember("", "sessionStorage");
     location.assign(location.pathname);
   };
   const links = VIEWS.map(({ address, name }) =>
@@ -92,35 +92,32 @@ export function head(session, told) {
       make(
         "div",
         { class: "line" },
-        make("div", {}, told.place && make("p", { class: "soft" }, told.place), make("h1", { dir: "auto" }, title)),
+        make("div", {}, make("p", { class: "place" }, told.place, told.flag && flagButton(told.flag)), make("h1", { dir: "auto" }, title)),
         make(
           "div",
           { class: "far" },
-          told.progress && make("p", {}, progressText(told.progress)),
+          make("div", { class: "progress" }),
           make("p", { id: "state", class: "soft" }, told.state ?? ""),
         ),
       ),
       told.narrative && make("p", { class: "narrative", dir: "auto" }, told.narrative),
-      told.progress &&
-        make("progress", {
-          max: String(Math.max(told.progress.documents, 1)),
-          value: String(told.progress.documents - told.progress.left),
-          "aria-label": "Documents judged",
-        }),
+      told.flags && flagLines(told.flags),
+      told.progress && make("progress", { "aria-label": "Documents judged" }),
     ),
   );
+  if (told.progress) showProgress(told.progress);
 }
 
-export function progressText(progress) {
-  const done = progress.documents - progress.left;
-  const count = `${done.toLocaleString("en")} of ${progress.documents.toLocaleString("en")} judged`;
-  if (!progress.pace || !progress.left) return count;
-  return `${count} · ${duration(progress.pace * progress.left)} left at your pace`;
-}
-
-function duration(seconds) {
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 1) return "less than a minute";
-  if (minutes < 90) return `about ${counted(minutes, "minute")}`;
-  return `about ${counted(Math.round(minutes / 60), "hour")}`;
+// The progress alone, when it is known better.
+export function showProgress({ done, of, lines, badge }) {
+  const bar = document.querySelector("#top progress");
+  if (!bar) return;
+  fill(
+    document.querySelector("#top .progress"),
+    badge && make("p", { class: `pill ${badge.kind}` }, badge.told),
+    lines.filter(Boolean).map((each) => make("p", {}, each)),
+  );
+  bar.max = Math.max(of, 1);
+  bar.value = done;
+  bar.className = badge?.kind ?? "";
 }

@@ -1,4 +1,4 @@
-// The words of a query, marked in a text.
+// The words of a query, marked in a text. Both are read once, however long they are.
 
 import { make } from "./elements.js";
 
@@ -16,30 +16,45 @@ function stem(word) {
 }
 
 export function marked(text, query) {
-  const words = query.match(WORD) ?? [];
-  const wanted = new Set(words.filter((word) => !COMMON.has(word.toLowerCase())).map(stem));
-  const pieces = new Set(words.filter((word) => UNSPACED.test(word)).flatMap((word) => pairs(word)));
-  const found = [];
-  for (const match of text.matchAll(WORD)) {
-    if (wanted.has(stem(match[0]))) found.push([match.index, match.index + match[0].length]);
-  }
-  // One pass, however long the query is: a piece has one letter or two.
-  let [at, before] = [0, ""];
-  for (const letter of pieces.size ? text : "") {
-    if (pieces.has(before + letter)) found.push([at - before.length, at + letter.length]);
-    if (pieces.has(letter)) found.push([at, at + letter.length]);
-    [at, before] = [at + letter.length, letter];
-  }
-  found.sort((one, other) => one[0] - other[0]);
   const fragment = document.createDocumentFragment();
   let end = 0;
-  for (const [start, stop] of found) {
-    if (stop <= end) continue;
-    fragment.append(text.slice(end, Math.max(start, end)), make("mark", {}, text.slice(Math.max(start, end), stop)));
+  for (const [start, stop] of places(text, query)) {
+    fragment.append(text.slice(end, start), make("mark", {}, text.slice(start, stop)));
     end = stop;
   }
   fragment.append(text.slice(end));
   return fragment;
+}
+
+// Where the words are, in order. Places that touch are one: a text can repeat a letter of the query 100,000 times.
+function places(text, query) {
+  const words = query.match(WORD) ?? [];
+  const wanted = new Set(words.filter((word) => !COMMON.has(word.toLowerCase())).map(stem));
+  const pieces = new Set(words.filter((word) => UNSPACED.test(word)).flatMap((word) => pairs(word)));
+  const stems = new Map(); // of words of the text, most of which come again
+  const isWanted = (word) => {
+    if (!stems.has(word)) stems.set(word, wanted.has(stem(word)));
+    return stems.get(word);
+  };
+  const found = [];
+  for (const match of wanted.size ? text.matchAll(WORD) : []) {
+    if (isWanted(match[0])) found.push([match.index, match.index + match[0].length]);
+  }
+  // A piece has one letter or two.
+  let [at, before] = [0, ""];
+  for (const letter of pieces.size ? text : "") {
+    if (pieces.has(before + letter)) found.push([at - before.length, at + letter.length]);
+    else if (pieces.has(letter)) found.push([at, at + letter.length]);
+    [at, before] = [at + letter.length, letter];
+  }
+  found.sort((one, other) => one[0] - other[0]);
+  const joined = [];
+  for (const [start, stop] of found) {
+    const last = joined.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], stop);
+    else joined.push([start, stop]);
+  }
+  return joined;
 }
 
 function pairs(word) {
