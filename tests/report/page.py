@@ -28,7 +28,7 @@ def unpacked(text):
     return data
 
 
-def shown(data, row, top, ranks, reasons, tags, steps):
+def shown(data, row, top, ranks, reasons, tags, steps, effects):
     def part(column):
         values, starts = column
         return values[starts[row] : starts[row + 1]]
@@ -39,6 +39,7 @@ def shown(data, row, top, ranks, reasons, tags, steps):
         "ranks": ranks and part(ranks),
         "reason": data["reasons"][reasons[row]],
         "why": data["tags"][tags[row]],
+        "effects": [each / 10**9 for each in part(effects)],
         "steps": [values[start : start + depth] for start in range(0, len(values), depth or 1)],
     }
 

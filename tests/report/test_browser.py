@@ -86,7 +86,7 @@ def test_the_leaderboard_sorts(opened, report):
     best_first = sorted(results(), key=lambda run: -results()[run]["nDCG@10"])
 
     def runs():
-        return page.locator(".board tbody th > span:first-of-type").all_text_contents()
+        return page.locator(".board tbody th > a").all_text_contents()
 
     assert runs() == best_first
     head.locator("button").click()
@@ -116,12 +116,20 @@ def test_the_values_are_those_of_the_evaluation(opened, report):
 def test_filters(opened, report):
     page = opened(report, place(m="nDCG@10"))
     one, other = (each.by_query("nDCG@10") for each in results().values())
-    page.locator("#change").select_option("worse")
-    assert {row[0] for row in listed(page)} == {query for query in one if other[query] < one[query]}
-    page.locator("#change").select_option("")
-    page.locator("#segment").select_option("long")
+    losses = [other[row[0]] - one[row[0]] for row in listed(page)]
+    assert losses == sorted(losses)  # the largest losses come first
+    worse = {query for query in one if other[query] < one[query]}
+    group(page, "worse").press("Enter")
+    assert {row[0] for row in listed(page)} == worse
+    assert group(page, "worse").text_content() == f"worse {len(worse)}"
+    assert "change=worse" in page.url
+    group(page, "worse").click()
+    group(page, "long").click()
     assert {row[0] for row in listed(page)} == {query for query in one if len(query) > 18}
-    page.locator("#segment").select_option("")
+    group(page, "long").click()
+    page.locator("#filter").fill("no such query")
+    page.get_by_role("button", name="Show all queries").click()
+    assert len(listed(page)) == 10
     page.locator("#filter").fill("RELEV")
     assert {row[0] for row in listed(page)} == {query for query in one if "relev" in query}
     assert page.locator("#query-count").text_content().startswith(f"{len(listed(page))} of 10 queries")
@@ -131,11 +139,62 @@ def test_filters(opened, report):
     assert gains == sorted(gains, reverse=True)
 
 
+def group(page, name):
+    return page.locator(f"#groups button[data-group='{name}']")
+
+
+def test_groups_say_why_queries_fail(opened, tmp_path):
+    """What happened is counted by its own rules, from the rankings."""
+    texts = {
+        "none": "red shoes",
+        "low": "blue shoes for the rain",
+        "top": "green shoes",
+        "apart": "yellow boots",
+        "good": "a b",
+    }
+    words = {"a": "shoes", "b": "rain", "c": "nothing alike"}
+    documents = [Document(each, f"Title {each}", words.get(each, "text")) for each in "abcuvwxyz"]
+    collection = Collection("made", texts, corpus=lambda: iter(documents))
+    judged = {
+        "none": {"a": 1},
+        "low": {"b": 1, "u": 0, "v": 0, "w": 0},
+        "top": {"a": 1},
+        "apart": {"c": 1},
+        "good": {"a": 1},
+    }
+    run = {"none": [], "low": ["u", "v", "w", "b"], "top": ["x", "a"], "apart": ["c"], "good": ["a"]}
+    old = {**run, "top": ["a", "x"], "none": []}
+    path = tmp_path / "report.html"
+    cranfield.write_report(judged, {"old": old, "new": run}, path, "RR", collection=collection, charts=False)
+    page = opened(path)
+    expected = {
+        "nothing retrieved": {"none"},
+        "nothing relevant retrieved": {"none"},
+        "ranked too low": {"low"},
+        "unjudged on top": {"top"},
+        "no shared word": {"apart", "good"},  # words such as "a" say nothing
+        "worse": {"top"},
+        "same": {"none", "low", "apart", "good"},
+        "1 or 2 words": {"none", "top", "apart", "good"},
+        "3 to 5 words": {"low"},
+    }
+    by_text = {text: query for query, text in texts.items()}
+    for name, queries in expected.items():
+        assert group(page, name).text_content() == f"{name} {len(queries)}"
+        group(page, name).click()
+        shown = page.locator("#query-list tbody th a").all_text_contents()
+        assert {by_text[text] for text in shown} == queries, name
+        group(page, name).click()
+    assert group(page, "6 words or more").is_disabled()
+    linked = opened(path, place(what="ranked too low"))
+    assert linked.locator("#query-list tbody th a").all_text_contents() == ["blue shoes for the rain"]
+
+
 def test_a_query_opens_by_click_link_and_key(opened, report):
     page = opened(report)  # the page follows its address a moment later: `expect` waits for that
     first, second = (row[0] for row in listed(page)[:2])
     page.locator("#query-list a").first.click()
-    heading = page.locator("#query h3").first
+    heading = page.locator("#query > header h3").first
     expect(heading).to_have_text(first)
     assert f"q={first}" in page.url
     page.keyboard.press("j")
@@ -153,7 +212,7 @@ def test_a_link_shows_the_values_of_explain(opened, report):
     assert page.locator("#query").is_visible()
     explained = cranfield.explain(FILES[0], FILES[1][1], "graded-relevance", "nDCG AP RR P")
     side = page.locator("#query .side > div").nth(1)
-    assert side.locator("ol .grade").all_text_contents() == [
+    assert page.locator("#query .joined ol").nth(1).locator(".grade").all_text_contents() == [
         "?" if each.grade is None else f"{each.grade:g}" for each in explained.positions
     ]
     side.locator("summary").click()
@@ -172,7 +231,7 @@ def test_a_bar_opens_its_query(opened, report):
     one, other = (each.by_query("nDCG@10") for each in results().values())
     page.locator("#difference path[aria-roledescription=bar]").first.click()
     gained = max(one, key=lambda query: other[query] - one[query])
-    expect(page.locator("#query h3").first).to_have_text(gained)
+    expect(page.locator("#query > header h3").first).to_have_text(gained)
 
 
 def test_two_other_systems_are_chosen(opened, report):
@@ -212,6 +271,37 @@ def test_dark_and_print(opened, report):
     assert titles.first.is_hidden()
 
 
+def test_the_theme_can_be_chosen(opened, report):
+    page = opened(report, color_scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ground)
+    page.locator("#theme").select_option("light")
+    light = page.evaluate(ground)
+    assert light != dark
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.locator("#theme").select_option("dark")
+    assert page.evaluate(ground) == dark
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()") == LIGHT["ink"]
+    page.emulate_media(media="screen")
+    page.locator("#theme").select_option("")
+
+
+def test_paper_has_everything_and_the_summary_first(opened, tmp_path):
+    many(tmp_path)
+    page = opened(tmp_path / "report.html")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("#map tbody tr").count() == page.locator("#query-list tbody tr").count() == 70
+    assert page.locator("#board tbody tr").filter(visible=True).count() == 24
+    assert page.locator("#ranks").evaluate("each => getComputedStyle(each).breakBefore") == "page"
+    heads = page.locator("thead").evaluate_all("all => all.map(each => getComputedStyle(each).display)")
+    assert set(heads) == {"table-header-group"}
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#map tbody tr").count() == 60
+    page.emulate_media(media="screen")
+
+
 def test_charts_have_the_colours_of_the_page(opened, report):
     page = opened(report, charts=True, color_scheme="dark")
     parts = "['fill', each.getAttribute('stroke-width') === '0' ? '' : 'stroke']"
@@ -231,7 +321,7 @@ def test_the_verdict_leads_to_its_queries(opened, report):
     page = opened(report)
     one, other = (each.by_query("nDCG@10") for each in results().values())
     page.locator("#verdict a").first.click()
-    expect(page.locator("#query h3").first).to_have_text(max(one, key=lambda query: other[query] - one[query]))
+    expect(page.locator("#query > header h3").first).to_have_text(max(one, key=lambda query: other[query] - one[query]))
     assert page.locator("#run-b").evaluate("each => each.selectedOptions[0].text") == "meaning"
 
 
@@ -258,6 +348,66 @@ def test_many_runs_are_grey_but_for_the_best_and_the_chosen(opened, tmp_path, mo
     assert rows.filter(visible=True).count() == 24
     phone = opened(tmp_path / "report.html", viewport={"width": 390, "height": 844})
     assert phone.locator("#board tbody tr").filter(visible=True).count() == 8
+
+
+def many(folder, runs=24, queries=70):
+    """Runs of which the best two are the same, and the last finds nothing."""
+    qrels = {f"q{n:02}": {"a": 3, "b": 2, "c": 1} for n in range(queries)}
+    names = [f"run{n:02}" for n in range(runs)]
+    made = {
+        name: {q: [*"xyz"[: at and (at + place) % 4], *"abc"] for place, q in enumerate(qrels)}
+        for at, name in enumerate(names)
+    }
+    made["run01"], made[names[-1]] = made["run00"], {q: ["x"] for q in qrels} | {"q00": ["x", "y", "z", "c"]}
+    cranfield.write_report(qrels, made, folder / "report.html", "nDCG@3 RR", charts=False)
+    return qrels, made, cranfield.evaluate_runs(qrels, made, "nDCG@3")
+
+
+def test_a_name_on_the_leaderboard_compares_the_run_with_the_best(opened, tmp_path):
+    many(tmp_path)
+    page = opened(tmp_path / "report.html")
+    assert [page.evaluate(f"document.querySelector('#run-{key}').selectedOptions[0].text") for key in "ba"] == [
+        "run00",
+        page.locator("#board tbody tr:nth-child(3)").get_attribute("data-run"),  # the first that differs
+    ]
+    page.locator("#board th a", has_text="run07").press("Enter")
+    expect(page.locator("#two-summary")).to_contain_text("run07 vs run00")
+    assert page.locator("#two").bounding_box()["y"] < page.viewport_size["height"]
+    bars = page.locator("#ranks a")
+    assert bars.count() == 24
+    bars.nth(5).locator("rect").last.click(force=True)
+    expect(page.locator("#two-summary")).to_contain_text("vs run00")
+
+
+def test_the_map_shows_every_value_and_opens_its_query(opened, tmp_path):
+    qrels, runs, results = many(tmp_path)
+    page = opened(tmp_path / "report.html")
+    means = {q: sum(result.by_query("nDCG@3")[q] for result in results.values()) / len(runs) for q in qrels}
+    rows = page.locator("#map tbody tr")
+    assert rows.count() == 60
+    page.get_by_role("button", name="Show all 70 queries").press("Enter")
+    shown = rows.evaluate_all("all => all.map(row => [row.children[0].textContent, row.children[2].textContent])")
+    assert [float(mean) for _, mean in shown] == pytest.approx(sorted(means.values()), abs=6e-4)
+    assert {query: float(mean) for query, mean in shown} == pytest.approx(means, abs=6e-4)
+    order = sorted(runs, key=lambda run: -results[run]["nDCG@3"])
+    # Each cell is drawn at the level of its value.
+    for query in ("q03", "q44"):
+        paths = (
+            rows.filter(has_text=query)
+            .locator("path")
+            .evaluate_all("all => all.map(each => [each.getAttribute('class'), each.getAttribute('d')])")
+        )
+        levels = {}
+        for name, path in paths:
+            for start, stop in re.findall(r"M(\d+) 0H(\d+)", path):
+                levels |= dict.fromkeys(range(int(start), int(stop)), int(name.removeprefix("level-")))
+        values = [results[run].by_query("nDCG@3")[query] for run in order]
+        assert [levels[at] for at in range(len(order))] == [min(4, -int(-(4 * value - 1e-9) // 1)) for value in values]
+    row = rows.filter(has_text="q44").locator("svg")
+    box = row.bounding_box()
+    row.click(position={"x": box["width"] - 2, "y": 5})
+    expect(page.locator("#query > header h3").first).to_have_text("q44")
+    assert page.evaluate("document.querySelector('#run-b').selectedOptions[0].text") == order[-1]
 
 
 def test_names_in_charts_follow_the_chosen_runs(opened, tmp_path):
@@ -293,7 +443,7 @@ def test_a_phone_needs_no_sideways_scrolling(opened, report):
     page = opened(report, place(q="graded-relevance"), viewport={"width": 360, "height": 740})
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.locator("#query h3").first.is_visible()
+    assert page.locator("#query > header h3").first.is_visible()
     beyond = "each => { const box = each.getBoundingClientRect(); return box.width && box.right > innerWidth + 1; }"
     cut = page.evaluate(f"[...document.querySelectorAll('main *:not(svg *)')].filter({beyond}).length")
     assert cut == 0
@@ -303,8 +453,8 @@ def test_a_phone_needs_no_sideways_scrolling(opened, report):
 def test_names_and_texts_run_no_scripts(opened, tmp_path):
     evil(tmp_path, charts=True)
     page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"), charts=True)
-    assert page.locator("#query h3").first.text_content() == f"{ENDING} query 1"
-    assert page.locator(".ranking b").first.text_content() == f"{EVIL} title 0"
+    assert page.locator("#query > header h3").first.text_content() == f"{ENDING} query 1"
+    assert page.locator(".ranking .title").first.text_content() == f"{EVIL} title 0"
     assert page.locator("img").count() == 0
     for at in range(page.locator(".drawing").count()):
         page.locator(".drawing").nth(at).hover()
@@ -350,7 +500,8 @@ def moved(tmp_path_factory):
 
 def moves(page):
     found = page.eval_on_selector_all(
-        "#query ol", "lists => lists.map(list => [...list.children].map(row => row.querySelector('.move').textContent))"
+        "#query .joined ol",
+        "lists => lists.map(list => [...list.children].map(row => row.querySelector('.move').textContent))",
     )
     return [dict(zip(ranking, each, strict=False)) for ranking, each in zip(MOVES["q"], found, strict=True)]
 
@@ -358,23 +509,70 @@ def moves(page):
 def test_documents_move_between_the_rankings(opened, moved):
     page = opened(moved, place(q="q"))
     old, new = moves(page)
-    assert old == {"a": "↓ 1→2", "b": "↑ 2→1", "x": "↓ 3→>3"}  # the page shows only 3 ranks: x may be below
-    assert new == {"b": "↑ 2→1", "a": "↓ 1→2", "c": "↑ >3→3"}
-    kinds = page.eval_on_selector_all("#query ol .move", "all => all.slice(0, 3).map(each => each.className)")
-    assert [each.split()[1:] for each in kinds] == [["worse"], ["better"], []]
-    page.locator("#query ol li").first.hover()
+    # Gains of 3, 2 and 1 are discounted by 1, 1.585 and 2; the page shows only 3 ranks, so x and c may be below.
+    ideal = 3 + 2 / 1.58496 + 1 / 2
+    lost, won = (1 / 1.58496 - 1) / ideal, (3 - 3 / 1.58496) / ideal
+    assert old == {"a": "now 2", "b": "now 1", "x": "left, now >3"}
+    assert new == {"b": f"was 2 ▲ +{won:.3f}", "a": f"was 1 ▼ −{-lost:.3f}", "c": "new, was >3"}
+    kinds = page.eval_on_selector_all("#query .joined .move", "all => all.map(each => each.className)")
+    assert [each.split()[1:] for each in kinds] == [["worse"], ["better"], [], ["better"], ["worse"], ["unknown"]]
+    lines = page.locator("#query .joined path").evaluate_all("all => all.map(each => each.getAttribute('class'))")
+    assert lines == ["worse", "better", "none", "unknown"]
+    assert f"Sum: +{won + lost:.3f}." in page.locator("#query .sum").text_content()
+    told = page.locator("#query .told").text_content()
+    assert told == (
+        f"Largest effect: “Title of b” (grade 3), rank 2 → rank 1, +{won:.3f}. "
+        "Of the relevant documents in the top 3: 1 rose, 1 fell."
+    )
+    page.locator("#query .joined ol li").first.hover()
     assert page.locator("#query li.linked").count() == 2
     assert page.locator("#query .missed li").all_text_contents()[0].startswith("2Title of z")
     assert page.locator("#query .missed .move").inner_text() == "old: not retrieved\nnew: not retrieved"
     assert "grade 1 above grade 3" in page.locator("#query .side > div").first.text_content()
     assert set(page.locator("#query mark").all_text_contents()) == {"ranked", "documents", "ranking"}
-    folded = page.locator("#query .text").first
-    height = folded.bounding_box()["height"]
-    page.get_by_role("button", name="Whole texts").press("Enter")
-    assert folded.bounding_box()["height"] > 1.5 * height
+    page.locator("#query .title").first.press("Enter")
+    assert "the ranked documents of a ranking" in page.locator("#query .panel .text").text_content()
+    page.locator("#query .title").first.press("Enter")
+    assert page.locator("#query .panel").text_content() == ""
     page.keyboard.press("k")
-    expect(page.locator("#query h3").first).to_have_text("words")
-    assert page.locator("#query .move").all_text_contents() == ["gone", "new", "new"]
+    expect(page.locator("#query > header h3").first).to_have_text("words")
+    assert page.locator("#query .joined .move").all_text_contents() == ["gone ▼ −1.000", "new", "new"]
+    assert page.locator("#query .ranking.left").is_hidden()
+    page.emulate_media(media="print")
+    assert page.locator("#query .title").filter(visible=True).count() == 3
+    page.emulate_media(media="screen")
+    phone = opened(moved, place(q="r"), viewport={"width": 390, "height": 800})
+    assert phone.locator("#query .ranking.left li").filter(visible=True).all_text_contents() == [
+        "1Title of agone ▼ −1.000"
+    ]
+
+
+def test_the_effects_of_a_query_sum_to_its_difference(opened, report):
+    """By nDCG@10 all of it is shown; by AP, documents below the first ten have the rest."""
+    one, other = (each.by_query("nDCG@10") for each in results().values())
+    for query in one:
+        page = opened(report, place(q=query, a="keywords", b="meaning", m="nDCG@10"))
+        expected = other[query] - one[query]
+        sum_line = page.locator("#query .sum").text_content()
+        shown = re.search(r"Sum: (\S+?)\.$", sum_line)[1].replace("−", "-")
+        assert float(shown) == pytest.approx(expected, abs=6e-4)
+        moves = page.locator("#query .joined .move").all_text_contents()
+        effects = [float(each.split()[-1].replace("−", "-")) for each in moves if re.search("[▲▼]", each)]
+        assert sum(effects) == pytest.approx(expected, abs=6e-4 * (len(effects) + 1))
+
+
+def test_closing_a_query_leads_back_to_its_link(opened, report):
+    page = opened(report)
+    link = page.locator("#query-list a").nth(6)
+    link.scroll_into_view_if_needed()
+    before, query = page.evaluate("scrollY"), link.text_content()
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#query > header h3").first).to_have_text(query)
+    page.keyboard.press("Escape")
+    expect(page.locator("#query")).to_be_hidden()
+    assert page.evaluate("document.activeElement.textContent") == query
+    assert page.evaluate("scrollY") == pytest.approx(before, abs=2)
 
 
 def test_query_texts_replace_ids_everywhere(opened, moved):
@@ -385,9 +583,32 @@ def test_query_texts_replace_ids_everywhere(opened, moved):
 
 def test_the_link_to_a_view_is_copied(opened, report):
     page = opened(report, place(q="graded-relevance"), permissions=["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copy link to this view").click()
     expect(page.locator("#copied")).to_have_text("Copied.")
     assert "q=graded-relevance" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_link_to_a_query_is_copied_and_leads_to_it(opened, report):
+    page = opened(report, place(q="graded-relevance"), permissions=["clipboard-read", "clipboard-write"])
+    shown = page.locator("#query > header h3").text_content()
+    page.locator("#query").get_by_role("button", name="Copy link").click()
+    expect(page.locator("#query .tools [role=status]")).to_have_text("Copied.")
+    address = page.evaluate("navigator.clipboard.readText()")
+    assert address.startswith(f"{report.as_uri()}#q=graded-relevance&")
+    linked = opened(report, address.removeprefix(report.as_uri()))
+    assert linked.locator("#query > header h3").text_content() == shown
+
+
+def test_the_card_is_copied_as_the_command_writes_it(opened, tmp_path):
+    names = {"markdown": "card.md", "latex": "card.tex"}
+    path, cards = tmp_path / "report.html", [tmp_path / name for name in names.values()]
+    cranfield.write_report(*FILES, path, charts=False, cards=cards)
+    page = opened(path, permissions=["clipboard-read", "clipboard-write"])
+    for label, card in zip(("Markdown", "LaTeX"), cards, strict=True):
+        page.get_by_role("button", name=f"Copy as {label}").click()
+        expect(page.locator("#shared")).to_have_text("Copied.")
+        assert page.evaluate("navigator.clipboard.readText()") == card.read_text(encoding="utf-8")
+        page.evaluate("navigator.clipboard.writeText('')")
 
 
 @pytest.mark.parametrize(
@@ -410,7 +631,7 @@ def test_axe_finds_no_violations(tabs, report, moved, look):
 def test_all_controls_are_reached_with_the_tab_key(opened, moved):
     page = opened(moved, place(q="q"))
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    wanted = "a[href], button, select, input, summary, [tabindex='0']"
+    wanted = "a[href]:not([tabindex='-1']), button:enabled, select, input, summary, [tabindex='0']"
     visible = page.eval_on_selector_all(wanted, "all => all.filter(each => each.getClientRects().length).length")
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     reached = set()

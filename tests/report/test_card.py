@@ -9,9 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
+from cranfield.comparison.standing import standings
 from cranfield.evaluation.evaluating import judgments_for
+from cranfield.look import LIGHT
 from cranfield.report.card import card, page_title
+from cranfield.report.charts import hues
 from cranfield.report.gathered import Gathered
+from cranfield.report.leaderboard import _draw_intervals
+from cranfield.report.order import rank_chart
 from cranfield.report.request import Request
 from cranfield.report.sentences import rounded, signed
 
@@ -150,6 +155,22 @@ def test_sentences_of_two_runs(collection, measure, unseen):
             assert int(exact[1]) == round(100 * share, 0) or abs(int(exact[1]) - 100 * share) <= 0.5 + 1e-9
 
 
+@settings(max_examples=40, deadline=None)
+@given(collections(), st.sampled_from(MEASURES))
+def test_what_each_rank_adds_sums_to_the_value_down_to_it(collection, measure):
+    """Whatever the measure is: the ranking cut off after each rank is measured on its own."""
+    qrels, runs = collection
+    found = gathered(qrels, runs, measure)
+    for name, run in runs.items():
+        effects = found.effects(found.request.runs[name])
+        for depth in range(11):
+            short = {query: ranking[:depth] for query, ranking in run.items()}
+            values = cranfield.evaluate(qrels, short, measure, check_ids=False).by_query(measure)
+            empty = cranfield.evaluate(qrels, {q: [] for q in qrels}, measure, check_ids=False).by_query(measure)
+            expected = [values[query] - empty[query] for query in found.listed]
+            assert effects[:depth].sum(axis=0).tolist() == pytest.approx(expected)
+
+
 @settings(max_examples=30, deadline=None)
 @given(collections(most=1), st.sampled_from(MEASURES))
 def test_sentences_of_one_run(collection, measure):
@@ -181,6 +202,10 @@ def test_a_card_of_several_runs_compares_the_best_two_or_the_baseline(collection
         name: result[measure] for name, result in cranfield.evaluate_runs(qrels, runs, measure, check_ids=False).items()
     }
     pair = found.pair
+    values = {
+        name: result.by_query(measure)
+        for name, result in cranfield.evaluate_runs(qrels, runs, measure, check_ids=False).items()
+    }
     compared = cranfield.compare(qrels, runs, measure, baseline=baseline, check_ids=False).between(
         measure, pair.run, pair.baseline
     )
@@ -188,13 +213,68 @@ def test_a_card_of_several_runs_compares_the_best_two_or_the_baseline(collection
     assert pair.difference.difference == pytest.approx(sign * compared.difference)
     assert means[pair.run] == max(mean for name, mean in means.items() if name != baseline)
     if baseline is None:
-        assert means[pair.baseline] == sorted(means.values())[-2]
-        assert shown["about"] == f"{pair.run}, the best of 4 runs, vs {pair.baseline}, the second"
-    else:
-        assert shown["about"] == f"{pair.run}, the best of the other 3 runs, vs the baseline, third"
+        differing = [
+            name for name in runs if any(abs(values[name][query] - values[pair.run][query]) > 1e-9 for query in qrels)
+        ]
+        best = max((means[name] for name in differing), default=max(means.values()))
+        assert means[pair.baseline] == pytest.approx(best)
+        that = " that differ" if differing else ""
+        assert shown["about"] == f"{pair.run} vs {pair.baseline}: the best two of 4{that}"
+        assert shown["verdict"] == pair.difference.headline
+        check_order(found, shown, values)
+        return
+    assert shown["about"] == f"{pair.run}, the best of the other 3 runs, vs the baseline, third"
     turned = {"Better": "Worse", "Worse": "Better"}
     badge = compared.headline if sign > 0 else turned.get(compared.headline, compared.headline)
     assert shown["badge"] == badge
+
+
+def check_order(found, shown, values):
+    """The order on the card is that of the comparison; runs said to be the same are."""
+    standing = standings(found.comparison)
+    assert shown["headline"][1:] == f"{standing.sentence[1:]}."
+    kinds = [
+        "leads" if row.run in standing.leaders else "undecided" if row.not_worse else "behind" for row in standing.rows
+    ]
+    assert shown["order"]["counts"] == {kind: kinds.count(kind) for kind in ("leads", "undecided", "behind")}
+    assert sum(wide for _, _, wide in shown["order"]["bar"]) == pytest.approx(400, abs=0.1)
+    alone = kinds.count("behind") == len(kinds) - 1
+    assert (shown["badge"], shown["kind"]) == (("One is best", "better") if alone else ("No single best", "close"))
+    chart = rank_chart(found)
+    assert chart["first"] == sum(row.first == 1 for row in standing.rows)
+    for bar, row in zip(chart["bars"], standing.rows, strict=True):
+        unit = 240 / len(kinds)
+        assert (bar["top"], bar["high"]) == pytest.approx(((row.first - 1) * unit, (row.last - row.first + 1) * unit))
+    said = [each for each in shown["sentences"] if each.endswith("on every query.") and " have the same " in each]
+    equal = len(standing.leaders) > 1 and all(
+        abs(values[name][query] - value) <= 1e-9
+        for name in standing.leaders
+        for query, value in values[standing.leaders[0]].items()
+    )
+    assert bool(said) == equal
+
+
+def test_an_outlier_does_not_squeeze_the_axis():
+    def drawn(means):
+        cells = [{"primary": {"ends": (mean - 0.05, mean, mean + 0.05), "drawn": None}} for mean in means]
+        _draw_intervals(cells)
+        return [cell["primary"] for cell in cells]
+
+    *near, far = drawn([0.70, 0.69, 0.68, 0.66, 0.65, 0.64, 0.01])
+    assert [cell["beyond"] for cell in near] == [""] * 6
+    assert (far["beyond"], far["drawn"]) == ("below", [5, 5, 5])
+    assert near[0]["drawn"][1] - near[-1]["drawn"][1] > 40
+    assert [cell["beyond"] for cell in drawn([0.7, 0.6, 0.01])] == ["", "", ""]  # of few runs, all count
+    assert drawn([0.7])[0]["drawn"] is None
+
+
+def test_long_names_are_cut_in_the_middle():
+    names = [f"{'a-very-long-name-of-a-system-with-many-settings'}-seed{n}" for n in (42, 43)]
+    shown = card(gathered(QRELS, dict(zip(names, (OLD, NEW), strict=True)), "RR"))
+    assert re.fullmatch(r"a-very-l\S+…\S+seed43 vs a-very-l\S+…\S+seed42", shown["about"])
+    three = gathered(QRELS, {**dict(zip(names, (NEW, NEW), strict=True)), "old": OLD}, "RR")
+    said = card(three)["headline"]
+    assert re.fullmatch(r"\S+seed42 and \S+seed43 lead on RR; the other run is significantly worse\.", said)
 
 
 QRELS = {str(n): {"a": 1} for n in range(8)}
@@ -205,10 +285,10 @@ def test_titles():
     def title(runs, **options):
         return page_title(gathered(QRELS, runs, "RR", **options))
 
-    assert title({"plain": OLD, "tuned": NEW}) == "tuned vs plain · RR"
-    assert title({"plain": OLD}) == "plain · RR"
-    assert title({"a": OLD, "b": NEW, "c": OLD}) == "3 runs · RR"
-    assert title({"a": OLD, "b": NEW, "c": OLD}, baseline="c") == "b vs c · RR"
+    assert title({"plain": OLD, "tuned": NEW}) == "Is tuned better than plain?"
+    assert title({"plain": OLD}) == "How good is plain?"
+    assert title({"a": OLD, "b": NEW, "c": OLD}) == "Which of 3 runs is best?"
+    assert title({"a": OLD, "b": NEW, "c": OLD}, baseline="c") == "Which of 2 runs is better than c?"
     assert title({"a": OLD}, title="Mine") == "Mine"
 
 
@@ -226,3 +306,17 @@ def test_special_cases():
     assert alone["badge"] == "Not compared"
     assert alone["sentences"] == ["One query shows no variation, so there is no verdict."]
     assert card(gathered(QRELS, {"old": OLD}, "NumRet")) is None
+
+
+@pytest.mark.parametrize("number", [2, 5, 12])
+def test_a_run_has_the_same_colour_on_the_page_and_in_charts(number):
+    qrels = {str(query): {"a": 1} for query in range(4)}
+    best = number // 2
+    rankings = {f"run {n}": dict.fromkeys(qrels, ["a"] if n == best else ["x", "a"]) for n in range(number)}
+    found = hues(gathered(qrels, rankings))
+    drawn = cranfield.draw_chart("cutoff", qrels, rankings, "nDCG@3")["encoding"]["color"]["scale"]
+    for run, colour in zip(drawn["domain"], drawn["range"], strict=True):
+        if colour != LIGHT["run-0"]:
+            assert colour == LIGHT[f"run-{found[run]}"]
+    if number <= 8:
+        assert found == {run: place for place, run in enumerate(rankings, start=1)}

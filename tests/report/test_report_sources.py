@@ -161,14 +161,22 @@ def test_the_test_command_writes_a_page(tmp_path):
     assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
 
 
+def html_text(source):
+    return " ".join(html.unescape(source).split())
+
+
 def test_the_page_of_a_failed_test_says_so_and_why(tmp_path):
     def badges():
-        html = (tmp_path / "page.html").read_text()
-        return re.findall(r'<span class="badge[^>]*>([^<]*)<', html), " ".join(html.split())
+        source = (tmp_path / "page.html").read_text()
+        return re.findall(r'<span class="badge[^>]*>([^<]*)<', source), html_text(source)
 
     for command in (["init"], ["test"], ["accept"], ["test", "--report", "page.html"]):
         assert program(*command, cwd=tmp_path).returncode == 0
-    assert badges()[0] == ["Test passed", "No difference"]
+    shown, text = badges()
+    assert shown == ["✓ Passed"]
+    assert '<p class="headline">nDCG@10' in text
+    assert "Tested two-sided: no difference." in text
+    assert "<h1>sqlite: now vs accepted</h1>" in text
     settings = (tmp_path / "cranfield.toml").read_text()
     content = open_collection("builtin")
     (tmp_path / "mine").mkdir()
@@ -184,8 +192,10 @@ def test_the_page_of_a_failed_test_says_so_and_why(tmp_path):
     (tmp_path / "cranfield.toml").write_text(settings.replace('"builtin"', '"mine"') + expected)
     assert program("test", "--report", "page.html", cwd=tmp_path).returncode == 1
     shown, text = badges()
-    assert shown[0] == "Test FAILED"
-    assert "sqlite failed its test: q01" in text
+    assert shown == ["✗ Failed"]
+    assert '<p class="headline">q01' in text
+    assert "Tested two-sided: " in text
+    assert str(tmp_path) not in text
     assert "nothing-like-it is not in the first" in text
     assert "judged documents no longer exists, and is left out" in text
     assert "the accepted run was measured again" in text
@@ -216,8 +226,8 @@ def test_each_system_is_compared_with_its_own_accepted_version(tmp_path):
     assert [runs[at] for at in page.data["chosen"]] == ["docs, accepted", "docs"]  # the worsened system comes first
     now, other = "docs", "help"
     text = " ".join(page.text.split())
-    assert "docs failed its test: nDCG@10 fell from 0.4719 to 0.4346: significantly (one-sided p = " in text
-    assert "help failed" not in text
+    assert "docs: nDCG@10 fell from 0.4719 to 0.4346: significantly (one-sided p = " in text
+    assert "help: nDCG" not in text  # it passed
     assert page.data["rankings"][0]["0"]["top"]
     assert f"{now} vs {now}, accepted" in text
     assert f": {other} vs {other}, accepted, nDCG@10 " in text
@@ -253,6 +263,10 @@ def test_the_command_that_settles_a_difference_can_be_pasted(tmp_path):
     assert program(*judged, cwd=tmp_path).returncode == 0
     [command] = settling(Page(tmp_path / "page.html"))
     assert command == "cranfield judge judgments.db --decide 'the plain.run' 'the tuned.run' -m nDCG@10"
+    # Whole paths are written as seen from here, where the commands are pasted.
+    judged = [part if part.startswith("-") else str(tmp_path / part) for part in judged[1:-3]]
+    assert program("report", *judged, "-o", "page.html", "--no-charts", cwd=tmp_path).returncode == 0
+    assert settling(Page(tmp_path / "page.html")) == [command]
 
 
 def test_without_known_files_the_page_explains_how_to_settle_a_difference(tmp_path):

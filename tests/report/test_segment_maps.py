@@ -27,7 +27,7 @@ def written(tmp_path, runs, measures="RR", **options):
 
 def cells(page, run):
     """Of each segment: its label, whether it is shaded, its value, and the difference with its interval."""
-    found = re.search(rf'class="heat runs".*?<span>{re.escape(run)}</span></th>(.*?)</tr>', page.source, re.DOTALL)
+    found = re.search(rf'class="heat runs".*?<span[^>]*>{re.escape(run)}</span></th>(.*?)</tr>', page.source, re.DOTALL)
     row = re.findall(r'<td class="number( shade-\d)?" data-label="([^"]*)">([^<]*)(.*?)</td>', found[1])
     return [(label, bool(shade), value, re.sub("<[^>]*>", "", gap)) for shade, label, value, gap in row]
 

@@ -41,8 +41,8 @@ def test_among_many_runs_only_the_best_and_the_highlighted_have_a_colour():
     curves = {f"run {n}": [n / 100] * 11 for n in range(30)}
     spec = precision_recall.precision_recall_chart(curves, highlight=["run 3"])
     coloured = [run for run, (colour, _) in looks(spec).items() if colour != LIGHT["run-0"]]
-    assert coloured == ["run 3", "run 29"]
-    assert list(written(spec)) == ["run 3", "run 29", "28 other runs"]
+    assert coloured == ["run 29", "run 3"]
+    assert list(written(spec)) == ["run 29", "run 3", "28 other runs"]
     few = precision_recall.precision_recall_chart({"a": [0.1] * 11, "b": [0.2] * 11, "c": [0.3] * 11}, highlight=["a"])
     assert looks(few)["b"][0] == LIGHT["run-0"]
     with pytest.raises(CranfieldError, match="there is no run 'x' to highlight"):
@@ -85,6 +85,28 @@ def test_a_difference_chart_shows_counts_and_the_interval():
 def test_many_differences_are_one_area():
     spec = difference.difference_chart("AP", "old", "new", {str(n): n / 1000 - 0.5 for n in range(1000)})
     assert picture(spec, "svg").decode().count("<path") < 100
+
+
+def test_the_mean_is_told_where_no_bar_is():
+    gaps = {str(n): 0.5 for n in range(20)}
+    spec = difference.difference_chart("AP", "old", "new", gaps, mean=difference.mean_difference([0.4, 0.6]))
+    assert not any("mean" in str(words) for words in written(spec))
+    assert "mean +0.500" in spec["layer"][1]["encoding"]["x"]["title"][1]
+
+
+@pytest.mark.parametrize("name", ["a-name-without-a-space-" * 8, "a name of many words " * 8, "稠密向量模型第二版" * 8])
+@pytest.mark.parametrize("kind", ["difference", "scatter", "distribution", "cutoff", "ranks", "heatmap", "slopes"])
+def test_long_names_make_no_chart_wider(kind, name):
+    qrels, ranking = {"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["a", "b"]}
+    spec = draw_chart(kind, qrels, {f"{name}1": ranking, f"{name}2": ranking})
+    assert float(re.search(r'<svg[^>]* width="([\d.]+)"', picture(spec, "svg").decode())[1]) < 600
+
+
+def test_a_chart_says_all_of_a_long_title():
+    spec = precision_recall.precision_recall_chart({"run": [0.5] * 11})
+    lines = re.findall(r">((?:word ?)+)<", picture({**spec, "title": "word " * 60}, "svg").decode())
+    assert max(map(len, lines)) <= 66
+    assert sum(line.count("word") for line in lines) == 60
 
 
 def test_whiskers_span_the_5th_to_the_95th_percentile():

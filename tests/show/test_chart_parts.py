@@ -38,8 +38,21 @@ def test_channels_and_marks():
 
 
 def test_runs_that_have_a_colour():
-    assert runs.emphasised(["a", "b", "c"]) == ["a", "b", "c"]
-    assert runs.emphasised(["a", "b", "c"], highlight=["b"], best="c") == ["b", "c"]
+    assert runs.emphasised(["a", "b", "c"]) == {"a": 1, "b": 2, "c": 3}
+    assert runs.emphasised(["a", "b", "c"], highlight=["b"], best="c") == {"b": 2, "c": 3}  # as without a highlight
+    many = list("abcdefghij")
+    assert runs.emphasised(many, best="j") == {"j": 1}
+    assert list(runs.emphasised(many, ["d", "b"], "j").items()) == [("j", 1), ("b", 2), ("d", 3)]
+
+
+def test_long_names_are_cut_in_the_middle():
+    one, two = (f"{'a-very-long-name-of-a-run' * 3}-seed{n}" for n in (42, 43))
+    assert parts.brief("short", 20) == "short"
+    assert parts.brief(one, 20) != parts.brief(two, 20)
+    assert parts.brief_labels(["short"], 20) == {}
+    shown = parts.brief_labels(["short", one, two], 20)["labelExpr"]
+    assert "seed42" in shown
+    assert "seed43" in shown
 
 
 def test_lines_that_share_a_colour_differ_in_their_dashes():

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("vl_convert")
 
 import cranfield
+from cranfield.comparison.standing import standings
 from cranfield.errors import CranfieldError, MissingLibrary, OutputError
 from cranfield.report.plotting import draw_chart, save_chart
 from cranfield.show.charts import (
@@ -22,8 +23,10 @@ from cranfield.show.charts import (
     discount,
     distribution,
     gain,
+    heatmap,
     precision_recall,
     scatter,
+    slopes,
 )
 from cranfield.show.pictures import picture, sized
 
@@ -190,6 +193,54 @@ def test_scatter():
     assert spec["description"] == "new has a higher AP than old for 1 query, a lower one for 1."
 
 
+def test_ranks_are_those_of_the_standings():
+    found = standings(cranfield.compare(*FILES, "nDCG@10"))
+    spec = draw_chart("ranks", *FILES)
+    assert [(row["run"], row["first"] + 0.5, row["last"] - 0.5) for row in rows(spec)] == [
+        (row.run, row.first, row.last) for row in found.rows
+    ]
+    assert found.sentence in spec["description"]
+    with pytest.raises(CranfieldError, match="two runs"):
+        draw_chart("ranks", FILES[0], FILES[1][:1])
+
+
+def test_a_heat_map_is_sorted_by_difficulty():
+    values = {"worse": {"easy": 0.9, "hard": 0.0, "between": 0.1}, "better": {"easy": 1.0, "hard": 0.15}}
+    spec = heatmap.heatmap_chart("AP", values, means={"worse": 0.3, "better": 0.6})
+    shown = spec["layer"][0]["encoding"]
+    assert (shown["x"]["sort"], shown["y"]["sort"]) == (["better", "worse"], ["hard", "between", "easy"])
+    levels = {(row["query"], row["run"]): row["level"] for row in rows(spec)}
+    assert levels["hard", "worse"] == "0"
+    assert levels["hard", "better"] == "to 0.20"
+    assert levels["easy", "better"] == "to 1.00"
+    assert ("between", "better") not in levels
+    lower = heatmap.heatmap_chart("cost", values, means={"worse": 0.3, "better": 0.6}, lower_is_better=True)
+    assert lower["layer"][0]["encoding"]["y"]["sort"][0] == "easy"
+
+
+def test_a_heat_map_of_many_shows_the_best_runs_and_queries_of_every_difficulty():
+    values = {f"run {n}": {f"q{q}": q / 1000 for q in range(1000)} for n in range(150)}
+    spec = heatmap.heatmap_chart("AP", values, means={run: -n for n, run in enumerate(values)})
+    shown = spec["layer"][0]["encoding"]
+    assert shown["x"]["sort"] == [f"run {n}" for n in range(100)]
+    assert shown["x"]["title"] == "best run on the left: 100 of 150 runs"
+    assert [shown["y"]["sort"][at] for at in (0, -1)] == ["q0", "q999"]
+    assert shown["y"]["title"] == "hardest query on top, 200 of 1,000 queries"
+
+
+def test_slopes_name_the_largest_changes():
+    values = {f"q{n}": (0.5, 0.5 + n / 20) for n in range(-4, 5)}
+    spec = slopes.slopes_chart("AP", "old", "new", values, means=(0.5, 0.6))
+    named = [row["name"] for row in spec["layer"][2]["data"]["values"]]
+    assert {"q4", "q-4", "q3", "q-3"} < {*named[:5]}
+    assert named[-1] == "mean 0.600"
+    assert "4 queries are better by AP, 4 worse. The mean goes from 0.500 to 0.600." in spec["description"]
+    lines = {row["query"]: row["way"] for row in spec["layer"][0]["data"]["values"]}
+    assert (lines["q4"], lines["q0"], lines["q-4"]) == ("better", "same", "worse")
+    cheaper = slopes.slopes_chart("cost", "old", "new", values, lower_is_better=True)
+    assert {row["query"]: row["way"] for row in cheaper["layer"][0]["data"]["values"]}["q-4"] == "better"
+
+
 def test_stability_starts_at_the_complete_judgments():
     spec = draw_chart("stability", *FILES, "nDCG@10", repeats=3)
     first = spec["data"]["values"][0]
@@ -212,7 +263,7 @@ def test_every_chart_describes_itself_and_is_not_blank(kind):
     assert float(re.search(r'<svg[^>]* width="([\d.]+)pt"', drawn)[1]) == pytest.approx(240, abs=2)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, chart in CHARTS.items() if chart.of not in ("stability", "nothing")])
+@pytest.mark.parametrize("kind", [kind for kind, chart in CHARTS.items() if chart.of in ("evaluations", "curves")])
 def test_results_draw_the_same_charts_themselves(kind):
     wanted = draw_chart(kind, *FILES)
     results = cranfield.evaluate_runs(*FILES, "nDCG@10")
@@ -221,6 +272,12 @@ def test_results_draw_the_same_charts_themselves(kind):
     assert cranfield.compare(*FILES, "nDCG@10").plot(kind, measure) == wanted
     if CHARTS[kind].runs is None:
         assert results["keywords"].plot(kind, measure) == draw_chart(kind, FILES[0], FILES[1][:1])
+
+
+def test_a_baseline_comes_first_only_in_charts_of_two_runs():
+    compared = cranfield.compare(*FILES, "nDCG@10", baseline="meaning")
+    assert compared.plot().get("title") == "nDCG@10 by query: keywords against meaning"
+    assert [row["run"] for row in rows(compared.plot("distribution"))] == ["keywords", "meaning"]
 
 
 def test_plot_refuses_charts_that_the_evaluation_cannot_draw(tmp_path):

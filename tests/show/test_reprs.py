@@ -68,10 +68,17 @@ def results(tmp_path_factory):
         *(c.convert_file(folder / "b.run", folder / "b.json"), collection, next(collection.documents()), system),
         c.record(system, dict(list(collection.queries.items())[:3]), folder / "sqlite.run"),
         c.Query("red shoes", language="en"),
+        *c.modelled_values(QRELS, RUNS),
+        *((plan := planned()), plan.chosen),
         *(decision, decision.look(), c.draw_chart("gain"), c.write_report(QRELS, RUNS, folder / "r.html", "RR")),
         *judged(folder),
         *corrected(folder),
     ]
+
+
+def planned():
+    runs = {"bm25": {"q1": [f"d{n}" for n in range(60)]}, "dense": {"q1": [f"d{2 * n}" for n in range(60)]}}
+    return c.plan_sample({"q1": "cats"}, runs, within=0.1, depth=5, sample_depth=50)
 
 
 def judged(folder):

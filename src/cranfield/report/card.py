@@ -12,11 +12,13 @@ from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
+from cranfield.report.order import NAME, compare_place, order_of, same_leaders
 from cranfield.report.pair import VerdictPair
-from cranfield.report.sentences import capital, rounded, sentences_of_one, sentences_of_two, signed
-from cranfield.words import count
+from cranfield.report.sentences import DIGITS, capital, rounded, sentences_of_one, sentences_of_two, signed
+from cranfield.words import count, shortened
 
 WORST = 3  # queries named of a single run
+TITLE = 48  # letters of a name in the title
 NAMED = 5  # runs that are not compared
 WIDTH = 400.0  # of the drawings, in the units of their SVG
 
@@ -44,19 +46,34 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
     warnings = dict.fromkeys(text for comparison in compared for text in comparison.warnings)
     weighting = dict.fromkeys(f"{capital(its.sentence)}." for run in gathered.evaluations if (its := run.weights))
     sentences = [*gathered.request.notes, *content["sentences"], *weighting]
-    outcome = {None: "", True: "passed", False: "failed"}[gathered.request.passed]
-    return {**content, "outcome": outcome, "warnings": list(warnings), "sentences": sentences}
+    return {**content, **_tested(gathered, content["badge"]), "warnings": list(warnings), "sentences": sentences}
+
+
+def _tested(gathered: Gathered, badge: str | None) -> dict[str, Any]:
+    """The outcome of a test, which comes first; what the page's own comparison says of it then stands below."""
+    request = gathered.request
+    if request.passed is None:
+        return {"outcome": "", "reasons": [], "two_sided": ""}
+    headline, *reasons = [f"{reason.removesuffix('.')}." for reason in request.reasons] or [
+        ""
+    ]  # in the command's words
+    two_sided = f"Tested two-sided: {badge[:1].lower()}{badge[1:]}." if badge and gathered.own else ""
+    outcome = "passed" if request.passed else "failed"
+    return {"outcome": outcome, "headline": headline, "badge": None, "reasons": reasons, "two_sided": two_sided}
 
 
 def page_title(gathered: Gathered) -> str:
     if gathered.request.title is not None:
         return gathered.request.title
-    measure, runs = gathered.request.measures[0].name, gathered.runs
-    if gathered.pair is not None and (len(runs) == 2 or gathered.pair.chosen == "baseline"):
-        return f"{gathered.pair.run} vs {gathered.pair.baseline} · {measure}"
-    if len(runs) == 2:
-        return f"{runs[1]} vs {runs[0]} · {measure}"
-    return f"{runs[0]} · {measure}" if len(runs) == 1 else f"{len(runs)} runs · {measure}"
+    runs = [shortened(run, TITLE) for run in gathered.runs]
+    if len(runs) == 1:
+        return f"How good is {runs[0]}?"
+    if gathered.pair is not None and gathered.pair.chosen == "baseline":
+        baseline = shortened(gathered.pair.baseline, TITLE)
+        if len(runs) > 2:
+            return f"Which of {len(runs) - 1} runs is better than {baseline}?"
+        return f"Is {shortened(gathered.pair.run, TITLE)} better than {baseline}?"
+    return f"Is {runs[1]} better than {runs[0]}?" if len(runs) == 2 else f"Which of {len(runs)} runs is best?"
 
 
 def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
@@ -71,16 +88,18 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     sentences = sentences_of_two(gathered.request, pair, results[pair.run], results[pair.baseline])
     sentences[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
     if gathered.standings is not None:
-        sentence = gathered.standings.sentence
-        named = sentence.startswith(gathered.standings.leaders)  # a name stays as it is
-        sentences.insert(0, f"{sentence if named else capital(sentence)}.")
+        sentences[:0] = same_leaders(gathered, gathered.standings)
     if comparison.left_out:
         which = ("query that only some runs have is", "queries that only some runs have are")
         sentences.append(f"{count(comparison.left_out, *which)} left out.")
     better, same, worse = pair.counts
+    order = order_of(gathered.standings) if gathered.standings is not None else {}
     return {
         "kind": pair.kind,
         "badge": difference.headline,
+        "tone": pair.kind,
+        "verdict": difference.headline,
+        "href": compare_place(gathered, pair.run),
         "about": _about(gathered, pair),
         "number": signed(difference.estimate),
         "measure": _directed(pair.measure),
@@ -93,6 +112,7 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
         "bar": _bar(pair.counts),
         "largest": _largest(gathered, pair),
         "sentences": sentences,
+        **order,
     }
 
 
@@ -102,12 +122,13 @@ def _directed(measure: Measure) -> str:
 
 def _about(gathered: Gathered, pair: VerdictPair) -> str:
     if pair.chosen in ("two", "own"):
-        return f"{pair.run} vs {pair.baseline}"
+        return f"{shortened(pair.run, NAME)} vs {shortened(pair.baseline, NAME)}"
     number = len(gathered.evaluations)
     if pair.chosen == "baseline":
         others = "" if number == 2 else f", the best of the other {number - 1} runs," if number > 2 else ""
-        return f"{pair.run}{others} vs the baseline, {pair.baseline}"
-    return f"{pair.run}, the best of {number} runs, vs {pair.baseline}, the second"
+        return f"{shortened(pair.run, NAME)}{others} vs the baseline, {shortened(pair.baseline, NAME)}"
+    two = f"{shortened(pair.run, NAME)} vs {shortened(pair.baseline, NAME)}: the best two of {number}"
+    return two if pair.kind == "same" else f"{two} that differ"
 
 
 def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
@@ -122,7 +143,7 @@ def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
         ends = f"{signed(difference.low)} to {signed(difference.high)}"
         parts.append(f"{interval_name(difference)}{of} {ends}")
     many = f" corrected for {difference.family:,} comparisons" if difference.family > 1 else ""
-    return [*parts, f"p {decisive_p(difference)}{many}"]
+    return [*parts, f"p {decisive_p(difference, DIGITS)}{many}"]
 
 
 def _drawn_difference(pair: VerdictPair) -> Drawn | None:

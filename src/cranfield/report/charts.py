@@ -10,33 +10,29 @@ from cranfield.show.charts.difference import difference_chart
 from cranfield.show.charts.discount import discount_chart
 from cranfield.show.charts.distribution import distribution_chart, weighted_means
 from cranfield.show.charts.gain import gain_chart
-from cranfield.show.charts.parts import Spec
+from cranfield.show.charts.parts import COLOURS, Spec
 from cranfield.show.charts.precision_recall import precision_recall_chart
 from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
+from cranfield.show.charts.runs import emphasised
 from cranfield.show.charts.scatter import scatter_chart
 from cranfield.show.charts.stability import of_stability
 
-HUES = 8  # colours that can be distinguished
 AXIS = 70  # pixels below the rows
 ROWS = 20  # runs that have a row of their own in a chart
 
 
 def hues(gathered: Gathered) -> dict[str, int]:
     """The number of each run's colour: few runs all have one; of many, only the best and the two of the verdict."""
-    order = [result.run for result in gathered.best_first]
-    if len(order) > HUES:
-        chosen = {order[0]} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
-        order = [run for run in order if run in chosen]
-    return {run: at for at, run in enumerate(order, start=1)}
+    pair = [gathered.pair.run, gathered.pair.baseline] if gathered.pair and len(gathered.runs) > len(COLOURS) else []
+    return emphasised(list(gathered.runs), pair, gathered.best_first[0].run)
 
 
 def charts(gathered: Gathered) -> list[list[Spec]]:
     """The charts of all runs; those in a group are one chart on the page, with a choice of measure."""
     groups: list[list[Spec]] = []
-    order = [result.run for result in gathered.best_first]
     if gathered.curves is not None:
         curves = gathered.curves
-        known = [run for run in order if run in curves.recall]
+        known = [run for run in gathered.runs if run in curves.recall]
         chosen = _chosen(gathered, known)
         lower = {name: measure.definition.lower_is_better for name, measure in gathered.families.items()}
         groups.append(
@@ -47,13 +43,14 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
         )
         groups.append([precision_recall_chart({run: curves.recall[run] for run in known}, highlight=chosen)])
         groups.append([rank_by_rank_chart({run: curves.ranks[run] for run in known}, highlight=chosen)])
-    spread = []
+    spread, few = [], len(gathered.evaluations) <= len(COLOURS)
+    rows = gathered.evaluations if few else gathered.best_first[:ROWS]
     for measure in gathered.means or gathered.request.measures[:1]:
-        columns = {result.run: np.round(result.column(measure), 4).tolist() for result in gathered.best_first[:ROWS]}
+        columns = {result.run: np.round(result.column(measure), 4).tolist() for result in rows}
         spec = distribution_chart(
             measure.name,
             columns,
-            means=weighted_means(gathered.best_first[:ROWS], measure),
+            means=weighted_means(rows, measure),
             highlight=_chosen(gathered, list(columns)),
             lower_is_better=measure.definition.lower_is_better,
         )
@@ -66,7 +63,7 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
 
 def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
     """Of many runs, those that have a colour; few runs all have one."""
-    if len(gathered.evaluations) <= HUES:
+    if len(gathered.evaluations) <= len(COLOURS):
         return []
     coloured = hues(gathered)
     return [run for run in known if run in coloured]

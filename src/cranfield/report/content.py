@@ -20,6 +20,7 @@ from cranfield.report.details import add_details
 from cranfield.report.encoding import DataWriter, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes
+from cranfield.report.order import rank_chart, standing_kinds
 from cranfield.report.pair import seen_from
 from cranfield.report.segment_maps import segment_maps
 from cranfield.report.sentences import capital
@@ -42,6 +43,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
         "judgments": None if gathered.judgments is None else len(gathered.judgments.grades),
         "measures": [_definition(measure) for measure in gathered.request.measures],
         "board": leaderboard(gathered, view),
+        "ranks": rank_chart(gathered),
         "segment_maps": segment_maps(gathered, view),
         "notes": notes(gathered, view),
         "signature": view.signature(),
@@ -69,6 +71,8 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     data.add(
         runs=gathered.runs,
         hues=[colours.get(run, 0) for run in gathered.runs],
+        order=[result.run for result in gathered.best_first],
+        standing=standing_kinds(gathered),
         measures=[
             {"name": name, "lower": definition.lower_is_better, "mean": definition.aggregate == "mean"}
             for name, definition in definitions.items()

@@ -25,6 +25,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.report.encoding import DataWriter, Encoded, number_list, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.systems.collection import collection_beside
+from cranfield.systems.misses import content_words
 from cranfield.systems.settling_commands import readable_name
 from cranfield.words import joined
 
@@ -108,6 +109,7 @@ TopDocuments = dict[str, list[str]]  # documents by query
 
 LOW = 3  # a first relevant document below this rank is ranked too low
 PARTS = 10_000  # of 1: the unit of values down to each rank
+FINEST = 10**9  # ... and of what each rank adds: as fine as the values of queries, so that the sum is right
 EXACT = 2**53  # smaller numbers are written as integers
 LEFT_OUT = "not in this run, and left out"
 
@@ -132,9 +134,11 @@ class ShownRankings:
         self.shown: list[set[int]] = [set() for _ in queries]
         self._by_facts: dict[tuple[int, ...], tuple[str, tuple[str, ...]]] = {}
 
-    def encoded(self, evaluation: Evaluation, first: TopDocuments | None, steps: Sequence[Numbers]) -> Encoded:
+    def encoded(
+        self, evaluation: Evaluation, first: TopDocuments | None, steps: Sequence[Numbers], effects: Numbers | None
+    ) -> Encoded:
         """The columns of a run: its first documents, or None; the ranks of the relevant ones, or None; reasons; tags;
-        and the values of each family down to each rank, in ten-thousandths.
+        the values of each family down to each rank, in ten-thousandths; and what each rank adds, in billionths.
 
         A column with any number of values for a query is a pair: all of them, and where those of each query start.
 
@@ -155,7 +159,8 @@ class ShownRankings:
             "null" if ranks is None else _ragged(number_list(ranks), self.relevant.first),
             safe_json(reasons),
             safe_json(tags),
-            _steps(steps, np.diff(starts) * measured, measured),
+            _steps(steps, np.diff(starts) * measured, measured, PARTS),
+            _steps([] if effects is None else [effects], np.diff(starts) * measured, measured, FINEST),
         )
         return Encoded(f"[{','.join(columns)}]")
 
@@ -195,13 +200,13 @@ def why(facts: QueryFacts) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def _steps(families: Sequence[Numbers], lengths: Integers, measured: Flags) -> str:
-    """The values of each query down to each of its ranks, one family after the other, in ten-thousandths."""
+def _steps(families: Sequence[Numbers], lengths: Integers, measured: Flags, unit: int) -> str:
+    """The values of each query for each of its ranks, one family after the other, as multiples of 1 / unit."""
     if not families:
         return _ragged("[]", offsets(0 * lengths))
     values = np.stack(families).transpose(2, 0, 1)
     shown = np.arange(values.shape[2]) < lengths[measured][:, None]
-    parts = np.rint(values[np.broadcast_to(shown[:, None], values.shape)] * PARTS)
+    parts = np.rint(values[np.broadcast_to(shown[:, None], values.shape)] * unit)
     exact = np.abs(parts).max(initial=0) < EXACT
     text = number_list(parts.astype(np.int64)) if exact else safe_json(parts.tolist())
     return _ragged(text, offsets(lengths * len(families)))
@@ -227,7 +232,7 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     """
     if gathered.judgments is None:
         data.add(details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations))
-        data.add(reasons=[], tags=[], documents=[])
+        data.add(reasons=[], tags=[], documents=[], apart=[])
         return ["The judgments are not known here, so queries are shown without rankings."]
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
@@ -241,7 +246,12 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     data.add_texts(
         "rankings",
         (
-            rankings.encoded(result, tops, gathered.steps.get(result.run, ()) if result.run in with_steps else ())
+            rankings.encoded(
+                result,
+                tops,
+                gathered.steps.get(result.run, ()) if result.run in with_steps else (),
+                gathered.effects(result) if result.run in with_steps else None,
+            )
             for result, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
         ),
     )
@@ -258,8 +268,10 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
         }
         for query, shown in zip(chosen, rankings.shown, strict=True)
     }
-    texts, cut = _texts(gathered, rankings.documents)
+    every = {query: numbers for query, numbers in first.items() if len(numbers) == len(relevant[query])}
+    texts, apart, cut = _texts(gathered, rankings.documents, every)
     data.add(details=judged, detailed=[*judged], reasons=[*rankings.reasons], tags=[*rankings.tags], documents=texts)
+    data.add(apart=[places[query] for query in apart])
     notes = [*_not_ranked(gathered), *cut]
     if len(with_steps) < len(gathered.evaluations):
         notes.append(f"The calculation is shown only for {joined(sorted(with_steps), 'and')}.")
@@ -300,25 +312,46 @@ def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float
     return in_parallel(read, gathered.evaluations, threads_for(request.rankings.values()))
 
 
-def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
+def _texts(
+    gathered: Gathered, number: Mapping[str, int], relevant: Mapping[str, Sequence[int]]
+) -> tuple[list[list[str]], list[str], list[str]]:
+    """The texts of documents; the queries that share no word with any relevant document; and what was cut.
+
+    relevant: the numbers of all relevant documents of some queries
+    """
     rows = [[document] for document in number]
     if gathered.request.collection is None:
         name = readable_name(gathered.request.qrels)
         beside = None if name is None else collection_beside(name)
         option = "--collection" if beside is None else f"--collection {shlex.quote(beside)}"
-        return rows, [f"With {option}, the page shows the texts of queries and documents."]
-    texts = {
-        number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
-        for document in gathered.request.collection._shown()
-        if document.doc_id in number
-    }
+        return rows, [], [f"With {option}, the page shows the texts of queries and documents."]
+    asked = {query: content_words(gathered.query_text(query)) for query in relevant}
+    askers: dict[int, list[str]] = defaultdict(list)
+    for query, numbers in relevant.items():
+        for at in numbers:
+            askers[at].append(query)
+    texts: dict[int, tuple[str, str]] = {}
+    sharing: set[str] = set()
+    for document in gathered.request.collection._shown():
+        if document.doc_id not in number:
+            continue
+        at = number[document.doc_id]
+        texts[at] = (document.title[: TEXT // 2], document.text[: TEXT + 1])
+        words = content_words(f"{document.title} {document.text}") if at in askers else set()
+        sharing.update(query for query in askers.get(at, ()) if asked[query] & words)
+    # Of a document without a text nobody knows which words it shares.
+    apart = [query for query, its in relevant.items() if its and query not in sharing and texts.keys() >= {*its}]
     room = ALL_TEXT + QUERY_TEXT * min(gathered.request.queries, len(gathered.query_ids))
     room -= sum(len(title) for title, _ in texts.values())
     length = min(TEXT, room // max(len(texts), 1))
     if length < SHORTEST:
-        return rows, ["Texts of documents are left out, to keep the page small; --queries 200 makes room for them."]
+        return (
+            rows,
+            apart,
+            ["Texts of documents are left out, to keep the page small; --queries 200 makes room for them."],
+        )
     for at, (title, text) in texts.items():
         rows[at] += [title, text if len(text) <= length else f"{text[:length].rstrip()}…"]
     cut = sum(len(text) > length for _, text in texts.values())
     more = f" {TEXT} are shown where --queries or -k is smaller." if length < TEXT else ""
-    return rows, [f"Texts of {cut:,} documents are cut off after {length} characters.{more}"] if cut else []
+    return rows, apart, [f"Texts of {cut:,} documents are cut off after {length} characters.{more}"] if cut else []

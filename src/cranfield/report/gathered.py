@@ -16,6 +16,7 @@ from cranfield.comparison.standing import Standings, standings
 from cranfield.evaluation.overview import Overview, overview
 from cranfield.evaluation.rank_curves import rank_curves, recall_curves
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import measured
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.recall_levels import Curve
 from cranfield.ranks.columns import Numbers
@@ -190,6 +191,21 @@ class Gathered:
     def steps(self) -> Mapping[str, Sequence[Numbers]]:
         """Of each run with known ranks, the values of each family at every cutoff (rows) for its listed queries."""
         return self._at_cutoffs[0]
+
+    def effects(self, run: Evaluation) -> Numbers | None:
+        """What each rank (rows) adds to the first measure for the run's listed queries, given the ranks above it.
+
+        The measure is computed for the ranking cut off after each rank, so these add up to the value of all ranks that
+        are shown, whatever the measure is; of a sum over ranks they are the terms. None if the ranks are not known.
+        """
+        measure = self.request.measures[0]
+        if measure.definition.table != "ranks" or not run._has_ranks:
+            return None
+        ranked = run._ranked()
+        cuts = (ranked.ranks.cut(depth) for depth in range(self.request.depth + 1))
+        values = np.stack([measured([measure], {"ranks": cut}, ranked.kept)[measure] for cut in cuts])
+        place = {query: at for at, query in enumerate(run.query_ids)}
+        return np.diff(values, axis=0)[:, [place[query] for query in self.listed if query in place]]
 
     @cached_property
     def curves(self) -> Curves | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from cranfield.comparison.conclusions import described_method
 from cranfield.comparison.differences import Difference, decisive_p
 from cranfield.comparison.pairing import judged_share
@@ -12,13 +14,17 @@ from cranfield.comparison.standing import Standing
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.gathered import Gathered
+from cranfield.report.order import compare_place
 from cranfield.report.pair import seen_from
 from cranfield.report.sentences import capital, rounded, signed
+from cranfield.show.charts.ranks import kind_of
 from cranfield.show.comparison_words import if_the_test_holds
 from cranfield.show.view import View
 from cranfield.words import percent
 
 WIDTH = 150.0  # of an interval, in the units of its drawing
+FAR = 3.0  # an outlier is so many times farther from the quarters than they are from each other
+SEVERAL = 6  # fewer runs have no outliers
 
 
 def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
@@ -104,6 +110,7 @@ def _row(
                 "ends": None if ends is None else (ends[0], result[measure], ends[1]),
                 "bounds": None if bounds is None else [rounded(end) for end in bounds],
                 "drawn": None,
+                "beyond": "",
             }
         )
     judged = judged_share(result, gathered.primary)
@@ -112,6 +119,8 @@ def _row(
         "place": place,
         "ranks": None if standing is None else (standing.first, standing.last),
         "level": standing is not None and standing.not_worse and place > 1,
+        "href": compare_place(gathered, result.run),
+        "standing": "" if standing is None or gathered.standings is None else kind_of(standing, gathered.standings),
         "baseline": _is_baseline(gathered, result.run),
         "primary": cells[0],
         "others": cells[1:],
@@ -149,13 +158,25 @@ def _differences(gathered: Gathered) -> list[Difference]:
 
 
 def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
-    """The positions of the intervals of the primary measure, from the lowest end of all to the highest."""
+    """The positions of the intervals of the primary measure, from the lowest end to the highest.
+
+    Runs far from all others do not count for the axis: their intervals are cut off at its end, and `beyond` it.
+    """
     cells = [row["primary"] for row in rows]
     known = [cell["ends"] for cell in cells if cell["ends"] is not None]
-    low, high = min((ends[0] for ends in known), default=0.0), max((ends[2] for ends in known), default=0.0)
+    if len(known) < 2:
+        return
+    values = np.array(known)
+    quarters = np.quantile(values[:, 1], [0.25, 0.75])
+    room = FAR * (quarters[1] - quarters[0])
+    near = (values[:, 1] >= quarters[0] - room) & (values[:, 1] <= quarters[1] + room)
+    near = near if len(known) >= SEVERAL else np.full(len(known), True)
+    low, high = float(values[near, 0].min()), float(values[near, 2].max())
     for cell in cells:
-        if cell["ends"] is not None and len(known) > 1 and high > low:
-            cell["drawn"] = [round(5 + (WIDTH - 10) * (end - low) / (high - low), 1) for end in cell["ends"]]
+        if cell["ends"] is not None and high > low:
+            inside = [min(max(end, low), high) for end in cell["ends"]]
+            cell["drawn"] = [round(5 + (WIDTH - 10) * (end - low) / (high - low), 1) for end in inside]
+            cell["beyond"] = "below" if cell["ends"][1] < low else "above" if cell["ends"][1] > high else ""
 
 
 def notes(gathered: Gathered, view: View) -> list[str]:

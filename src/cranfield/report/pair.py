@@ -20,7 +20,7 @@ class VerdictPair:
     """Two runs and their difference by the primary measure, run - baseline.
 
     chosen: why these two: "two" (there are no others), "baseline" (it was given), "own" (each run has a baseline of its
-        own) or "second" (the best and the next)
+        own) or "second" (the best and the next one that differs from it on some query)
     comparison: the one that found the difference
     """
 
@@ -97,11 +97,16 @@ def chosen_pair(comparison: Comparison | None, unseen: int) -> VerdictPair | Non
     elif len(order) == 2:
         chosen, (baseline, run) = "two", comparison.runs
     else:
-        chosen, (run, baseline) = "second", order[:2]
+        chosen, run = "second", order[0]
+        baseline = next((name for name in order[1:] if _differ(comparison.between(measure, run, name))), order[1])
     difference = seen_from(comparison.between(measure, run, baseline), run)
     if difference.reach is None:
         difference = replace(difference, reach=_reach(comparison, measure, (baseline, run), unseen))
     return VerdictPair(measure, chosen, difference, comparison)
+
+
+def _differ(difference: Difference) -> bool:
+    return difference.better + difference.worse > 0
 
 
 def own_pairs(comparisons: Iterable[Comparison], unseen: int) -> tuple[VerdictPair, ...]:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.comparison.comparing import compare_evaluations
 from cranfield.comparison.stability import stability
+from cranfield.comparison.standing import standings
 from cranfield.errors import CranfieldError, OutputError
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.evaluation.rank_curves import curve_of_grades
@@ -33,7 +35,8 @@ def draw_chart(
 
     kind: one of those that `cranfield plot --help` lists, such as "precision-recall" or "difference"; "discount" and
         "gain" need neither judgments nor runs.
-    qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
+    qrels, runs, options: those of `evaluate_runs`; "difference", "slopes" and "scatter" take two
+        runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
     Returns the specification, as a dict.
 
@@ -61,10 +64,13 @@ def draw_chart(
         raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
     with np.errstate(over="ignore", invalid="ignore"):  # the chart reports numbers that are too large to draw
         if chart.of == "stability":
-            found = stability(qrels, paths, measures or chart.usual, SHARES, **options)
-            return with_weights(chart.draw(found), found.weights)
+            thinned = stability(qrels, paths, measures or chart.usual, SHARES, **options)
+            return with_weights(chart.draw(thinned), thinned.weights)
         measure = measure_of(chart, measures)
         results = list(evaluate_runs(qrels, paths, needed_for(chart, measure), **options).values())
+        if chart.of == "standings":
+            found = standings(compare_evaluations(results, [measure], bounds=False))
+            return with_weights(chart.draw(found), results[0].weights)
         return drawn(chart, results, measure, own)
 
 

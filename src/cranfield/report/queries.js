@@ -1,19 +1,14 @@
 // The list of queries: search, filters and order.
-const MISORDERED = "lower grade above a higher one";
-const category = (reason) => (/^grade .* above grade /.test(reason) ? MISORDERED : reason);
 const searched = data.queries.map((id, query) => `${id}\n${data.texts?.[query] ?? ""}`.toLowerCase());
 
 const listed = () => {
   const wanted = at("filter").value.trim().toLowerCase();
-  const segment = data.segments ? at("segment").value : "";
-  const change = at("change").value, why = at("why").value, order = at("order").value;
+  const order = at("order").value;
   let found = order === "file" ? data.queries.map((_, query) => query) : data.worst_first.slice();
   const low = (run) => (query) => (value(run, query) === null ? Infinity : measure().lower ? -value(run, query) : value(run, query));
   if (order === "a" || order === "b") { const by = low(state[order]); found.sort((x, y) => by(x) - by(y)); }
   if (order === "gain" || order === "loss") found.sort((x, y) => (order === "gain" ? -1 : 1) * ((gain(x) ?? 0) - (gain(y) ?? 0)));
-  if (segment) found = found.filter((query) => data.segments[query] === segment);
-  if (change) found = found.filter((query) => (direction(query) || "same") === change);
-  if (why) found = found.filter((query) => known(query, state.b)?.why.some((each) => category(each) === why));
+  found = found.filter(inGroups);
   if (wanted) found = found.filter((query) => searched[query].includes(wanted));
   return found;
 };
@@ -33,7 +28,9 @@ const showList = () => {
     reason(query));
   const heads = [["query"], ...(data.segments ? [["segment"]] : []), ...runs.map((run) => [data.runs[run], "number"]),
     ...(runs.length > 1 ? [["difference", "number"]] : []), [several ? `what happened with ${data.runs[state.b]}` : "what happened"]];
-  at("query-list").replaceChildren(table(heads, found.slice(0, state.shown).map(row)));
+  const all = () => { at("filter").value = ""; only(null); at("filter").focus(); };
+  const none = make("p", {}, "No query matches. ", make("button", { type: "button", class: "plain", onclick: all }, "Show all queries"));
+  at("query-list").replaceChildren(!found.length ? none : table(heads, found.slice(0, state.shown).map(row)));
   at("query-count").textContent = `${plain(found.length)} of ${counted(data.queries.length, "query", "queries")}, by ${measure().name}`;
   at("more").hidden = found.length <= state.shown;
 };

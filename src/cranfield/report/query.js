@@ -4,10 +4,12 @@ const detailed = new Map(data.detailed.map((query, row) => [query, row]));
 const part = ([values, starts], row) => values.slice(starts[row], starts[row + 1]);
 const known = (query, run) => {
   if (!detailed.has(query)) return undefined;
-  const row = detailed.get(query), [top, ranks, reasons, tags, steps] = rankings(run);
-  return { top: top && part(top, row), ranks: ranks && part(ranks, row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row) };
+  const row = detailed.get(query), [top, ranks, reasons, tags, steps, effects] = rankings(run);
+  return { top: top && part(top, row), ranks: ranks && part(ranks, row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
 };
 const PARTS = 10000;  // of 1: the unit of the values down to each rank
+const FINEST = 1e9;  // ... and of what each rank adds
+const TINY = 2e-7;  // smaller effects are due to rounding
 // Reasons are counted by the rel and the cutoff of the first measure, which is named if another is shown.
 const about = () => (state.m === 0 ? "" : `By ${data.measures[0].name}: `);
 const tag = (text) => make("span", { class: "chip" }, text);
@@ -32,27 +34,106 @@ const rankOf = (query, run, number) => {
   if (its.top && its.top.length < data.depth) return null;  // all of the ranking is shown
   return undefined;
 };
-const isRelevant = (query, number) => data.details[query].relevant.some(([each]) => each === number);
-// From the baseline to the run. Only for relevant documents is one direction better than the other.
-const movement = (query, number) => {
-  const before = rankOf(query, state.a, number), now = rankOf(query, state.b, number);
-  const below = `>${data.depth}`;
-  const from = before === null ? "–" : before ?? below, to = now === null ? "–" : now ?? below;
-  const place = (rank) => (rank === null ? Infinity : rank ?? data.depth + 1);
-  const moved = Math.sign(place(before) - place(now));
-  const kind = !isRelevant(query, number) || !moved ? "" : moved > 0 ? "better" : "worse";
-  const words = before === null ? "new" : now === null ? "gone" : moved === 0 ? "=" : `${moved > 0 ? "↑" : "↓"} ${from}→${to}`;
-  const spoken = { new: `not retrieved by ${data.runs[state.a]}`, gone: `not retrieved by ${data.runs[state.b]}`, "=": "at the same rank" }[words] ?? `from rank ${from} to rank ${to}`.replace(">", "below ");
-  return make("span", { class: `move ${kind}`, title: spoken }, words);
+// What a document adds to the value of a run at its rank, given those above it; 0 where it is not among the first.
+const adds = (query, run, number) => {
+  const { top, effects } = known(query, run), place = top?.indexOf(number) ?? -1;
+  return place < 0 ? 0 : effects[place] / FINEST;
 };
+const hasEffects = (query) => state.m === 0 && [state.a, state.b].every((run) => { const its = known(query, run); return its?.effects.length || its?.top?.length === 0; });
+// How a move changes the value: "better", "worse", "" for not at all, "unknown" for a document without a grade.
+const effect = (query, number) => {
+  const grade = data.details[query].grades[number];
+  const change = hasEffects(query) ? adds(query, state.b, number) - adds(query, state.a, number) : 0;
+  if (Math.abs(change) >= TINY) return { change, kind: (change > 0) === !measure().lower ? "better" : "worse" };
+  return { change: 0, kind: grade === undefined || grade < 0 ? "unknown" : "" };
+};
+// From the baseline to the run, in words, with what it does to the value.
+const movement = (query, number, inRun) => {
+  const before = rankOf(query, state.a, number), now = rankOf(query, state.b, number), { change, kind } = effect(query, number);
+  const there = (rank) => (rank === null ? "" : ` ${rank === undefined ? `>${data.depth}` : plain(rank)}`);
+  const shown = (run) => known(query, run).top.includes(number);
+  const words = before === now && before !== undefined ? "same"
+    : inRun ? (shown(state.a) ? `was ${before}` : before === null ? "new" : `new, was${there(before)}`)
+    : shown(state.b) ? `now ${now}` : now === null ? "gone" : `left, now${there(now)}`;
+  // A document in both rankings has its effect once, in the second: so the effects that are shown add up.
+  const once = change && (inRun || !shown(state.b));
+  return make("span", { class: `move ${kind}`, title: inRun ? `in ${data.runs[state.a]}` : `in ${data.runs[state.b]}` }, once ? `${words} ${kind === "better" ? "▲" : "▼"} ${signed(change)}` : words);
+};
+const nameOf = (number) => data.documents[number][1] || data.documents[number][0];
 
-const ranked = (query, run, compared) => {
+const ranked = (query, run) => {
   const its = known(query, run), words = data.texts?.[query] ?? "";
   if (its.top === null) return make("p", { class: "soft small" }, "The ranking is not known: only the evaluation was given.");
   if (!its.top.length) return make("p", { class: "soft small" }, "Nothing was retrieved.");
-  const row = (number, index) => make("li", { "data-document": number }, make("span", { class: "rank" }, String(index + 1)), badge(data.details[query].grades[number]),
-    described(number, words), compared ? movement(query, number) : null);
+  const row = (number, index) => make("li", { "data-document": number }, make("span", { class: "rank" }, String(index + 1)), badge(data.details[query].grades[number]), described(number, words));
   return make("ol", { class: "ranking" }, ...its.top.map(row));
+};
+
+// Both rankings beside each other, in rows of one height, so that lines can join the places of each document.
+const ROW = 36, GUTTER = 96;
+const joined = (query) => {
+  const tops = [state.a, state.b].map((run) => known(query, run).top), panel = make("div", { class: "panel", "aria-live": "polite" });
+  const open = (number) => {
+    const again = panel.dataset.document === String(number);
+    panel.replaceChildren(...(again ? [] : [badge(data.details[query].grades[number]), described(number, data.texts?.[query] ?? "")]));
+    panel.dataset.document = again ? "" : number;
+  };
+  const row = (inRun) => (number, index) => make("li", { "data-document": number, class: effect(query, number).kind },
+    make("span", { class: "rank" }, String(index + 1)), badge(data.details[query].grades[number]),
+    make("button", { type: "button", class: "plain title", title: data.documents[number][0], onclick: () => open(number) }, nameOf(number)), movement(query, number, inRun));
+  const list = (run, top, inRun) => (top.length ? make("ol", { class: "ranking", "aria-label": data.runs[run] }, ...top.map(row(inRun))) : make("p", { class: "soft small" }, "Nothing was retrieved."));
+  const middle = (rank) => (rank + 0.5) * ROW, high = ROW * Math.max(...tops.map((top) => top.length), 1);
+  const lines = [];
+  const line = (number, path) => lines.push(shape("path", { class: effect(query, number).kind || "none", d: path, "data-document": number }));
+  tops[0].forEach((number, rank) => {
+    const to = tops[1].indexOf(number), y = middle(rank);
+    line(number, to < 0 ? `M0 ${y}H24m-6 -4l6 4l-6 4` : `M0 ${y}C${GUTTER / 2} ${y} ${GUTTER / 2} ${middle(to)} ${GUTTER} ${middle(to)}`);
+  });
+  tops[1].forEach((number, rank) => { if (!tops[0].includes(number)) line(number, `M${GUTTER - 24} ${middle(rank)}H${GUTTER}m-6 -4l6 4l-6 4`); });
+  const drawing = shape("svg", { viewBox: `0 0 ${GUTTER} ${high}`, height: high, preserveAspectRatio: "none", "aria-hidden": "true" }, ...lines);
+  // On a phone the first ranking has no room for titles: what left it is listed below.
+  const left = tops[0].filter((number) => !tops[1].includes(number)).map((number) => make("li", { class: effect(query, number).kind }, badge(data.details[query].grades[number]), make("span", {}, nameOf(number)), movement(query, number, false)));
+  const legend = [["better", "adds to the value"], ["worse", "takes from the value"], ["none", "makes no difference"], ["unknown", "unjudged, may do either"]]
+    .map(([kind, text]) => make("span", {}, shape("svg", { viewBox: "0 0 30 10", "aria-hidden": "true" }, shape("path", { class: kind, d: "M0 5H30" })), text));
+  return [make("div", { class: "joined" }, list(state.a, tops[0], false), drawing, list(state.b, tops[1], true)),
+    left.length ? make("ul", { class: "ranking left" }, ...left) : "", make("p", { class: "legend soft small" }, ...legend), summed(query, tops), panel];
+};
+// The sum of the effects that are shown, and what remains for documents below.
+const summed = (query, tops) => {
+  if (!hasEffects(query)) return make("p", { class: "soft small" }, `What each move does to the value is shown for ${data.measures[0].name}${state.m === 0 ? ", where the ranks are known" : ""}.`);
+  const total = [...new Set(tops.flat())].reduce((sum, number) => sum + adds(query, state.b, number) - adds(query, state.a, number), 0);
+  const rest = difference(query) - total;
+  const below = Math.abs(rest) < TINY ? "" : `; documents below rank ${data.depth}: ${signed(rest)}`;
+  return make("p", { class: "soft small sum" }, `A number is what the document adds at its new rank, minus what it added at its old one, given those above it. Sum: ${signed(total)}${below}.`);
+};
+
+// What happened, in two sentences: the largest effect, and how the relevant documents moved.
+const told = (query) => {
+  const tops = [state.a, state.b].map((run) => known(query, run).top), all = [...new Set(tops.flat())];
+  const largest = all.map((number) => [number, effect(query, number).change]).sort((x, y) => Math.abs(y[1]) - Math.abs(x[1]))[0];
+  const place = (rank) => (rank === null ? "not retrieved" : rank === undefined ? `below rank ${data.depth}` : `rank ${plain(rank)}`);
+  const sentences = [];
+  if (largest?.[1]) {
+    const [number, change] = largest, grade = data.details[query].grades[number];
+    sentences.push(`Largest effect: “${nameOf(number)}” (grade ${grade}), ${place(rankOf(query, state.a, number))} → ${place(rankOf(query, state.b, number))}, ${signed(change)}.`);
+  }
+  const relevant = data.details[query].relevant.map(([number]) => number), moves = { rose: 0, fell: 0, "came in": 0, left: 0 };
+  for (const number of relevant) {
+    const [before, now] = tops.map((top) => top.indexOf(number));
+    if (before === now) continue;
+    moves[before < 0 ? "came in" : now < 0 ? "left" : now < before ? "rose" : "fell"] += 1;
+  }
+  const parts = Object.entries(moves).filter(([, count]) => count).map(([how, count]) => `${plain(count)} ${how}`);
+  sentences.push(parts.length ? `Of the relevant documents in the top ${data.depth}: ${parts.join(", ")}.` : `No relevant document moved in the top ${data.depth}.`);
+  if (tops[1].length && tops[1][0] !== tops[0][0] && !(data.details[query].grades[tops[1][0]] >= 0)) sentences.push(`The first document of ${data.runs[state.b]} is not judged.`);
+  return make("p", { class: "told" }, sentences.join(" "));
+};
+const placed = (query) => {
+  const gains = data.queries.map((_, each) => gain(each)).filter((each) => each !== null), its = gain(query);
+  if (its === null || Math.abs(its) <= SAME) return "";
+  const larger = gains.filter((each) => (its > 0 ? each > its + SAME : each < its - SAME)).length;
+  const nth = larger === 0 ? "the" : `the ${new Intl.PluralRules("en", { type: "ordinal" }).select(larger + 1).replace(/.*/, (rule) => plain(larger + 1) + { one: "st", two: "nd", few: "rd", other: "th" }[rule])}`;
+  return ` · ${nth} largest ${its > 0 ? "gain" : "loss"} of ${counted(gains.length, "query", "queries")}`;
 };
 
 // Relevant documents that neither ranking shows, each once.
@@ -89,12 +170,12 @@ const steps = (query, run) => {
     make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": `Rank by rank, ${data.runs[run]}` }, table(heads, rows)));
 };
 
-const side = (query, key) => {
+const side = (query, key, lists) => {
   const run = state[key], its = known(query, run);
   const pick = make("select", { "aria-label": key === "a" ? "Baseline shown here" : "Run shown here", onchange: (event) => { choose(key, Number(event.target.value)); go(query); } });
   choices(pick, data.runs, run);
   return make("div", {}, make("p", { class: "side-head" }, swatch(run), several ? pick : make("b", {}, data.runs[run]), make("span", {}, `${measure().name} ${three(value(run, query))}`)),
-    make("p", { class: "why" }, ...its.why.map(tag), about() + its.reason), ranked(query, run, several && state.a !== state.b), steps(query, run));
+    make("p", { class: "why" }, ...its.why.map(tag), about() + its.reason), lists ? ranked(query, run) : null, steps(query, run));
 };
 
 // Both places of a document are marked while the pointer is on one of them.
@@ -109,12 +190,14 @@ const showQuery = (focus) => {
   if (query === null) { view.replaceChildren(); return; }
   const step = (by) => { const found = listed(), next = found[found.indexOf(query) + by]; if (next !== undefined) go(next); };
   const button = (text, onclick) => make("button", { type: "button", onclick }, text);
-  const whole = make("button", { type: "button", "aria-pressed": String(view.classList.contains("whole")), onclick: () => whole.setAttribute("aria-pressed", String(view.classList.toggle("whole"))) }, "Whole texts");
-  const tools = make("div", { class: "tools" }, data.texts ? whole : null, button("← Previous", () => step(-1)), button("Next →", () => step(1)), button("Close", () => go(null)));
+  const copied = make("span", { class: "soft small", role: "status" });
+  const tools = make("div", { class: "tools" }, copied, button("Copy link", () => copyPlace(copied)), button("← Previous", () => step(-1)), button("Next →", () => step(1)), button("Close", () => go(null)));
   view.replaceChildren(make("header", {}, make("h3", {}, asked(query)), data.texts ? make("span", { class: "id" }, data.queries[query]) : null, tools));
   if (data.details[query]) {
-    const keys = several ? ["a", "b"] : ["a"];
-    view.append(make("div", { class: "side" }, ...keys.map((key) => side(query, key))), missed(query, [...new Set(keys.map((key) => state[key]))]));
+    const keys = several ? ["a", "b"] : ["a"], both = several && keys.every((key) => known(query, state[key]).top);
+    if (several) view.append(make("p", { class: "numbers" }, make("b", { class: direction(query) }, `${changed(query)} ${measure().name}`), placed(query)));
+    if (both) view.append(told(query));
+    view.append(make("div", { class: "side" }, ...keys.map((key) => side(query, key, !both))), ...(both ? joined(query) : []), missed(query, [...new Set(keys.map((key) => state[key]))]));
   } else {
     const rows = data.runs.map((name, run) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number", "data-label": measure().name }, three(value(run, query)))));
     view.append(make("p", { class: "soft small" }, "The rankings of this query are not on this page; the notes below the list say what was left out."), table([["run"], [measure().name, "number"]], rows));

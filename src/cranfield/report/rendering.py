@@ -16,12 +16,14 @@ from urllib.parse import quote
 from cranfield.errors import OutputError, need
 from cranfield.io.target import make_folder, write_text
 from cranfield.judging.page import STATIC
-from cranfield.look import LIGHT, coloured, css_tokens
+from cranfield.look import DARK, LIGHT, coloured, css_tokens
 from cranfield.report.encoding import DataWriter
+from cranfield.report.order import NAME
+from cranfield.words import shortened
 
 # The parts of the page's script and of its style sheet, in this order.
-PROGRAM = ("elements", "state", "names", "charts", "two", "query", "queries", "board", "start")
-STYLES = ("page", "card", "tables", "query", "charts", "narrow", "print")
+PROGRAM = ("elements", "state", "names", "charts", "two", "query", "groups", "queries", "board", "map", "start")
+STYLES = ("page", "card", "order", "tables", "query", "charts", "narrow", "print")
 
 
 def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iterator[str]:
@@ -31,8 +33,15 @@ def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iter
     environment = jinja.Environment(
         autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["short"] = lambda name: shortened(name, NAME)
     style = "".join(
-        [css_tokens(), paper_colours(), chart_colours(), *(_part(folder / f"{name}.css") for name in STYLES)]
+        [
+            css_tokens(),
+            theme_colours(),
+            paper_colours(),
+            chart_colours(),
+            *(_part(folder / f"{name}.css") for name in STYLES),
+        ]
     )
     program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
     scripts = [f'(async () => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
@@ -147,8 +156,20 @@ def chart_colours() -> str:
     )
 
 
+def theme_colours() -> str:
+    """The colours of the theme that the reader has chosen, whatever that of the system is."""
+    return "".join(
+        f':root[data-theme="{name}"] {{ color-scheme: {name}; {_tokens(colours)} }}\n'
+        for name, colours in (("light", LIGHT), ("dark", DARK))
+    )
+
+
 def paper_colours() -> str:
-    return f"@media print {{ :root {{ {' '.join(f'--{name}: {colour};' for name, colour in LIGHT.items())} }} }}\n"
+    return f"@media print {{ :root, :root[data-theme] {{ color-scheme: light; {_tokens(LIGHT)} }} }}\n"
+
+
+def _tokens(colours: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
 
 
 def icon() -> str:

@@ -39,6 +39,7 @@ class Request:
     command: the command line
     given: a comparison that was made before
     passed: whether a test passed, of which this is the page; None if it is of none
+    reasons: why it passed or failed, the most important first
     """
 
     qrels: Any
@@ -65,6 +66,7 @@ class Request:
     format: str | None
     given: Comparison | None = None
     passed: bool | None = None
+    reasons: tuple[str, ...] = ()
 
     @property
     def flat(self) -> Judgments | None:

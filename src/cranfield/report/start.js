@@ -1,29 +1,39 @@
 // Filters and keys; then the first drawing.
-const showAll = (focus) => { showTwo(); showList(); showQuery(focus); showFirst(); drawAll(); };
+const showAll = (focus) => { showTwo(); showMap(); showGroups(); showList(); showQuery(focus); showFirst(); drawAll(); };
 
 document.querySelectorAll("table.sortable").forEach(sortable);
 at("all-runs").addEventListener("click", () => { allRuns = true; showFirst(); });
-options(at("order"), [["worst", several ? "worst first, mean of all runs" : "worst first"], ["b", "worst first, run"], ["a", "worst first, baseline"], ["loss", "largest loss first"], ["gain", "largest gain first"], ["file", "as in the judgments"]]
+options(at("order"), [["loss", "largest loss first"], ["gain", "largest gain first"], ["worst", several ? "worst first, mean of all runs" : "worst first"], ["b", "worst first, run"], ["a", "worst first, baseline"], ["file", "as in the judgments"]]
   .filter(([key]) => several || key === "worst" || key === "file"));
-options(at("change"), [["", "any"], ["better", "run is better"], ["worse", "run is worse"], ["same", "the same"]]);
-at("change-label").hidden = !several;
-const reasons = [...new Set(data.tags.flat().map(category))].sort();
-options(at("why"), [["", "any"], ...reasons.map((each) => [each, each])]);
-at("why-label").hidden = !reasons.length;
-if (data.segments) {
-  at("segment-label").hidden = false;
-  options(at("segment"), [["", "all"], ...[...new Set(data.segments)].filter(Boolean).sort().map((name) => [name, name])]);
-}
 const relist = () => { state.shown = FIRST_QUERIES; showList(); };
 at("filter").addEventListener("input", relist);
-for (const id of ["segment", "change", "why", "order"]) at(id).addEventListener("change", relist);
+at("order").addEventListener("change", relist);
 at("more").addEventListener("click", () => { state.shown += 200; showList(); });
 for (const [id, key] of [["run-a", "a"], ["run-b", "b"], ["measure", "m"]]) {
   at(id)?.addEventListener("change", (event) => { choose(key, Number(event.target.value)); history.replaceState(null, "", place()); showAll(false); });
 }
-at("copy").addEventListener("click", copyPlace);
+at("copy").addEventListener("click", () => copyPlace(at("copied")));
+for (const button of document.querySelectorAll("[data-share]")) button.addEventListener("click", () => copy(data.share[button.dataset.share], at("shared")));
 linkPlaces(at("query"));
-addEventListener("hashchange", () => { const before = state.q; if (readPlace()) showAll(state.q !== null && state.q !== before); });
+mapEvents();
+// Where the page was when a query was opened: closing it leads back there, with the focus.
+let came = null;
+const goBack = () => {
+  if (!came) return;
+  const links = came.section ? [...at(came.section).querySelectorAll("a[href*='q=']")] : [];
+  links.find((each) => new URLSearchParams(each.hash.slice(1)).get("q") === data.queries[came.query])?.focus({ preventScroll: true });
+  scrollTo(0, came.y);
+  came = null;
+};
+// A link to a query leads to it, one to two runs to these.
+addEventListener("hashchange", () => {
+  const before = state.q, link = document.activeElement?.closest("a[href*='q=']");
+  if (!readPlace()) return;
+  if (before === null && state.q !== null) came = { y: scrollY, query: state.q, section: link?.closest("section")?.id };
+  showAll(state.q !== null && state.q !== before);
+  if (before !== null && state.q === null) goBack();
+  if (state.q === null && before === null) at("two")?.scrollIntoView({ block: "start" });
+});
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (event.key === "/") { event.preventDefault(); at("filter").focus(); }
@@ -33,6 +43,22 @@ addEventListener("keydown", (event) => {
     if (next !== undefined) go(next);
   }
 });
+// The theme: that of the system, unless the reader chooses; a browser may refuse to remember it for a file.
+const THEME = "cranfield-theme";
+const remembered = () => { try { return localStorage.getItem(THEME) ?? ""; } catch { return ""; } };
+const showTheme = (name) => { if (name) document.documentElement.dataset.theme = name; else delete document.documentElement.dataset.theme; };
+at("theme").value = ["light", "dark"].includes(remembered()) ? remembered() : "";
+showTheme(at("theme").value);
+at("theme").addEventListener("change", () => {
+  try { localStorage.setItem(THEME, at("theme").value); } catch { /* it holds for this visit */ }
+  showTheme(at("theme").value);
+  drawnHues = "";  // a canvas has the colours that it was painted with
+  showAll(false);
+});
+// On paper nothing is folded away that a button would show.
+let before_print = null;
+addEventListener("beforeprint", () => { before_print = [mapRows, state.shown]; mapRows = state.shown = Infinity; showMap(); showList(); });
+addEventListener("afterprint", () => { if (before_print) [mapRows, state.shown] = before_print; before_print = null; showMap(); showList(); });
 const linked = readPlace() && state.q !== null;
 showAll(linked);
 performance.mark("interactive");

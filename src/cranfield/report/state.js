@@ -10,7 +10,7 @@ const read = (texts) => { const found = []; return (run) => (found[run] ??= JSON
 const columns = read(data.values), rankings = read(data.rankings);
 const SAME = 1e-9;
 const FIRST_QUERIES = 20;  // listed at first
-const state = { q: null, a: data.chosen[0], b: data.chosen[1], m: 0, shown: FIRST_QUERIES };
+const state = { q: null, a: data.chosen[0], b: data.chosen[1], m: 0, shown: FIRST_QUERIES, only: {} };
 const several = data.runs.length > 1;
 
 const measure = () => data.measures[state.m];
@@ -55,6 +55,7 @@ const place = (query = state.q) => {
     parts.set("b", data.runs[state.b]);
   }
   parts.set("m", measure().name);
+  for (const [key, name] of Object.entries(state.only)) if (name) parts.set(key, name);
   return "#" + parts;
 };
 const readPlace = () => {
@@ -64,15 +65,16 @@ const readPlace = () => {
   state.a = find("a", data.runs, state.a);
   state.b = find("b", data.runs, state.b);
   state.m = find("m", data.measures.map((each) => each.name), state.m);
+  state.only = Object.fromEntries(["what", "change", "length", "segment"].filter((key) => parts.has(key)).map((key) => [key, parts.get(key)]));
   state.q = parts.has("q") ? find("q", data.queries, null) : null;
   return true;
 };
 const go = (query) => { location.hash = place(query); };
 const link = (query) => make("a", { href: place(query) }, asked(query));
-const copyPlace = async () => {
-  const address = location.href.split("#")[0] + place();
+const copy = async (text, told) => {
   try {
-    await navigator.clipboard.writeText(address);
-    at("copied").textContent = "Copied.";
-  } catch { at("copied").textContent = address; }  // to be copied by hand
+    await navigator.clipboard.writeText(text);
+    told.textContent = "Copied.";
+  } catch { told.textContent = text; }  // to be copied by hand
 };
+const copyPlace = (told) => copy(location.href.split("#")[0] + place(), told);

@@ -28,6 +28,7 @@ from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import Gathered
 from cranfield.report.rendering import rendered
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
+from cranfield.report.sharing import card_format, card_latex, card_markdown, shared, write_cards
 from cranfield.show.pictures import FORMATS
 from cranfield.systems.collection import BUILTIN, Collection, collection_beside, open_collection
 from cranfield.words import count
@@ -71,6 +72,7 @@ def write_report(
     title: str | None = None,
     notes: Sequence[str] = (),
     passed: bool | None = None,
+    reasons: Sequence[str] = (),
     baseline: str | Mapping[str, str] | None = None,
     collection: Any = None,
     segments: Any = None,
@@ -90,6 +92,7 @@ def write_report(
     weights: Any = None,
     comparison: Comparison | None = None,
     command: str | None = None,
+    cards: Sequence[str | os.PathLike[str]] = (),
 ) -> ReportFile:
     """Write a report about runs as one HTML file that loads nothing from elsewhere.
 
@@ -98,9 +101,11 @@ def write_report(
     path: the file to write.
     measures, lengths, policy, format, qrels_format, check_ids, weights: those of `evaluate_runs`.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
-    title: the page's heading; by default the runs that are compared, and the measure.
+    title: the page's heading; by default the question that the page answers.
     notes: sentences of your own, which come first on the card at the top of the page.
-    passed: whether a test of yours passed, which the card then says first.
+    passed: whether a test of yours passed, which the card then says first; what the page's own comparison says of it
+        stands below.
+    reasons: why it passed or failed; the first becomes the heading of the card.
     baseline: the name of the run that the others are compared with, or {run: its own baseline}, such as an earlier
         version of the same system; by default the best run is compared with the second.
     collection: what `open_collection` takes, for the texts of queries and documents; by default that of the built-in
@@ -116,6 +121,7 @@ def write_report(
     test, correction, alpha: those of `compare`.
     comparison: a comparison of the same evaluations, in place of baseline, test, correction and alpha.
     command: the command line, printed at the foot of the page.
+    cards: files to write the card to as well: as a picture (.png, .svg), Markdown (.md) or a row in LaTeX (.tex).
     Returns a `ReportFile`: its size, and what was left out.
 
     >>> import tempfile
@@ -132,6 +138,8 @@ def write_report(
     if (ending := Path(path).suffix.lower().removeprefix(".")) in FORMATS:
         hint = "end it in .html" + ("; to get a PDF, print the page from a browser" if ending == "pdf" else "")
         raise OutputError(os.fspath(path), f"a report is an HTML page, not .{ending}.", hint=hint)
+    for file in cards:
+        card_format(file)
     check_testing(test, correction, alpha)
     named = readable_runs(runs)
     _check_baseline(baseline, list(named))
@@ -167,11 +175,15 @@ def write_report(
         format=format,
         given=comparison,
         passed=passed,
+        reasons=tuple(reasons),
     )
     gathered = Gathered(request)
     data = DataWriter()
     left_out = add_program_data(data, gathered)
     content = {**page(gathered, datetime.now().astimezone()), "left_out": left_out}
+    card = shared(content)
+    data.add(share={} if card is None else {"markdown": card_markdown(card), "latex": card_latex(card)})
+    write_cards(card, cards)
     size = write_text(path, rendered(content, data, charts), force=True)
     return ReportFile(os.fspath(path), size, tuple(left_out))
 
@@ -258,12 +270,11 @@ def write_test(test: ProjectTest, path: str | os.PathLike[str], *, command: str 
         runs,
         path,
         rankings=rankings,
-        title=None
-        if len(results) == 1 and len(runs) == 2
-        else f"Test of {', '.join(tested.system for tested in results)}",
+        title=_title(results, bool(baselines)),
         baseline=baselines or None,
-        notes=[note for tell in (_failures, _notes) for tested in results for note in tell(tested)],
+        notes=[note for tested in results for note in _notes(tested)],
         passed=test.passed,
+        reasons=_reasons(test),
         command=command,
         collection=collection,
         test="t" if gate is None else gate.test,
@@ -281,10 +292,31 @@ def _notes(tested: Tested) -> Iterator[str]:
         yield f"{tested.system}: {note.removesuffix('.')}."
 
 
+def _title(results: Sequence[Tested], compared: bool) -> str:
+    names = ", ".join(tested.system for tested in results)
+    return f"{names}: now vs accepted" if compared else f"Test of {names}"
+
+
+def _reasons(test: ProjectTest) -> list[str]:
+    """Why the test failed, or passed, as the command says it; with the system, if there are several."""
+    failed = not test.passed
+    return [
+        reason if len(test.systems) == 1 else f"{tested.system}: {reason}"
+        for tested in test.systems
+        if tested.passed != failed
+        for reason in (_failures(tested) if failed else _successes(tested))
+    ]
+
+
 def _failures(tested: Tested) -> Iterator[str]:
-    """Why each system failed its test, in a sentence: the page itself tests two-sided, and may find less."""
-    for check in tested.failed_checks:
-        yield f"{tested.system} failed its test: {check.message}."
+    yield from (check.message for check in tested.failed_checks)
     if tested.evaluation is None:  # nothing could be checked
         lacking = tested.recorded.queries - tested.recorded.answered
-        yield f"{tested.system} failed its test: {count(lacking, 'query was', 'queries were')} not answered."
+        yield f"{count(lacking, 'query was', 'queries were')} not answered"
+
+
+def _successes(tested: Tested) -> Iterator[str]:
+    if tested.gate is None:
+        yield "nothing is accepted yet, so there is nothing to compare with"
+    else:
+        yield from (check.message for check in tested.gate.checks)

@@ -41,6 +41,8 @@ def table(
     lines += [*_means(view, width, paint), *map(paint.dim, _wrapped(view.other_names(), width))]
     if view.bounds:
         lines += ["", *_bounds(view, width, paint)]
+    if view.modelled:
+        lines += ["", *_modelled(view, width, paint)]
     if view.segment_names:
         lines += ["", *_segments(view, width, paint)]
     if view.worst:
@@ -92,6 +94,23 @@ def _bounds(view: View, width: int, paint: Paint) -> list[str]:
     title = f"Lowest and highest value, {view.describe_bounds(scale)}:"
     note = [] if exact else ["~ the true bounds may be narrower"]
     return [*wrapped(title, width=width), *fitted(rows, width, paint.strong), *note]
+
+
+def _modelled(view: View, width: int, paint: Paint) -> list[str]:
+    by_run: dict[str, list[str]] = {result.run: [] for result in view.evaluations}
+    heads = []
+    for value in view.modelled:
+        head = value.measure if f"@{value.depth}" in value.measure else f"{value.measure}, first {value.depth}"
+        heads += [head] * (head not in heads)
+        by_run[value.run].append(f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})")
+    shares = ", ".join(
+        f"{value.judged:,} of {count(value.documents, 'document')} for {value.measure}"
+        for value in {value.measure: value for value in view.modelled}.values()
+    )
+    queries = count(view.modelled[0].queries, "query", "queries")
+    title = f"Estimated, with all documents that these runs return first judged (so far {shares}; {queries}):"
+    rows = [["run", *heads], *([run, *cells] for run, cells in by_run.items())]
+    return [*wrapped(title, width=width), *fitted(rows, width, paint.strong)]
 
 
 def _segments(view: View, width: int, paint: Paint) -> list[str]:

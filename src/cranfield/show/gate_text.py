@@ -23,7 +23,7 @@ NO_TEXTS: Mapping[str, str] = {}
 def gate_text(
     result: GateResult, *, width: int = WIDTH, paint: Paint = UNPAINTED, texts: Mapping[str, str] = NO_TEXTS
 ) -> str:
-    """What passed and what failed, which drop the gate can detect, and the queries that got worse.
+    """What passed and what failed, which drop the gate can detect, and if it failed, the queries that got worse.
 
     texts: the texts of queries, as far as they are known.
     """
@@ -87,7 +87,7 @@ def _measure_lines(
     yield from wrapped(counts, width=width)
     yield from wrapped(f"Two-sided: {seen.sentence}.", "  ", width=width)
     yield from map(paint.dim, wrapped(f"{detectable_text(seen, result)}.", "  ", width=width))
-    if seen.worse_queries:
+    if seen.worse_queries and not result.passed:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
         room = max(map(columns, names))
         yield paint.strong(f"  {padded(names[0], room)}  {'before':>7}  {'now':>7}  what changed")

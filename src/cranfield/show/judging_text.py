@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cranfield.judging.models.ledger import Costs
     from cranfield.judging.models.work import AskingEstimate
     from cranfield.judging.pool import Pooled
+    from cranfield.judging.pool.planning import SamplePlan
     from cranfield.judging.store import WrittenSheet
 
 _TEXT = 40  # letters of a query in a table
@@ -179,6 +180,36 @@ def _facts(pooled: Pooled) -> Iterator[str]:
         yield f"{run}: {count(number, 'query is', 'queries are')} not among the queries and left out"
 
 
+def plan_lines(plan: SamplePlan, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
+    yield from map(paint.strong, wrapped(plan.sentence, hang=2, width=width))
+    if plan.judged:
+        yield f"  {plan.judged:,} of the pool {'is' if plan.judged == 1 else 'are'} judged already"
+    yield ""
+    rows = [["to judge ", "drawn", "within", "likely", *(["difference"] if plan.runs > 1 else [])]]
+    for sample in plan.samples:
+        precise = (sample.half_width, sample.likely, *([] if sample.difference is None else [sample.difference]))
+        mark = "*" if sample == plan.chosen else " "
+        rows.append([f"{sample.documents:,}{mark}", f"{sample.sample_below:,}", *(f"{its:.4f}" for its in precise)])
+    yield from aligned(rows, left=(), style=paint.strong)
+    yield ""
+    for note in _plan_notes(plan):
+        yield from map(paint.dim, wrapped(note, hang=2, width=width))
+
+
+def _plan_notes(plan: SamplePlan) -> Iterator[str]:
+    yield "* the smallest sample that is precise enough"
+    yield f"drawn: of each query, at random from rank {plan.depth + 1} to {plan.sample_depth}"
+    yield (
+        "within: how close a run's mean is to its mean with the whole pool judged, for 95% of such samples, in nine of "
+        "ten simulated collections; likely: in half of them"
+    )
+    if plan.runs > 1:
+        yield "difference: the same as within, for the difference of two runs"
+    yield "This is the uncertainty of the sample alone. The choice of queries adds its own, which compare shows."
+    if not plan.judged:
+        yield "How much is relevant is not known yet. Plan again when some documents are judged: it is then more exact."
+
+
 def _some(names: Sequence[str]) -> str:
     return ", ".join(map(visible, names[:LISTED])) + (", …" if len(names) > LISTED else "")
 
@@ -190,6 +221,17 @@ def sheet_lines(sheet: WrittenSheet, store: str, width: int = WIDTH) -> Iterator
     if sheet.parts:
         yield f"  {count(sheet.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
     yield f"  to import it again: cranfield convert {sheet.path} {store} --assessor NAME"
+
+
+def decision_cost(look: Look) -> str:
+    """What deciding costs, said before it begins."""
+    from cranfield.judging.decide.looks import needed_text
+
+    judged = f", of which {look.judged:,} {'is' if look.judged == 1 else 'are'} judged" if look.judged else ""
+    first = f"These runs return {count(look.documents, 'document')} first{judged}."
+    if look.done:
+        return f"{first} It is decided: {look.reason}"
+    return f"{first} Deciding probably takes {needed_text(look.likely_needed, more=look.judged > 0)}."
 
 
 _STOPPED = {

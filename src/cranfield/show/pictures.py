@@ -19,6 +19,7 @@ COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and 
 PAPER = "paper"  # among a specification's notes: that its lengths are points of a page, not pixels of a screen
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
+TITLE, LETTER = 64, 6.5  # columns of a title above a chart of the usual width, and the pixels that one takes
 # The picture is described as a whole. Vega-Lite would describe each mark by an expression in which it forgets to quote
 # backslashes: a name that contains "\\u0000" would become one that XML forbids.
 UNNAMED = {"aria": False, "mark": {"aria": False}}
@@ -33,6 +34,8 @@ _WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values"})  # names, whi
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
     if format == "json":
         return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
+    if PAPER not in spec.get("usermeta", {}):
+        spec = _titled(spec, round(spec["width"] / LETTER) if isinstance(spec.get("width"), int | float) else TITLE)
     spec = drawable({**spec, "config": _merged(spec.get("config", {}), UNNAMED)})
     if BEYOND.search(json.dumps(spec, ensure_ascii=False)):
         spec = _unlimited({**spec, "config": _merged(spec["config"], LIMITED)})
@@ -47,6 +50,12 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
     if PAPER in spec.get("usermeta", {}):
         svg = re.sub(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"', r'\1 width="\2pt" height="\3pt"', svg, count=1)
     return svg.encode()
+
+
+def drawn_svg(svg: str, format: str) -> bytes:
+    """A drawing of our own as SVG or PNG, without characters that XML forbids."""
+    svg = visible(svg, keep="\n")
+    return svg.encode() if format == "svg" else render("svg_to_png", svg)
 
 
 def drawable(part: Any) -> Any:
@@ -111,14 +120,21 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
         height = round(width * height / spec["width"] * share)
     fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
     config = _merged(spec.get("config", {}), sizes)
-    if title := spec.get("title"):
-        lines = [title] if isinstance(title, str) else title  # a letter is about 5 points wide
-        spec = {**spec, "title": [part for line in lines for part in wrapped(line, width=width // 5)] or ""}
+    spec = _titled(spec, width // 5)  # a letter is about 5 points wide
     # Vega fits a chart before it knows exactly how far names that are turned reach to the left.
     padding = {"left": 8, "right": 2, "top": 2, "bottom": 2} if _turned(spec) else 2
     return Spec(
         spec, width=width, height=height, padding=padding, autosize=fit, config=config, usermeta={PAPER: columns}
     )
+
+
+def _titled(spec: Mapping[str, Any], width: int) -> Mapping[str, Any]:
+    """A chart with the lines of its title no longer than so many columns."""
+    title = spec.get("title")
+    if not title or isinstance(title, Mapping):  # one of your own, with its own look
+        return spec
+    lines = [title] if isinstance(title, str) else title
+    return {**spec, "title": [part for line in lines for part in wrapped(line, width=width)] or ""}
 
 
 def _turned(spec: Mapping[str, Any]) -> bool:

@@ -262,6 +262,7 @@ def verdict_tone(difference: Difference, paint: Paint) -> Tone:
 
 
 def _standing_tone(standing: Standings, run: str, not_worse: bool, paint: Paint) -> Tone | None:
+    """Amber for what may be the best, red for what is significantly worse; a leader is not better than itself."""
     if run in standing.leaders:
-        return paint.good
-    return paint.close if not_worse else None
+        return None
+    return paint.close if not_worse else paint.bad

@@ -16,6 +16,7 @@ from cranfield.systems.testing import Demonstration, ProjectTest, Tested, withou
 from cranfield.words import count, cut, visible
 
 _SHOWN = 5
+MEASURED = "measured"
 
 
 def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
@@ -89,8 +90,11 @@ def tested_lines(project: ProjectTest, worst: int, width: int, paint: Paint) -> 
         word, _, details = _verdict(tested).partition(", ")
         name = f"{visible(tested.system)}: "
         first, *rest = wrapped(f"{name}{word}, {details}", hang=2, width=width)
-        yield first.replace(f"{name}{word}", f"{name}{(paint.good if tested.passed else paint.bad)(word)}", 1)
+        tone = paint.strong if word == MEASURED else paint.good if tested.passed else paint.bad
+        yield first.replace(f"{name}{word}", f"{name}{tone(word)}", 1)
         yield from rest
+        if _unaccepted(tested):
+            yield f"  nothing accepted yet: {paint.hint('cranfield accept')}"
         yield from failure_lines(tested.recorded, width, paint)
         yield from _warnings(tested, width)
         for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
@@ -145,11 +149,13 @@ def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]
 def _verdict(tested: Tested) -> str:
     recorded = tested.recorded
     answered = f"{recorded.answered} of {recorded.queries} queries answered"
-    unaccepted = tested.passed and tested.gate is None
-    note = "; nothing is accepted yet ('cranfield accept')" if unaccepted else ""
-    if not recorded.complete:
-        note = "; the values are over these queries only"
-    return f"{'passed' if tested.passed else 'FAILED'}, {answered}{note}"
+    note = "" if recorded.complete else "; the values are over these queries only"
+    passed = MEASURED if _unaccepted(tested) and not tested.checks else "passed"  # nothing to compare, and no limits
+    return f"{passed if tested.passed else 'FAILED'}, {answered}{note}"
+
+
+def _unaccepted(tested: Tested) -> bool:
+    return tested.passed and tested.gate is None
 
 
 def _warnings(tested: Tested, width: int) -> Iterator[str]:

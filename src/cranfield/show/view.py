@@ -14,6 +14,7 @@ from cranfield.evaluation.weighting import MARK
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import QueryFacts
+    from cranfield.judging.decide import ModelledValue
 
 ALL = "all"  # stands for all queries where a row is about a query
 WEIGHTED = "all (weighted)"  # the same for a mean of queries that have weights
@@ -23,10 +24,13 @@ class View:
     """Evaluations of one or more runs by the same measures, in the words and the order of a table.
 
     ranked_by: the measure whose best run comes first, where runs are numbered
+    modelled: what means would probably be if more documents were judged, where that is wanted
     """
 
-    def __init__(self, overview: Overview, ranked_by: str | None = None) -> None:
-        self.overview, self.ranked_by = overview, ranked_by
+    def __init__(
+        self, overview: Overview, ranked_by: str | None = None, modelled: Iterable[ModelledValue] = ()
+    ) -> None:
+        self.overview, self.ranked_by, self.modelled = overview, ranked_by, list(modelled)
         self.evaluations, self.per_query = overview.evaluations, overview.per_query
         self.bounds, self.worst = overview.bounds is not None, overview.worst is not None
         self.measures = list(self.evaluations[0])
@@ -143,6 +147,7 @@ class View:
             "counts": shared,
             "signature": self.signature(),
             **({"weights": weights.to_dict()} if (weights := self.evaluations[0].weights) is not None else {}),
+            **({"modelled": [value._asdict() for value in self.modelled]} if self.modelled else {}),
             **({"basis": asdict(basis)} if (basis := self.evaluations[0].basis) is not None else {}),
         }
 

@@ -14,14 +14,30 @@ from cranfield.show.charts import (
     discount,
     distribution,
     gain,
+    heatmap,
     precision_recall,
     rank_by_rank,
+    ranks,
     scatter,
+    slopes,
     stability,
 )
 from cranfield.show.charts.chart import Chart
 
 CHARTS: dict[str, Chart] = {
     file.CHART.name: file.CHART
-    for file in (precision_recall, rank_by_rank, cutoff, distribution, difference, scatter, stability, discount, gain)
+    for file in (
+        precision_recall,
+        rank_by_rank,
+        cutoff,
+        distribution,
+        ranks,
+        heatmap,
+        difference,
+        slopes,
+        scatter,
+        stability,
+        discount,
+        gain,
+    )
 }

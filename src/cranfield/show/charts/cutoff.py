@@ -33,14 +33,14 @@ def cutoff_chart(
     ends = list(ends or domain(row["value"] for row in rows))
     whole = sorted({row["cutoff"] for row in rows}) or [1]
     means = {run: sum(values.values()) / max(len(values), 1) for run, values in curves.items()}
-    shown = emphasised(curves, highlight, best_of(means, lower=lower_is_better))
+    shown = emphasised(list(curves), highlight, best_of(means, lower=lower_is_better))
     first, last = whole[0], whole[-1]
     x = channel("cutoff:Q", title="cutoff k", axis={"values": whole_ticks(first, last)}, scale=scale([first, last]))
     y = channel("value:Q", title=f"{measure}@k", axis={"tickCount": TICKS}, scale=scale(ends))
-    told = ["run:N", "cutoff:Q", channel("value:Q", format=".4f")]
+    told = ["run:N", "cutoff:Q", channel("value:Q", format=".3f")]
     chart = lines(rows, list(curves), "cutoff", "value", ends, shown=shown, x=x, y=y, tooltip=told)
     deepest = {run: list(values.items())[-1] for run, values in curves.items() if values}
-    description = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
+    description = "; ".join(f"{run} reaches {value:.3f} at {k}" for run, (k, value) in deepest.items())
     return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {description}.")
 
 

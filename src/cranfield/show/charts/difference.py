@@ -15,12 +15,25 @@ from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.parts import NOTE, TICKS, ChartPart, Spec, calculate, channel, fixed, layer
+from cranfield.show.charts.parts import (
+    IN_TITLE,
+    NOTE,
+    TICKS,
+    ChartPart,
+    Spec,
+    brief,
+    brief_labels,
+    calculate,
+    channel,
+    fixed,
+    layer,
+)
 from cranfield.words import columns, count
 
 NAMED = 12  # queries whose names are written below their bars
 BARS = 300  # more queries than that become one area, which has no gaps
 ALPHA = 0.05
+ID = 15  # columns of the name of a query
 ROOM = 0.2  # of the length of the axis, on either side of its zero
 _SIGNED = "datum.value ? format(datum.value, '+~g') : '0'"
 
@@ -56,34 +69,44 @@ def difference_chart(
     ordered = sorted(differences.items(), key=lambda pair: -sign * pair[1])
     rows = [{"place": at, "query": query, "difference": value} for at, (query, value) in enumerate(ordered, start=1)]
     layers = [
-        _bars([query for query, _ in ordered], measure, sign),
+        _bars([query for query, _ in ordered], measure, sign, mean),
         *counts(f"{sign} * datum.difference"),
         *_zero(*([ordered[0][1], 0.0 if mean is None else mean.mean] if ordered else [1.0, 1.0])),
         _room([*differences.values(), *(mean or ())[:3]]),
     ]
     if mean is not None:
-        layers = [_band(mean, sign), *layers, *_mean(mean, lower_is_better)]
+        layers = [_band(mean, sign), *layers, _mean(mean)]
     up, down = (sum(way * value > SAME for value in differences.values()) for way in (1, -1))
     gained, same = count(up, "query", "queries"), len(rows) - up - down
     description = f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {same}."
     description += "" if mean is None else f" The mean difference is {mean}."
     chart = {**parts.data(rows), "layer": layers}
-    return parts.specification(chart, f"{measure} by query: {run} against {baseline}", description)
+    first, second = (brief(name, IN_TITLE) for name in (run, baseline))
+    return parts.specification(chart, f"{measure} by query: {first} against {second}", description)
 
 
-def _bars(queries: Sequence[str], measure: str, sign: int) -> ChartPart:
+def _bars(queries: Sequence[str], measure: str, sign: int, mean: MeanDifference | None) -> ChartPart:
     named = 0 < len(queries) <= NAMED
     few = f"n = {count(len(queries), 'query', 'queries')}" if queries else "queries"
+    sorted_by = f"{few}, from largest gain to largest loss"
     angle = -35 if max(map(columns, queries), default=0) * len(queries) > 40 else 0
     x = channel(
         "query:N" if named else "place:O",
-        title=f"{few}, from largest gain to largest loss",
-        axis={"labels": named, "ticks": False, "domain": False, "labelLimit": 90, "labelAngle": angle},
+        # The mean is told here and not in the chart, where it would lie on bars.
+        title=sorted_by if mean is None else [sorted_by, f"- - mean {mean}"],
+        axis={
+            "labels": named,
+            "ticks": False,
+            "domain": False,
+            "labelLimit": 90,
+            "labelAngle": angle,
+            **(brief_labels(queries, ID) if named else {}),
+        },
         scale={"paddingInner": 0.12 if len(queries) <= NAMED**2 else 0, "paddingOuter": 0},
         **({"sort": list(queries)} if named else {}),
     )
     y = channel("difference:Q", title=f"difference in {measure}", axis={"tickCount": TICKS, "labelExpr": _SIGNED})
-    shown = ["query:N", channel("difference:Q", format="+.4f")]
+    shown = ["query:N", channel("difference:Q", format="+.3f")]
     better, worse = (fixed(LIGHT[name]) for name in ("better", "worse"))
     if len(queries) <= BARS:
         colour = {"condition": {"test": f"{sign} * datum.difference > 0", **better}, **worse}
@@ -123,16 +146,9 @@ def _band(mean: MeanDifference, sign: int) -> ChartPart:
     return layer("rect", look, rows=ends, x=fixed(0), x2=fixed("width"), y="difference:Q", y2="high")
 
 
-def _mean(mean: MeanDifference, lower_is_better: bool) -> list[ChartPart]:
-    rows = [{"difference": mean.mean}]
-    corner = {"baseline": "bottom", "dy": -2} if lower_is_better else {"baseline": "top", "dy": 2}
-    words = {"style": NOTE, "text": f"- - mean {mean}", "align": "right", **corner}
+def _mean(mean: MeanDifference) -> ChartPart:
     line = {"color": LIGHT["ink"], "strokeWidth": 1, "strokeDash": [4, 3]}
-    y = fixed("height" if lower_is_better else 0)
-    return [
-        layer("rule", line, rows=rows, y="difference:Q"),
-        layer("text", words, rows=rows, x=fixed("width"), y=y, color=fixed(LIGHT["ink"])),
-    ]
+    return layer("rule", line, rows=[{"difference": mean.mean}], y="difference:Q")
 
 
 def mean_difference(

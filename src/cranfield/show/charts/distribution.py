@@ -45,7 +45,7 @@ def distribution_chart(
     means = {row["run"]: row["mean"] for row in rows}
     many = len(values) > len(COLOURS)
     order = sorted(values, key=lambda run: means[run] if lower_is_better else -means[run]) if many else list(values)
-    shown = emphasised(order, highlight, best_of(means, lower=lower_is_better))
+    shown = emphasised(list(values), highlight, best_of(means, lower=lower_is_better))
     sizes = list(map(len, values.values()))
     singly = not many and max(sizes, default=0) <= FEW and sum(sizes) <= ALL
     long = not many and max(map(columns, values), default=0) > LONG
@@ -53,7 +53,7 @@ def distribution_chart(
     ends = _ends([value for column in drawn for value in column])
     ticks = {"tickCount": parts.TICKS, "grid": True}
     x = channel("low:Q", title=_words(measure, sizes, many), axis=ticks, scale=parts.scale(ends))
-    labels = {"labels": not long, "grid": False, "labelColor": LIGHT["ink"]}
+    labels = {"labels": not long, "grid": False, "labelColor": LIGHT["ink"], **parts.brief_labels(order, parts.BESIDE)}
     y = channel("run:N", title=None, sort=order, axis=labels)
     colour = channel("run:N", scale=hue_scale(order, shown), legend=None)
     layers = _boxes(x, y, colour, box=FULL if many else BOX)
@@ -61,12 +61,13 @@ def distribution_chart(
         layers += _numbers(rows, y, ends)
     if long:
         names = {"style": NOTE, "align": "left", "baseline": "middle", "fontWeight": "bold", "yOffset": _of_row(-0.46)}
-        layers.append(layer("text", names, x=fixed(0), y=y, text="run:N", color=fixed(LIGHT["ink"])))
+        named = [{"run": run, "name": parts.brief(run, parts.IN_TITLE)} for run in order]
+        layers.append(layer("text", names, rows=named, x=fixed(0), y=y, text="name:N", color=fixed(LIGHT["ink"])))
     if singly:
         single = [{"run": run, "value": float(value)} for run, column in values.items() for value in column]
         marks = {"size": 7, "opacity": 0.45, "thickness": 1.2, "yOffset": _of_row(0.33)}
         layers.append(layer("tick", marks, rows=single, x="value:Q", y=y, color=colour))
-    description = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
+    description = "; ".join(f"{row['run']}: median {row['median']:.3f}, mean {row['mean']:.3f}" for row in rows)
     row_height = ROW + NAME_LINE * long if not many else THIN if len(values) <= VERY_MANY else THINNEST
     description = f"How {measure} is spread over the queries. {description}."
     chart = {**parts.data(rows), "layer": layers, "height": {"step": row_height}}
@@ -96,7 +97,7 @@ def _of_row(share: float) -> ChartPart:
 
 
 def _boxes(x: ChartPart, y: ChartPart, colour: ChartPart, box: float) -> list[ChartPart]:
-    shown = [channel(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
+    shown = [channel(f"{name}:Q", format=".3f") for name in ("low", "q1", "median", "q3", "high", "mean")]
     shared: dict[str, Any] = {"y": y, "tooltip": ["run:N", *shown]}
     ink, faint, paper = (fixed(LIGHT[name]) for name in ("ink", "faint", "paper"))
     diamond = {"shape": "diamond", "size": 34 if box == BOX else 14, "filled": True, "opacity": 1, "strokeWidth": 1.2}

@@ -10,6 +10,7 @@ from typing import Any
 
 from cranfield.errors import CranfieldError
 from cranfield.look import LIGHT
+from cranfield.words import columns, shortened
 
 # Helvetica and Liberation Sans have Arial's widths, so text measured here fits wherever it is shown.
 LATIN = "Helvetica, Arial, Liberation Sans, sans-serif"
@@ -154,6 +155,7 @@ class Spec(dict[str, Any]):
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 WIDTH, HEIGHT, LINE = 420, 260, 16  # of a chart, and of each line of its legend after the first
 COLOURS = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))  # of runs
+IN_TITLE, IN_LEGEND, BESIDE = 44, 46, 22  # columns of a name in a title, in a legend and beside an axis
 NOTE = "note"  # the style of texts inside a chart, so that one setting sizes them all
 CONFIG: dict[str, Any] = {
     "background": None,
@@ -187,6 +189,21 @@ CONFIG: dict[str, Any] = {
     },
     "style": {NOTE: {"fontSize": 11, "fill": LIGHT["soft"]}},
 }
+
+
+def brief(name: str, width: int) -> str:
+    """A name for a place of so many columns, cut in the middle where it is longer."""
+    return name if columns(name) <= width else shortened(name, width)
+
+
+def brief_labels(names: Iterable[str], width: int) -> ChartPart:
+    """For an axis or a legend: long names are cut in the middle, so that those with the same beginning differ."""
+    long = [name for name in names if columns(name) > width]
+    if not long:
+        return {}
+    known, shown = (json.dumps(texts) for texts in (long, [shortened(name, width) for name in long]))
+    at = f"indexof({known}, datum.label)"
+    return {"labelExpr": f"{at} < 0 ? datum.label : {shown}[{at}]"}
 
 
 def remark(text: str) -> ChartPart:

@@ -21,10 +21,10 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]], *, highlight: 
         for level, value in zip(RECALLS, values, strict=True)
     ]
     top = share_domain(max((row["precision"] for row in rows), default=1.0))
-    shown = emphasised(curves, highlight, best_of({run: sum(values) for run, values in curves.items()}))
+    shown = emphasised(list(curves), highlight, best_of({run: sum(values) for run, values in curves.items()}))
     x = channel("recall:Q", title="recall", axis={"tickCount": TICKS}, scale=scale([0, 1]))
     y = channel("precision:Q", title="interpolated precision", axis={"tickCount": TICKS}, scale=scale(top))
-    told = ["run:N", "recall:Q", channel("precision:Q", format=".4f")]
+    told = ["run:N", "recall:Q", channel("precision:Q", format=".3f")]
     chart = lines(rows, list(curves), "recall", "precision", top, shown=shown, x=x, y=y, tooltip=told)
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
     description = f"Interpolated precision from recall 0 to recall 1: {ends}."

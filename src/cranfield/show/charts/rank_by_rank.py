@@ -12,7 +12,18 @@ from cranfield.measures.recall_levels import Curve
 from cranfield.ranks.columns import Flags
 from cranfield.show.charts import parts, runs
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.parts import HEIGHT, LINE, WIDTH, ChartPart, Spec, channel, layer, share_domain
+from cranfield.show.charts.parts import (
+    HEIGHT,
+    IN_TITLE,
+    LINE,
+    WIDTH,
+    ChartPart,
+    Spec,
+    brief,
+    channel,
+    layer,
+    share_domain,
+)
 from cranfield.words import count
 
 
@@ -27,7 +38,7 @@ def rank_by_rank_chart(
         share_domain(max((float(values.max()) for values in columns), default=1.0)) for columns in zip(*curves.values())
     ] or [[0.0, 1.0]] * 2
     wide, high = WIDTH / tops[0][1], HEIGHT / tops[1][1]  # pixels for each unit
-    shown = runs.emphasised(curves, highlight, runs.best_of({run: _area(curve) for run, curve in curves.items()}))
+    shown = runs.emphasised(list(curves), highlight, runs.best_of({run: _area(curve) for run, curve in curves.items()}))
     order = [*(run for run in curves if run not in shown), *shown]  # what is drawn later lies on top
     points = [{"run": run, **_points(curves[run], wide, high)} for run in (order if len(order) <= runs.POINTS else ())]
     steps = [{"run": run, **_steps(curves[run].interpolated(), high)} for run in order]
@@ -36,7 +47,7 @@ def rank_by_rank_chart(
         channel(f"{name}:Q", title=f"{'mean ' * mean}{name}{words}", scale=parts.scale(top), axis=ticks)
         for name, top, words in (("recall", tops[0], ""), ("precision", tops[1], "" if points else ", interpolated"))
     )
-    values = [channel(f"{name}:Q", format=".4f") for name in ("recall", "precision")]
+    values = [channel(f"{name}:Q", format=".3f") for name in ("recall", "precision")]
     named = runs.legend(shown) if len(order) > 1 else None
     colour, dashes = (
         channel("run:N", title=None, sort=order, scale=looks(order, shown), legend=named)
@@ -73,7 +84,7 @@ def rank_by_rank_chart(
         layers.append(layer("text", ranks, rows=_labelled(points[0], wide, high), x=x, y=y, text="rank:Q"))
     if len(order) > len(shown):
         layers.append(parts.remark(f"in grey: {count(len(order) - len(shown), 'other run')}"))
-    title = f"Precision and recall{'' if query is None else f' of query {query}'}, rank by rank"
+    title = f"Precision and recall{'' if query is None else f' of query {brief(query, IN_TITLE)}'}, rank by rank"
     description = "; ".join(f"{run} {_ends(curve)}" for run, curve in curves.items())
     height = HEIGHT + LINE * bool(points) + runs.legend_height(shown if named is not None else ())
     description = f"A point for each rank, and steps where it is interpolated: {description}."

@@ -7,7 +7,20 @@ from typing import Any
 
 from cranfield.errors import CranfieldError, choice_hint
 from cranfield.look import LIGHT
-from cranfield.show.charts.parts import COLOURS, HEIGHT, LINE, NOTE, ChartPart, channel, data, encoding, fixed, layer
+from cranfield.show.charts.parts import (
+    COLOURS,
+    HEIGHT,
+    IN_LEGEND,
+    LINE,
+    NOTE,
+    ChartPart,
+    brief_labels,
+    channel,
+    data,
+    encoding,
+    fixed,
+    layer,
+)
 from cranfield.words import columns, count
 
 OTHERS = LIGHT["run-0"]
@@ -19,23 +32,30 @@ FAR = 2 * GAP  # a name farther than this from the end of its line would be conf
 POINTS = 4  # lines whose points are marked
 
 
-def emphasised(names: Collection[str], highlight: Sequence[str] = (), best: str | None = None) -> list[str]:
-    """The runs with a colour of their own: all of a few; of many, or if some are chosen, the best and the chosen."""
+def emphasised(names: Sequence[str], highlight: Sequence[str] = (), best: str | None = None) -> dict[str, int]:
+    """The runs with a colour of their own, and its number: all of a few; of many, or if some are chosen, the best and
+    the chosen.
+
+    names: in the order in which the runs were given, which numbers the colours of a few, whichever of them are shown.
+        Of many, the best has the first colour, and the chosen the next.
+    """
     unknown = next((run for run in highlight if run not in names), None)
     if unknown is not None:
         raise CranfieldError(f"there is no run '{unknown}' to highlight.", hint=choice_hint("runs are", names, unknown))
-    if len(names) <= len(COLOURS) and not highlight:
-        return list(names)
-    chosen = {*highlight, best}
-    return [name for name in names if name in chosen][: len(COLOURS)]
+    if len(names) <= len(COLOURS):
+        chosen = {*highlight, best} if highlight else set(names)
+        return {name: number for number, name in enumerate(names, start=1) if name in chosen}
+    first = [] if best is None else [best]
+    chosen_first = [*first, *(name for name in names if name in highlight and name != best)]
+    return {name: number for number, name in enumerate(chosen_first[: len(COLOURS)], start=1)}
 
 
 def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
     return (min if lower else max)(values, key=lambda run: values[run], default=None)
 
 
-def hue_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    hues = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(shown)}
+def hue_scale(names: Sequence[str], shown: Mapping[str, int]) -> ChartPart:
+    hues = {name: COLOURS[(number - 1) % len(COLOURS)] for name, number in shown.items()}
     return {"domain": list(names), "range": [hues.get(name, OTHERS) for name in names]}
 
 
@@ -44,22 +64,22 @@ def dash(at: int) -> tuple[int, ...]:
     return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
 
 
-def dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
-    dashes = {name: list(dash(at)) for at, name in enumerate(shown)}
+def dash_scale(names: Sequence[str], shown: Mapping[str, int]) -> ChartPart:
+    dashes = {name: list(dash(number - 1)) for name, number in shown.items()}
     return {"domain": list(names), "range": [dashes.get(name, [1, 0]) for name in names]}
 
 
-def neutral_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
+def neutral_scale(names: Sequence[str], shown: Mapping[str, int]) -> ChartPart:
     """The shade of each name that is not a run, since hues are for runs: ink, or another shade where dashes repeat."""
     shades = (LIGHT["ink"], LIGHT["faint"])
     return {"domain": list(names), "range": [shades[at // len(DASHES) % len(shades)] for at in range(len(names))]}
 
 
-def neutral_dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
+def neutral_dash_scale(names: Sequence[str], shown: Mapping[str, int]) -> ChartPart:
     return {"domain": list(names), "range": [list(DASHES[at % len(DASHES)]) for at in range(len(names))]}
 
 
-def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend: ChartPart | None) -> ChartPart:
+def stroke_width(field: str, names: Sequence[str], shown: Collection[str], legend: ChartPart | None) -> ChartPart:
     """Thin lines for those that are not highlighted.
 
     Ordinal, and with the legend of the dashes: Vega-Lite warns of widths without an order and of legends that differ.
@@ -68,16 +88,21 @@ def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend:
     return channel(f"{field}:O", title=None, sort=list(names), scale=scale, legend=legend)
 
 
-def legend(shown: Sequence[str]) -> ChartPart:
-    return {"orient": "bottom", "columns": _legend_columns(shown), "values": list(shown)}
+def legend(shown: Collection[str]) -> ChartPart:
+    return {
+        "orient": "bottom",
+        "columns": _legend_columns(shown),
+        "values": list(shown),
+        **brief_labels(shown, IN_LEGEND),
+    }
 
 
-def _legend_columns(names: Sequence[str]) -> int:
+def _legend_columns(names: Collection[str]) -> int:
     longest = max(map(columns, names), default=0)
     return 1 if longest > LONG else 2 if len(names) <= 4 or longest > 16 else 3
 
 
-def legend_height(names: Sequence[str]) -> int:
+def legend_height(names: Collection[str]) -> int:
     return LINE * (-(-len(names) // _legend_columns(names)) + 1) if names else 0
 
 
@@ -89,7 +114,7 @@ def lines(
     ends: Sequence[float],
     *,
     field: str = "run",
-    shown: Sequence[str] | None = None,
+    shown: Mapping[str, int] | None = None,
     **channels: Any,
 ) -> ChartPart:
     """A line for each name, named at its end, or below the chart if names are long; lines not `shown` are grey.
@@ -98,7 +123,7 @@ def lines(
     across, up: the fields of the rows; ends: of the vertical axis, whose length the places of the names depend on
     channels: of all lines, such as their axes
     """
-    shown = list(names) if shown is None else shown
+    shown = {name: number for number, name in enumerate(names, start=1)} if shown is None else shown
     order = [*(name for name in names if name not in shown), *shown]  # what is drawn later lies on top
     place = {name: at for at, name in enumerate(order)}
     ordered = sorted(rows, key=lambda row: place[row[field]]) if len(order) > len(shown) else list(rows)
@@ -122,7 +147,7 @@ def lines(
 
 
 def _named_ends(
-    rows: Sequence[dict[str, Any]], field: str, across: str, up: str, ends: Sequence[float], shown: Sequence[str]
+    rows: Sequence[dict[str, Any]], field: str, across: str, up: str, ends: Sequence[float], shown: Collection[str]
 ) -> list[dict[str, Any]]:
     """Where each name goes, so that none is too near to another; nothing where there is no room for that."""
     last = {row[field]: row for row in rows}

@@ -9,9 +9,22 @@ from cranfield.evaluation.estimating import SAME
 from cranfield.look import LIGHT
 from cranfield.show.charts import parts
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.parts import TICKS, WIDTH, ChartPart, ChartRows, Spec, calculate, channel, layer, scale
+from cranfield.show.charts.parts import (
+    IN_TITLE,
+    TICKS,
+    WIDTH,
+    ChartPart,
+    ChartRows,
+    Spec,
+    brief,
+    calculate,
+    channel,
+    layer,
+    scale,
+)
 from cranfield.words import count
 
+ON_AXIS = 36  # columns of a name
 MANY = 300  # queries whose points are small and faint, so that where they lie close shows
 
 
@@ -23,9 +36,16 @@ def scatter_chart(
     every = [value for pair in values.values() for value in pair]
     low, high = min([0.0, *every]), max([1.0, *every])
     ends = [{"one": end, "other": end} for end in (low, high)]
-    x = channel("one:Q", title=f"{measure} of {one}", scale=scale([low, high]), axis={"tickCount": TICKS, "grid": True})
-    y = channel("other:Q", title=f"{measure} of {other}", scale=scale([low, high]), axis={"tickCount": TICKS})
-    shown = ["query:N", channel("one:Q", format=".4f"), channel("other:Q", format=".4f")]
+    x = channel(
+        "one:Q",
+        title=f"{measure} of {brief(one, ON_AXIS)}",
+        scale=scale([low, high]),
+        axis={"tickCount": TICKS, "grid": True},
+    )
+    y = channel(
+        "other:Q", title=f"{measure} of {brief(other, ON_AXIS)}", scale=scale([low, high]), axis={"tickCount": TICKS}
+    )
+    shown = ["query:N", channel("one:Q", title=one, format=".3f"), channel("other:Q", title=other, format=".3f")]
     above, below = (sum(sign * (b - a) > SAME for a, b in values.values()) for sign in (1, -1))
     diagonal = {"strokeDash": [4, 4], "color": LIGHT["faint"], "strokeWidth": 1}
     gain = f"{-1 if lower_is_better else 1} * (datum.other - datum.one)"
@@ -37,7 +57,8 @@ def scatter_chart(
     higher = count(above, "query", "queries")
     description = f"{other} has a higher {measure} than {one} for {higher}, a lower one for {below}."
     chart = {"layer": layers, "height": round(0.8 * WIDTH)}
-    return parts.specification(chart, f"{measure}: {other} against {one}", description)
+    first, second = (brief(name, IN_TITLE) for name in (other, one))
+    return parts.specification(chart, f"{measure}: {first} against {second}", description)
 
 
 def _points(rows: ChartRows, gain: str, **channels: Any) -> ChartPart:

@@ -27,11 +27,11 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     percent, across = {"format": "%", "values": shares}, scale([shares[0], shares[-1]])
     x = channel("removed:Q", title=f"share of {what} removed", axis=percent, scale=across)
     y = channel("mean:Q", title="mean over the runs", axis={"tickCount": TICKS}, scale=scale(ends))
-    shown = ["measure:N", channel("removed:Q", format=".0%"), channel("mean:Q", format=".4f")]
+    shown = ["measure:N", channel("removed:Q", format=".0%"), channel("mean:Q", format=".3f")]
     chart = lines(plain, names, "removed", "mean", ends, field="measure", x=x, y=y, tooltip=shown)
     bands = layer("area", {"opacity": 0.14}, y="low:Q", y2="high")
     chart["layer"] = [bands, *chart["layer"], remark("bands: ± 1 standard deviation")]
-    description = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
+    description = "; ".join(f"{name} at {share:.0%} removed: {mean:.3f}" for name, share, mean, _ in rows)
     description = f"A share of {what} is removed at random. {description}. Bands are one standard deviation."
     return specification(chart, "Measures as judgments are removed", description)
 
