@@ -69,12 +69,12 @@ docs: .venv/.documenting
 PAGES ?= docs
 pages: .venv/.developing
 	mkdir -p $(PAGES)
-	$(BIN)/python docs/site/measures.py $(PAGES)/measures.md
+	$(BIN)/python docs/site/measures.py $(PAGES)
 	$(BIN)/python -m docs.site.differences $(PAGES)/differences.md
 	$(BIN)/python -m docs.site.claims $(PAGES)/claims.md
 	$(BIN)/python docs/site/trec_eval.py $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
-	$(BIN)/python docs/site/api.py $(PAGES)/api.md
+	$(BIN)/python docs/site/api.py $(PAGES)
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
 	$(BIN)/python -m docs.site.tables $(PAGES)
 	mkdir -p $(PAGES)/site

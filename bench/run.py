@@ -470,27 +470,42 @@ def case_deciding() -> None:
     """How much must be judged until two runs are decided, and whether the verdict is that of all judgments."""
     results = json.loads(printed("deciding.py"))
     names = {
-        "simulated": "40 systems, 10 seeds",
-        "close": "40 systems nearer to each other",
-        "builtin": "3 engines, the built-in collection",
+        "pairs": "pairs of 60 simulated systems, nDCG@10",
+        "groups": "groups of five of them, all ten pairs",
+        **{measure: f"pairs, {measure}" for measure in results["measures"]},
+        "builtin": "pairs of three engines, the built-in collection",
     }
-    print("\nJudging until decided, nDCG@10, against the verdict with the whole union of the first ten judged")
+    results["pairs"]["seeds"] = results["seeds"]
+    print("\nJudging until decided, against the verdict with the whole union of the first ten judged")
     for key, name in names.items():
-        found = results[key]
+        found = results["measures"].get(key) or results[key]
         record_deciding(name, found)
         print(f"  {name}: {found['pairs']} pairs, {found['ties']} of them without a significant difference")
         shares = ", ".join(f"{each} {found[f'judged, {each}']:.1%}" for each in ("mean", "median", "p90"))
         print(f"    judged: {shares}")
+        errors = found["false significant"] + found["missed"]
         print(f"    same verdict {found['same verdict']:.2%}, opposite {found['opposite']:.2%}")
-        print(f"    false significant {found['false significant']}, missed {found['missed']}")
-        if plain := found.get("plain rule"):
-            print(f"    the plain rule: {plain['judged, mean']:.1%} judged, same verdict {plain['same verdict']:.2%}")
-    print("  target: same verdict 97%, opposite 0.5% at most, 22% judged in the mean")
+        print(f"    {errors} wrong, {found['expected errors']:.1f} expected")
+        print(f"    covered: differences {found['covered']:.1%}, values {found['values covered']:.1%}")
+    seeds = results["seeds"]
+    print(f"  two seeds within a factor of two: {seeds['two seeds within a factor of two']:.1%}")
+    print("  target: same verdict 98%, opposite 0.25% at most, 21% judged in the mean, 45% for all pairs of five")
     rows = [
         ("choosing ten documents", results["large"]["choosing"], None),
         ("a look at all verdicts", results["large"]["look"], None),
     ]
     show("Judging until decided, 100,000 candidates", rows, "choosing ten documents", "choosing in 50 ms")
+
+
+def case_sampling() -> None:
+    """Whether samples are as precise as planned, on a quarter of the recorded collections."""
+    results = json.loads(printed("sampling.py", "0", "1"))
+    print("\nPlanned samples: half width, as a multiple of that of samples that are really drawn")
+    for kind, cases in results["planned"].items():
+        for when, case in cases.items():
+            its = case["half width"]
+            print(f"  {kind} relevant, planned {when} judging: {its['held']:.0%} held, median {its['median']:.2f}")
+    print("  target: 85% held, and twice the real one at most in the median")
 
 
 def case_simultaneous() -> None:

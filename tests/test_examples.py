@@ -25,24 +25,47 @@ def printed(notebook):
     return found
 
 
+async def twice(client, folder):
+    """Run all cells, then all again: the names, measures and files of the first time are there."""
+    client.resources["metadata"] = {"path": folder}
+    async with client.async_setup_kernel():
+        for _ in range(2):
+            for at, cell in enumerate(client.nb.cells):
+                await client.async_execute_cell(cell, at)
+    for at, cell in enumerate(cell for cell in client.nb.cells if cell.cell_type == "code"):
+        cell.execution_count = at + 1
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = at + 1
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_its_stored_output(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     expected = printed(notebook)
     # The output of a cell may come in any number of pieces.
-    # A second time, the files of the first are there.
-    for _ in range(2 if "parquet" in path.stem or "rag" in path.stem else 1):
-        client = nbclient.NotebookClient(
-            notebook, timeout=60, kernel_name="python3", record_timing=False, coalesce_streams=True
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # from the event loop that carries the kernel's messages
-            asyncio.run(client.async_execute(cwd=str(tmp_path)))
+    client = nbclient.NotebookClient(
+        notebook, timeout=60, kernel_name="python3", record_timing=False, coalesce_streams=True
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # from the event loop that carries the kernel's messages
+        asyncio.run(twice(client, str(tmp_path)))
     if os.environ.get("UPDATE"):
         notebook.metadata.language_info = {"name": "python"}  # without the version, which is this machine's
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
         expected = printed(notebook)
     assert printed(notebook) == expected
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_results_and_ends_with_an_answer(path):
+    cells = nbformat.read(path, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert sum("print(" in cell.source for cell in code) <= 1  # an error has nothing to show
+    headings = [line for cell in cells if cell.cell_type == "markdown" for line in cell.source.splitlines()]
+    assert [line for line in headings if line.startswith("## ")][-1].endswith("?")
+    assert cells[-1].cell_type == "markdown"
+    assert "**" in cells[-1].source  # the answer
 
 
 def test_every_notebook_has_explanations():

@@ -4,7 +4,6 @@ import gzip
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,11 +21,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 def test_page(page, tmp_path):
     if not any(blocks(page.read_text(encoding="utf-8"))):
         pytest.skip("no code on this page")
-    if page.name == "api.md":  # shows the examples of the docstrings, which are run there
-        written = tmp_path / "api.md"
-        subprocess.run([sys.executable, ROOT / "docs" / "site" / "api.py", written], check=True, cwd=ROOT)
-        assert written.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "make pages"
-        return
+    if page.parent.name == "api":
+        pytest.skip("shows the examples of the docstrings, which are run there")
     if page.name == "README.md":  # uses runs that its reader has
         data = Path(cranfield.__file__).with_name("data")
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)

@@ -51,18 +51,75 @@ def test_pages_load_nothing_from_other_servers(site):
 
 
 def test_formulas_are_drawn_by_the_browser(site):
-    page = (site / "measures.html").read_text(encoding="utf-8")
-    assert page.count('class="formula"') > 80
-    assert "arithmatex" not in page
+    drawn = [page.read_text(encoding="utf-8") for page in (site / "measures").glob("*.html")]
+    assert sum(page.count('class="formula"') for page in drawn) > 80
+    assert not any("arithmatex" in page for page in drawn)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ("measures.html#ndcg", "measures/gain.html#ndcg"),
+        ("measures.html#sets-the-documents-retrieved-in-any-order", "measures/sets.html"),
+        ("api.html#compare", "api/compare-systems.html#compare"),
+        ("api.html#Evaluation-by_query", "api/evaluate-runs.html#Evaluation-by_query"),
+        ("api.html#torch-FullCorpus-evaluate", "api/pytorch.html#torch-FullCorpus-evaluate"),
+    ],
+)
+def test_what_moved_to_a_page_of_its_own_is_found_under_its_old_address(site, tabs, old, now):
+    page = tabs.open(f"{site.as_uri()}/{old}")
+    page.wait_for_url(f"{site.as_uri()}/{now}")
+    name = now.partition("#")[2]
+    assert not name or page.evaluate("name => document.getElementById(name) !== null", name)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+def test_measures_are_filtered_by_name_family_and_tool(site, tabs):
+    page = tabs.open((site / "measures.html").as_uri())
+    table = page.locator(".filtered")
+    first = table.locator("tbody tr:visible td:first-child")
+    table.get_by_role("searchbox").fill("recip_rank")
+    assert first.all_inner_texts() == ["RR"]
+    table.get_by_role("searchbox").fill("")
+    table.get_by_label("family").select_option("Similarity")
+    assert first.all_inner_texts() == ["Compat"]
+    table.get_by_label("family").select_option("")
+    table.get_by_label("in other tools").select_option("tools for RAG")
+    assert {"RR", "Success"} <= set(first.all_inner_texts())
+    assert table.locator("output").inner_text() == f"{first.count()} of {table.locator('tbody tr').count()}"
+    table.get_by_role("searchbox").fill("zebra")
+    assert first.count() == 0
+    assert "None" in table.locator("output").inner_text()
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 def test_search_works_from_files_without_a_server(site, tabs):
     page = tabs.open((site / "index.html").as_uri())
     page.get_by_role("button", name="Search").first.click()
-    page.get_by_placeholder("Search").last.fill("bpref")
-    page.get_by_text(re.compile(r"^\d+ results$")).wait_for()
+    field = page.get_by_placeholder("Search").last
+    field.press_sequentially("bpref", delay=50)  # each letter asks again, and must not take the others' place
+    page.get_by_text(re.compile(r"^\d\d results$")).wait_for()  # of its last letter alone, it would be hundreds
+    assert field.input_value() == "bpref"
     assert [url for url in tabs.requests if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+def test_code_and_tables_scroll_inside_a_page_on_a_phone(site, tabs):
+    wide = """() => [...document.querySelectorAll(".md-content :is(pre, table, code, math, svg)")].filter(each => {
+      if (each.getBoundingClientRect().right <= innerWidth + 1) return false
+      for (let around = each.parentElement; around && !around.matches(".md-content"); around = around.parentElement)
+        if (["auto", "scroll"].includes(getComputedStyle(around).overflowX)) return false
+      return true
+    }).map(each => each.outerHTML.slice(0, 80))"""
+    cut = """() => [...document.querySelectorAll(".md-content pre > code")].filter(each =>
+      each.scrollWidth > each.clientWidth && getComputedStyle(each).overflowX !== "auto").length"""
+    page = tabs.open((site / "index.html").as_uri(), viewport={"width": 390, "height": 800})
+    for name in ("index", "start", "measures", "measures/gain", "api", "api/compare-systems", "benchmarks", "systems"):
+        page.goto((site / f"{name}.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        assert page.evaluate(wide) == [], name
+        assert page.evaluate(cut) == 0, name
 
 
 def test_the_site_has_the_colours_of_the_pages_and_charts():
@@ -120,7 +177,7 @@ def test_every_colour_of_a_figure_has_a_dark_variant(figure):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_site_is_accessible(site, tabs, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    for name in ("index.html", "systems.html", "learn/11-comparing.html"):
+    for name in ("index.html", "systems.html", "measures.html", "learn/11-comparing.html"):
         page = tabs.open((site / name).as_uri(), color_scheme=scheme)
         found = (
             axe.Axe()

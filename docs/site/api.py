@@ -1,12 +1,17 @@
-"""The page about the Python interface, from its docstrings: `python docs/site/api.py docs/api.md`."""
+"""The pages about the Python interface, from its docstrings: an overview, and one for each area.
+
+`python docs/site/api.py docs` writes docs/api.md and docs/api/*.md.
+"""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +19,29 @@ import cranfield
 from cranfield import errors
 
 HEAD = """\
+---
+hide: [toc]
+---
+
 # Python
 
-Look up every public name: what it takes, what it returns, and an example. All of them are in the
-package `cranfield`; the examples begin with
+Look up every public name: what it takes, what it returns, and an example. All of them are in the package `cranfield`,
+those about PyTorch in `cranfield.torch`. [In Python](guides/python.md) shows the usual ones at work. Anything that is
+not on these pages may change without notice.
+"""
+AREA = """\
+The examples begin with
 
 ```python
 >>> from cranfield import *
 
 ```
 
-Anything that is not on this page may change without notice.
+All names: [Python](../api.md).
 """
-TORCH = """
-## PyTorch
-
+TORCH = """\
 Scores and embeddings on any device, in `cranfield.torch` (`pip install 'cranfield[torch]'`); the guide is
-[A training loop](guides/training.md).
+[A training loop](../guides/training.md), and all names are under [Python](../api.md).
 
 <!-- needs: torch -->
 ```python
@@ -58,7 +69,7 @@ GROUPS = {
     "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
     "Compare systems": (
         *("compare", "compare_evaluations", "gate", "stability", "reusability"),
-        *("Comparison", "Difference", "SegmentComparison", "GateResult", "Stability", "Reusability"),
+        *("Comparison", "Difference", "Doubt", "SegmentComparison", "GateResult", "Stability", "Reusability"),
     ),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
@@ -66,13 +77,16 @@ GROUPS = {
         *("Overlap", "RunOverlap"),
     ),
     "Check and convert files": ("check_files", "convert_file", "CheckReport", "Problem", "Conversion"),
-    "Ask live systems": ("open_collection", "open_system", "record", "collapse_run", "Collection", "Recorded"),
+    "Ask live systems": ("open_collection", "open_system", "record", "collapse_run", "Collection", "Query", "Recorded"),
     "Judge documents": (
-        *("open_store", "pool", "save_sheet", "read_sheet", "agreement", "decide", "ask_model"),
-        *("Store", "Pooled", "WrittenSheet", "ReadSheet", "Agreement", "Decision", "Look", "PairLook"),
-        *("ModelAssessor", "ModelReport"),
+        *("open_store", "pool", "plan_sample", "save_sheet", "read_sheet", "agreement", "decide"),
+        *("Store", "Pooled", "SamplePlan", "PlannedSample", "WrittenSheet", "ReadSheet", "Agreement"),
+        *("Decision", "Look", "PairLook"),
     ),
-    "Correct a model by people": ("corrected_judgments", "CorrectedJudgments"),
+    "Models as assessors": (
+        *("ask_model", "ModelAssessor", "ModelReport", "corrected_judgments", "CorrectedJudgments"),
+        *("modelled_values", "ModelledValue"),
+    ),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
     "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
@@ -98,49 +112,85 @@ MADE = {
 _PARAMETER = re.compile(r"(\w+(?:\(\))?(?:, \w+)*): (.*)")
 
 
-def page() -> str:
-    """The page, in Markdown."""
-    text = [HEAD]
+def pages() -> dict[str, str]:
+    """Every page by its path in docs, in Markdown: the overview, and one for each area."""
+    found = {"api.md": _overview()}
+    for title, names in _areas().items():
+        if title == "PyTorch":
+            text = [TORCH, *map(_parsed, _torch().values())]
+        else:
+            told = [_prose(inspect.getdoc(errors) or "")] if title == "Errors" else []
+            text = [AREA, *told, *(_named(name, getattr(cranfield, name)) for name in names)]
+        found[_path(title)] = "\n".join([f"# {title}\n", *text])
+    return found
+
+
+@cache
+def _areas() -> dict[str, tuple[str, ...]]:
+    """The names of each page. PyTorch's are read from the source, since it may not be installed."""
     known = {name for names in GROUPS.values() for name in names} | {*ERRORS, "__version__"}
-    groups = {**GROUPS, "Also": tuple(name for name in cranfield.__all__ if name not in known)}
-    for title, names in groups.items():
-        shown = [name for name in names if name in cranfield.__all__]
-        if shown:
-            text.append(f"\n## {title}\n")
-            text += [_named(name, getattr(cranfield, name)) for name in shown]
-    text.append(f"\n## Errors\n\n{_prose(inspect.getdoc(errors) or '')}")
-    text += [_named(name, getattr(cranfield, name)) for name in ERRORS]
-    return "\n".join([*text, *_torch()])
+    groups = {**GROUPS, "Also": tuple(name for name in cranfield.__all__ if name not in known), "Errors": ERRORS}
+    areas = {title: tuple(name for name in names if name in cranfield.__all__) for title, names in groups.items()}
+    areas["PyTorch"] = tuple(f"torch-{name}" for name in _torch())
+    return {title: names for title, names in areas.items() if names}
 
 
-def _torch() -> Iterator[str]:
-    """The part about PyTorch, read from the source where the library is not installed."""
-    yield TORCH
-    import ast
+def _path(title: str) -> str:
+    return f"api/{title.lower().replace(' ', '-')}.md"
 
-    folder = Path(cranfield.__file__).with_name("torch")
+
+def _overview() -> str:
+    """A table to filter. Each row has the anchor of what was here in one page once."""
+    lines = [HEAD, '<div class="filtered" markdown>', "", "| name | what it is | area |"]
+    lines.append("| --- | --- | --- |")
+    for title, names in _areas().items():
+        for name in names:
+            link = f'<a id="{name}" class="moved"></a>[`{_spoken(name)}`]({_path(title)}#{name})'
+            lines.append(f"| {link} | {_summary(name)} | {title} |")
+    lines += ["", "</div>", "", "## Areas", "", "| area | names |", "| --- | --- |"]
+    for title, names in _areas().items():
+        shown = ", ".join(f"`{_spoken(name)}`" for name in names)
+        lines.append(f'| <a id="{_path(title)[4:-3]}" class="moved"></a>[{title}]({_path(title)}) | {shown} |')
+    return "\n".join([*lines, ""])
+
+
+def _spoken(name: str) -> str:
+    return name.replace("-", ".")
+
+
+def _summary(name: str) -> str:
+    """The first sentence of a docstring."""
+    of_torch = name.partition("torch-")[2]
+    doc = ast.get_docstring(_torch()[of_torch]) if of_torch else inspect.getdoc(getattr(cranfield, name))
+    first = " ".join((doc or "").split("\n\n")[0].split())
+    return _safe(re.split(r"(?<=[.?!])\s", first)[0], links=False).replace("|", "\\|")
+
+
+@cache
+def _torch() -> dict[str, Any]:
+    """The functions and classes about PyTorch, as they are written."""
+    folder, found = Path(cranfield.__file__).with_name("torch"), {}
     for file, names in (
         ("scores", ["evaluate"]),
         ("corpus", ["FullCorpus"]),
         ("ragged", ["evaluate_flat", "RetrievalMeasures"]),
         ("evaluator", ["RetrievalEvaluator"]),
     ):
-        tree = ast.parse((folder / f"{file}.py").read_text(encoding="utf-8"))
-        for node in tree.body:
+        for node in ast.parse((folder / f"{file}.py").read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in names:
-                yield _parsed(node)
+                found[node.name] = node
+    return found
 
 
 def _parsed(node: Any) -> str:
     """A function or class that is not imported."""
-    import ast
 
     def signature(function: ast.FunctionDef, name: str) -> str:
         given = ast.unparse(function.args).removeprefix("self, ").removeprefix("self")
         returns = f" -> {ast.unparse(function.returns)}" if function.returns and function.name != "__init__" else ""
         return _wrapped(name, _split(given), returns)
 
-    text = [f"### torch.{node.name} {{ #torch-{node.name} }}\n"]
+    text = [f"## torch.{node.name} {{ #torch-{node.name} }}\n"]
     if isinstance(node, ast.FunctionDef):
         return "\n".join([*text, signature(node, f"torch.{node.name}"), _prose(ast.get_docstring(node) or "", "torch")])
     methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
@@ -149,7 +199,7 @@ def _parsed(node: Any) -> str:
     for method in methods:
         told = ast.get_docstring(method)
         if told and not method.name.startswith("_"):
-            text += [f"#### {method.name} {{ #torch-{node.name}-{method.name} }}\n", signature(method, method.name)]
+            text += [f"### {method.name} {{ #torch-{node.name}-{method.name} }}\n", signature(method, method.name)]
             text.append(_prose(told, "torch"))
     return "\n".join(text)
 
@@ -167,7 +217,7 @@ def _split(parameters: str) -> list[str]:
 
 
 def _named(name: str, thing: Any) -> str:
-    text = [f"### {name} {{ #{name} }}\n"]
+    text = [f"## {name} {{ #{name} }}\n"]
     if not inspect.isclass(thing):
         return "\n".join([*text, _signature(name, thing), _prose(inspect.getdoc(thing) or "")])
     if name not in MADE and name not in ERRORS:
@@ -193,7 +243,7 @@ def _method(owner: str, name: str, member: Any) -> str:
     function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
     if not inspect.isfunction(function) or not function.__doc__:
         return ""
-    head = f"#### {name} {{ #{owner}-{name} }}\n"
+    head = f"### {name} {{ #{owner}-{name} }}\n"
     if function is not member and not isinstance(member, classmethod | staticmethod):
         annotation = function.__annotations__.get("return", "")
         return "\n".join([head, f"`{name}: {annotation}`\n", _prose(inspect.getdoc(function) or "")])
@@ -281,14 +331,22 @@ def _lines(lines: list[str]) -> Iterator[str]:
             yield _safe(line)
 
 
-def _safe(text: str) -> str:
+def _safe(text: str, *, links: bool = True) -> str:
     """Public names as links, and no sign outside of code that Markdown would take for its own."""
     parts = text.split("`")
     parts[::2] = [re.sub(r"([*<\[_])", r"\\\1", part) for part in parts[::2]]
-    parts[1::2] = [f"[`{part}`](#{part})" if part in cranfield.__all__ else f"`{part}`" for part in parts[1::2]]
+    parts[1::2] = [_link(part) if links and part in cranfield.__all__ else f"`{part}`" for part in parts[1::2]]
     return "".join(parts)
 
 
+def _link(name: str) -> str:
+    """To the name on its page, which stands beside the page that has the link."""
+    [*homes] = [_path(title).partition("/")[2] for title, names in _areas().items() if name in names]
+    return f"[`{name}`]({homes[0]}#{name})" if homes else f"`{name}`"
+
+
 if __name__ == "__main__":
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        file.write(page())
+    for path, page in pages().items():
+        target = Path(sys.argv[1]) / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, encoding="utf-8")

@@ -85,6 +85,27 @@ DECIDING = """\
 Measured by `bench/deciding.py`: nDCG@10, against the verdict with all first ten documents judged.
 """
 
+SAMPLING = """\
+## How precise planned samples are {{ #sampling }}
+
+Collections with full judgments: {queries} queries, two to six runs of {ranks} documents, and about {many} (many),
+{some} (some) or {few} (few) relevant documents for a query, or very different numbers. Samples for xinfAP and infNDCG
+are planned before anything is judged, and again with the first ten ranks judged. Then they are drawn {draws} times, and
+the estimates are compared with the values that all judgments give. A plan held if the real half width was at most the
+planned one. After that, the planned one as a multiple of the real one: the median, and in brackets the lowest and the
+highest 5% of the plans:
+
+{planned}
+
+The means of infNDCG are off by this share of nDCG, from the lowest to the highest of {seeds} collections. A part of the
+pool is drawn, from all ranks or from below the first ten, which are then all judged. sample_eval drops fractions of
+documents from the ideal ranking:
+
+{bias}
+
+Measured by `bench/sampling.py`.
+"""
+
 
 def page() -> str:
     """The page, in Markdown: a section for each group of claims, then what was measured."""
@@ -92,7 +113,9 @@ def page() -> str:
     for group, where in GROUPS.items():
         text += [f"## {group}", "", where, ""]
         text += [line for claim in CLAIMS if claim.group == group for line in _lines(claim)]
-    return "\n".join([*text, _simultaneous(), _one_mean(), _weighted(), _few(), _deciding()]).rstrip() + "\n"
+    return (
+        "\n".join([*text, _simultaneous(), _one_mean(), _weighted(), _few(), _sampling(), _deciding()]).rstrip() + "\n"
+    )
 
 
 def _lines(claim: Claim) -> Iterator[str]:
@@ -179,6 +202,29 @@ def _few() -> str:
     shares = [f"{missed_where_few_differ(number):.0%}" for number in numbers]
     head = ["queries that differ, about", *map(str, numbers)]
     return FEW.format(enough=ENOUGH, table="\n".join(_table(head, [["misses", *shares]])))
+
+
+def _sampling() -> str:
+    found = json.loads((BENCH / "sampling.json").read_text(encoding="utf-8"))
+    planned = [
+        [f"{kind} relevant" if kind != "skewed" else "very different numbers", *map(_held, cases.values())]
+        for kind, cases in found["planned"].items()
+    ]
+    bias = [
+        [f"{kind} relevant, {drawn}", *(f"{low:+.1%} to {high:+.1%}" for low, high in by_way.values())]
+        for kind, cases in found["bias"].items()
+        for drawn, by_way in cases.items()
+    ]
+    return SAMPLING.format(
+        **found["made"],
+        planned="\n".join(_table(["", "before judging", "first ten ranks judged"], planned)),
+        bias="\n".join(_table(["", "infNDCG", "fractions dropped"], bias)),
+    )
+
+
+def _held(case: dict[str, Any]) -> str:
+    width = case["half width"]
+    return f"{width['held']:.0%} held, {width['median']:.1f} ({width['5%']:.1f} to {width['95%']:.1f})"
 
 
 def _deciding() -> str:

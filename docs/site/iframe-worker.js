@@ -8,9 +8,11 @@ if (location.protocol === "file:") {
       document.body.append(frame)
       const inside = (this.inside = frame.contentWindow)
       inside.postMessage = data => {
-        const message = new MessageEvent("message", { data })
-        this.onmessage?.(message)
-        this.dispatchEvent(message)
+        const message = new MessageEvent("message", { data: structuredClone(data) })
+        setTimeout(() => {
+          this.onmessage?.(message)
+          this.dispatchEvent(message)
+        })
       }
       this.ready = new Promise(loaded => {
         const script = inside.document.createElement("script")
@@ -20,7 +22,8 @@ if (location.protocol === "file:") {
       })
     }
     postMessage(data) {
-      this.ready.then(() => this.inside.dispatchEvent(new MessageEvent("message", { data })))
+      const message = new MessageEvent("message", { data: structuredClone(data) })
+      this.ready.then(() => setTimeout(() => this.inside.dispatchEvent(message)))
     }
     terminate() {
       this.inside.frameElement.remove()

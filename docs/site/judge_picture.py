@@ -69,7 +69,7 @@ def main() -> None:
             started.wait()
             browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
             for scheme, name in (("light", "judge.png"), ("dark", "judge-dark.png")):
-                page = browser.new_page(viewport={"width": 1200, "height": 560}, color_scheme=scheme)
+                page = browser.new_page(viewport={"width": 1200, "height": 640}, color_scheme=scheme)
                 page.goto(f"{address[0]}?query={query}&document={SHOWN}")
                 page.wait_for_selector("html[data-ready]")
                 page.screenshot(path=IMAGES / name)

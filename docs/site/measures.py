@@ -1,4 +1,7 @@
-"""Writes the page about all measures from the registry: `python docs/site/measures.py docs/measures.md`."""
+"""Writes the pages about measures from the registry: an overview, and one page for each family.
+
+`python docs/site/measures.py docs` writes docs/measures.md and docs/measures/*.md.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from types import ModuleType
 
 from cranfield.measures import Definition, catalogue, families
 from cranfield.measures.other_tools import rag_names_of
+from cranfield.measures.trec_eval_names import ENTRIES, definition_of
 from cranfield.show.measure_text import parameter_lines, unwrapped, values_text
 
 _TOKEN = re.compile(
@@ -102,7 +106,13 @@ def _plain(text: str) -> str:
     return text.replace("_", r"\_")
 
 
+NOT_MEASURES = ("runid", "relstring")  # what trec_eval prints besides
+
 INTRODUCTION = """\
+---
+hide: [toc]
+---
+
 # Measures
 
 Find a measure that suits your data, and see its formula, its paper and how to write it. A measure is written
@@ -115,32 +125,74 @@ not. A query without relevant documents scores 0.
 """
 
 
-def measures_page() -> str:
-    """The page, in Markdown."""
+def pages() -> dict[str, str]:
+    """Every page by its path in docs, in Markdown: the overview, and one for each family."""
     by_family: dict[str, list[Definition]] = {}
     for definition in catalogue().values():
         by_family.setdefault(definition.function.__module__, []).append(definition)
-    parts = [
-        INTRODUCTION,
-        _overview(by_family),
-        *(_family(family, by_family[family.__name__]) for family in families()),
-    ]
-    return "\n".join(parts)
+    found = {"measures.md": _overview(by_family)}
+    for family in families():
+        found[_path(family.__name__)] = _family(family, by_family[family.__name__])
+    return found
+
+
+def _path(module: str) -> str:
+    return f"measures/{module.rpartition('.')[2].replace('_', '-')}.md"
+
+
+def _title(family: ModuleType) -> str:
+    return (family.__doc__ or "").strip().partition("\n")[0].rstrip(".")
 
 
 def _overview(by_family: dict[str, list[Definition]]) -> str:
-    lines = ["| family | measures |", "| --- | --- |"]
+    """A table of families, and one of measures to filter. Each row has the anchor of what was here in one page once."""
+    lines = [INTRODUCTION, '<div class="filtered" markdown>', ""]
+    lines += ["| measure | what it is, and when to use it | family | in other tools |", "| --- | --- | --- | --- |"]
+    told = _names_elsewhere()
     for family in families():
-        title = (family.__doc__ or "").strip().partition("\n")[0].rstrip(".")
-        names = (f"[{each.name}](#{each.name.lower()})" for each in by_family[family.__name__])
-        lines.append(f"| {title} | {', '.join(names)} |")
+        kind, path = _title(family).partition(": ")[0], _path(family.__name__)
+        for each in by_family[family.__name__]:
+            anchor = each.name.lower()
+            what = (
+                f"{each.summary}<br><small>{each.advice}</small>"
+                if each.advice not in ("", each.summary)
+                else each.summary
+            )
+            elsewhere = "; ".join(f"{tool}: {', '.join(names)}" for tool, names in told.get(each.name, {}).items())
+            link = f'<a id="{anchor}" class="moved"></a>[{each.name}]({path}#{anchor})'
+            lines.append(f"| {link} | {what} | {kind} | {elsewhere} |")
+    lines += ["", "</div>", "", "## Families", "", "| family | what it holds | measures |", "| --- | --- | --- |"]
+    for family in families():
+        kind, _, what = _title(family).partition(": ")
+        old = re.sub(r"[^\w\- ]", "", _title(family).lower()).replace(" ", "-")
+        path, number = _path(family.__name__), len(by_family[family.__name__])
+        lines.append(f'| <a id="{old}" class="moved"></a>[{kind}]({path}) | {what[:1].upper()}{what[1:]} | {number} |')
     return "\n".join([*lines, ""])
 
 
+def _names_elsewhere() -> dict[str, dict[str, list[str]]]:
+    """By measure: what each tool calls it, then what else it is called."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name in ENTRIES:
+        if name not in NOT_MEASURES:
+            found.setdefault(definition_of(name)[0].name, {}).setdefault("trec_eval", []).append(f"`{name}`")
+    for definition in catalogue().values():
+        named = found.setdefault(definition.name, {})
+        if spoken := rag_names_of(definition):
+            named["tools for RAG"] = [f"`{each.name}`" for each in spoken]
+        shown = {name for names in named.values() for name in names}
+        if others := [f"`{alias}`" for alias in definition.aliases if f"`{alias}`" not in shown]:
+            named["also"] = others
+    return found
+
+
 def _family(family: ModuleType, definitions: list[Definition]) -> str:
-    title, _, rest = (family.__doc__ or "").strip().partition("\n")
-    entries = [_entry(definition) for definition in definitions]
-    return "\n".join([f"## {title.rstrip('.')}\n", *([rest.strip() + "\n"] if rest.strip() else []), *entries])
+    kind, _, what = _title(family).partition(": ")
+    rest = (family.__doc__ or "").strip().partition("\n")[2].strip()
+    names = ", ".join(f"[{each.name}](#{each.name.lower()})" for each in definitions)
+    head = [f"# {kind}", f"{what[:1].upper()}{what[1:]}{'' if what.endswith('?') else '.'}", *([rest] if rest else [])]
+    head += [f"{names}. How to write a measure, and what the letters mean: [Measures](../measures.md)."]
+    return "\n\n".join([*head, "\n".join(_entry(definition) for definition in definitions)])
 
 
 def _entry(definition: Definition) -> str:
@@ -157,7 +209,7 @@ def _entry(definition: Definition) -> str:
         facts.append(f"- Reference: {definition.reference}")
     return "\n".join(
         [
-            f"### {definition.name}\n",
+            f"## {definition.name}\n",
             summary,
             f"\n```math\n{latex(formula)}\n```\n",
             *(f"{note}\n" for note in notes),
@@ -168,4 +220,7 @@ def _entry(definition: Definition) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(measures_page(), encoding="utf-8")
+    for path, page in pages().items():
+        target = Path(sys.argv[1]) / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, encoding="utf-8")

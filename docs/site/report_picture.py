@@ -19,11 +19,12 @@ def main() -> None:
     """Record both systems of the demonstration, write the report, and take it in light and in dark."""
     collection = cranfield.open_collection("builtin")
     with tempfile.TemporaryDirectory() as folder:
-        runs = {name: os.path.join(folder, f"{name}.run") for name in ("plain", "tuned")}
+        os.chdir(folder)  # the commands on the page name files as they are seen from here
+        runs = {name: f"{name}.run" for name in ("plain", "tuned")}
         for system, run in zip(("sqlite", "sqlite:tuned"), runs.values(), strict=True):
             cranfield.record(cranfield.open_system(system, collection), collection.queries, run, k=100)
         page = Path(folder) / "report.html"
-        cranfield.write_report(collection.qrels, runs, page, collection=collection)
+        cranfield.write_report("builtin", runs, page, collection=collection)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS[:-1]))
             for scheme, name in (("light", "report.png"), ("dark", "report-dark.png")):

@@ -1,7 +1,7 @@
 """Fills the tables of pages from the registries: what stands between `<!-- table: NAME -->` and `<!-- end -->`.
 
 `python -m docs.site.tables FOLDER` writes every page of docs that has such a table into the folder. With docs itself,
-it also fills README.md and SECURITY.md; with any other folder, it fails if one of these is stale.
+it also fills SECURITY.md; with any other folder, it fails if that is stale.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cranfield.systems.presets import PRESETS
 DOCS = Path(__file__).resolve().parent.parent
 ROOT = DOCS.parent
 DECIDING, LIMITS, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "limits", "results"))
-ROOT_PAGES = ROOT / "README.md", ROOT / "SECURITY.md"
+ROOT_PAGES = (ROOT / "SECURITY.md",)
 Row = tuple[str, ...]
 
 
@@ -167,13 +167,13 @@ def kinds() -> Iterator[Row]:
 
 def deciding() -> Iterator[Row]:
     """What judging until decided took, as bench/run.py recorded it."""
-    yield "replayed", "pairs", "judged, mean", "median", "9 of 10 pairs", "same verdict", "opposite"
+    yield "replayed", "pairs", "judged, mean", "median", "9 of 10", "same verdict", "wrong (expected)", "covered"
     kept = json.loads(DECIDING.read_text(encoding="utf-8")) if DECIDING.exists() else {}
     for name, case in kept.items():
         found = case["figures"]
         shares = (f"{found[f'judged, {each}']:.0%}" for each in ("mean", "median", "p90"))
-        pairs = f"{found['pairs']}, {found['ties']} without a significant difference"
-        yield name, pairs, *shares, f"{found['same verdict']:.1%}", f"{found['opposite']:.1%}"
+        wrong = f"{found['false significant'] + found['missed']} ({found['expected errors']:.0f})"
+        yield name, f"{found['pairs']:,}", *shares, f"{found['same verdict']:.1%}", wrong, f"{found['covered']:.0%}"
 
 
 def speed() -> Iterator[Row]:
