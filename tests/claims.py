@@ -33,6 +33,7 @@ class Claim(NamedTuple):
 EVALUATE, TWO, MANY, GATE = "One run", "Two runs", "Many runs", "Gates"
 UNJUDGED, SEGMENTS, DOUBTS = "Unjudged documents", "Segments", "Runs that are not alike"
 REUSE, CORRECTED, DECIDING, AGREEMENT = "Judgments", "Corrected values", "Judging until decided", "Agreement"
+SAMPLES = "Samples of a pool"
 
 # Where each group is printed.
 GROUPS = {
@@ -45,6 +46,7 @@ GROUPS = {
     DOUBTS: "Before the verdict, by `compare`, `gate`, `test` and the report.",
     REUSE: "By `stability`, and with `--leave-out`.",
     CORRECTED: "By `evaluate`, `compare` and `gate` with `--correct-with`.",
+    SAMPLES: "By `pool --plan`.",
     DECIDING: "By `judge --decide`, and on the judging page.",
     AGREEMENT: "By `agreement`.",
 }
@@ -259,6 +261,7 @@ CLAIMS = [
             "{run} leads on {measure}; none of the other {n} runs is significantly worse",
             "{run} leads on {measure}; both other runs are significantly worse",
             "Ranks: all true ranks lie within these at once with 95% confidence",
+            "All {n} bars hold at once with 95% confidence",
             "≈ best: not significantly worse than the best run",
             "runs that share a letter are not significantly different at alpha 0.05",
         ),
@@ -650,39 +653,75 @@ CLAIMS = [
         ),
     ),
     Claim(
+        SAMPLES,
+        (
+            "To know {measure} within {x}, judge {n} documents of {n}: the first {n} of each ranking, and {n} of each "
+            "query drawn at random",
+            "within: how close a run's mean is to its mean with the whole pool judged, for 95% of such samples, in "
+            "nine of ten simulated collections; likely: in half of them",
+            "This is the uncertainty of the sample alone. The choice of queries adds its own, which compare shows",
+            "How much is relevant is not known yet. Plan again when some documents are judged: it is then more exact",
+        ),
+        "Grades are simulated: a document is relevant with a chance that rises with the runs that return it and with "
+        "its ranks there. How often real samples were as precise stands [below](#sampling). Documents that no run "
+        "returns are in no sample, so nothing is said about them.",
+        (
+            f"{JUDGING}pool/test_planning.py::test_a_sample_is_as_precise_as_planned",
+            f"{JUDGING}pool/test_planning.py::test_simulated_samples_err_as_drawn_ones_do",
+            f"{JUDGING}pool/test_planning.py::test_larger_samples_are_more_precise_and_the_smallest_that_is_enough_is_chosen",
+            f"{JUDGING}pool/test_planning.py::test_pool_lets_as_many_documents_wait_as_planned",
+            f"{JUDGING}pool/test_planning.py::test_judgments_make_a_plan_more_exact_and_are_not_asked_for_again",
+        ),
+    ),
+    Claim(
         DECIDING,
         (
-            "{run} beside {run}: better; the other {n} documents are unlikely to change that ({s} sure, twice in a "
-            "row)",
-            "{run} beside {run}: worse; the other {n} documents are unlikely to change that ({s} sure, twice in a row)",
-            "{run} beside {run}: no significant difference, and the other {n} documents are unlikely to change that "
-            "({s} sure, twice in a row); more queries might",
+            "{run} beside {run}: better; the other {n} documents are unlikely to change that ({s} sure)",
+            "{run} beside {run}: worse; the other {n} documents are unlikely to change that ({s} sure)",
+            "{run} beside {run}: no significant difference; the other {n} documents are unlikely to change that "
+            "({s} sure); more queries might",
             "Each pair is tested by itself, without a correction for their number",
         ),
         "How sure it is comes from a model of the grades. How often the verdict is that of the paired t-test with all "
-        "first documents judged stands [below](#deciding).",
+        "first documents judged stands [below](#deciding). That no difference is significant is only final where "
+        "at most a third of the uncertainty comes from unjudged documents. Several pairs may also become final "
+        "together, each from 80% on, once half as many wrong verdicts are expected among them as otherwise.",
         (
+            f"{JUDGING}decide/test_deciding.py::test_several_pairs_are_final_together_once_hardly_any_verdict_is_expected_to_be_wrong",
             f"{JUDGING}decide/test_deciding.py::test_stopping_early_saves_judgments_and_keeps_the_verdict",
             f"{JUDGING}decide/test_deciding.py::test_equally_good_runs_never_get_the_opposite_verdict",
-            f"{JUDGING}decide/test_deciding.py::test_a_final_verdict_needs_fifty_judgments_and_two_looks_ten_apart",
+            f"{JUDGING}decide/test_deciding.py::test_a_verdict_is_final_while_enough_documents_are_judged_and_it_is_probable",
+            f"{JUDGING}decide/test_deciding.py::test_neither_is_never_final_while_much_of_the_uncertainty_is_not_judged",
+            f"{JUDGING}decide/test_deciding.py::test_intervals_and_probabilities_hold_on_simulated_collections",
             f"{JUDGING}decide/test_deciding.py::test_a_fully_judged_decision_equals_the_paired_t_test",
         ),
     ),
     Claim(
         DECIDING,
         (
-            "{run} beside {run}: {words} is the most likely verdict so far ({s}); it is final once it is sure twice "
-            "in a row",
-            "{run} beside {run}: heading for not worth judging further: no significant difference is likely ({s}), "
-            "and more queries would help more than more judgments",
-            "about {n} more documents to decide; {s} of the uncertainty comes from unjudged documents",
+            "{run} beside {run}: too early to tell ({s} for better); probably {n} to {n} more judgments; {s} of the "
+            "uncertainty comes from unjudged documents",
+            "{run} beside {run}: likely outcome: better ({s}); probably {n} to {n} more judgments; {s} of the "
+            "uncertainty comes from unjudged documents",
+            "{run} beside {run}: likely outcome: no significant difference ({s}); probably {n} to {n} more judgments; "
+            "{s} of the uncertainty comes from unjudged documents, so more queries would help more",
         ),
-        "An outlook, by a model of the grades: what it says about queries follows from the two parts of the "
-        "uncertainty, and the number of documents is rough, within a factor of two half of the time.",
+        "An outlook, by a model of the grades. An outcome is likely from 80% on, once 40 documents are judged; what it "
+        "says about queries follows from the two parts of the uncertainty. The number of judgments is that of four "
+        "decisions in five, as the model draws them.",
         (
             f"{JUDGING}decide/test_deciding.py::test_a_pair_too_close_to_call_is_reported_early",
+            f"{JUDGING}decide/test_deciding.py::test_sentences_advise_more_queries_only_where_these_are_the_greater_uncertainty",
+            f"{JUDGING}decide/test_deciding.py::test_the_judgments_needed_are_a_range_within_what_is_left",
+            f"{JUDGING}decide/test_deciding_model.py::test_the_judgments_needed_are_those_of_ways_drawn_one_by_one",
             f"{JUDGING}decide/test_deciding.py::test_the_interval_covers_the_difference_over_many_queries",
         ),
+    ),
+    Claim(
+        DECIDING,
+        ("{run} beside {run}: nothing is judged yet; a verdict probably takes {n} to {n} judgments",),
+        "The number is what the model expects of any runs that differ as these do; of the difference nothing is said.",
+        (f"{JUDGING}decide/test_deciding.py::test_nothing_is_claimed_before_the_first_grade",),
     ),
     Claim(
         DECIDING,
@@ -697,12 +736,14 @@ CLAIMS = [
             "Too few documents judged by both to tell how well they agree: ordinal alpha {x} (95% interval {x} to {x}) "
             "on {n} documents of {n} queries",
             "No disagreement on {n} documents of {n} queries judged by both: ordinal alpha {x}, without an interval",
+            "Poor agreement of {run} with {run}: ordinal alpha {x} (95% interval {x} to {x})",
         ),
-        "Poor is below 0.667, fair from there to 0.8, good from 0.8 on: the limits are a convention of Krippendorff, "
-        "the words are ours. The word is that of both ends of the interval, or names both; with fewer than five "
-        "queries, or an interval from poor to good, there is none. In simulations fewer than one sentence in ten had a "
-        "wrong word.",
+        "Poor is below 0.667, fair from there to 0.8, good from 0.8 on: the limits are a convention, the words are "
+        "ours. The word is that of both ends of the interval, or names both; with fewer than five queries, or an "
+        "interval from poor to good, there is none. In simulations fewer than one sentence in ten had a wrong word. "
+        "Where models are among several assessors, it is about each of up to three pairs of a model and a person.",
         (
+            f"{JUDGING}agree/test_with_people.py::test_models_among_several_assessors_are_each_told_beside_people",
             f"{JUDGING}agree/test_verdict.py::test_the_words_are_those_of_both_ends_of_the_interval",
             f"{JUDGING}agree/test_verdict.py::test_too_little_to_tell",
             f"{JUDGING}agree/test_verdict.py::test_words_are_seldom_wrong_about_other_queries",

@@ -18,6 +18,7 @@ from cranfield import (
     evaluate_runs,
     gate,
     open_store,
+    plan_sample,
     pool,
     reusability,
     stability,
@@ -31,7 +32,7 @@ from cranfield.show.comparison_markup import comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.evaluation_text import table
 from cranfield.show.gate_text import gate_text
-from cranfield.show.judging_text import agreement_text
+from cranfield.show.judging_text import agreement_text, plan_lines
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
@@ -244,9 +245,9 @@ def corrected():
 
 @output
 def deciding():
-    for seed, skills in ((3, (0.2, 3.0)), (3, (3.0, 0.2)), (1, (1.0, 1.0))):
+    for seed, skills in ((3, (0.2, 3.0)), (3, (3.0, 0.2)), (3, (0.8, 1.3)), (11, (1.0, 1.0))):
         chance = np.random.default_rng(seed)
-        quality = chance.normal(0, 1, (25, 40)) + chance.normal(0, 0.5, (25, 1))
+        quality = chance.normal(0, 1, (20, 40)) + chance.normal(0, 0.5, (20, 1))
         grades, its = np.searchsorted([0.3, 1.0, 1.7], quality), {}
         for name, skill in zip(("old", "new"), skills, strict=True):
             order = np.argsort(-(skill * quality + chance.normal(0, 1, quality.shape)), axis=1)
@@ -259,12 +260,19 @@ def deciding():
             if look.done:
                 break
             known = {}
-            for query, document in decision.next(20):
+            for query, document in decision.next(10):
                 known.setdefault(query, {})[document] = float(grades[int(query), int(document)])
             decision = decision.with_grades(known)
     twins = Decision.of({"old": {"1": ["a"], "2": ["b"]}, "new": {"1": ["a"], "2": ["b"]}})
     yield twins.look().reason
     yield Decision.of({name: run for name, run in runs(4)[1].items() if name != "fourth"}).look().reason
+
+
+@output
+def plans():
+    ranked = {f"s{n}": {f"q{q}": [f"d{(d * (n + 1)) % 41}" for d in range(40)] for q in range(5)} for n in (0, 1)}
+    for within in (0.1, 1e-6):
+        yield " ".join(plan_lines(plan_sample(list(ranked["s0"]), ranked, within, depth=5, sample_depth=40)))
 
 
 @output

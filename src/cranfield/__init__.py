@@ -67,14 +67,19 @@ if TYPE_CHECKING:
     from cranfield.judging.agree import agreement as agreement
     from cranfield.judging.decide import Decision as Decision
     from cranfield.judging.decide import Look as Look
+    from cranfield.judging.decide import ModelledValue as ModelledValue
     from cranfield.judging.decide import PairLook as PairLook
     from cranfield.judging.decide import decide as decide
+    from cranfield.judging.decide import modelled_values as modelled_values
     from cranfield.judging.models import ModelAssessor as ModelAssessor
     from cranfield.judging.models import ModelReport as ModelReport
     from cranfield.judging.models import ask_model as ask_model
     from cranfield.judging.pool import Pooled as Pooled
     from cranfield.judging.pool import pool as pool
     from cranfield.judging.pool.corrected_judgments import corrected_judgments as corrected_judgments
+    from cranfield.judging.pool.planning import PlannedSample as PlannedSample
+    from cranfield.judging.pool.planning import SamplePlan as SamplePlan
+    from cranfield.judging.pool.planning import plan_sample as plan_sample
     from cranfield.judging.store import ReadSheet as ReadSheet
     from cranfield.judging.store import Store as Store
     from cranfield.judging.store import WrittenSheet as WrittenSheet

@@ -29,10 +29,22 @@ def as_html(kind: str, result: Any) -> str:
     return html
 
 
-def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | None, **options: Any) -> Spec:
-    """A chart of evaluations; what they lack is measured if they know the ranks."""
+def plotted(
+    kind: str,
+    results: Sequence[Evaluation],
+    measure: str | Measure | None,
+    *,
+    baseline: str | None = None,
+    **options: Any,
+) -> Spec:
+    """A chart of evaluations; what they lack is measured if they know the ranks.
+
+    baseline: the run that comes first in a chart of two runs; other charts keep the order, which their colours follow
+    """
     charts = import_module("cranfield.show.charts.evaluated")
     request = charts.requested(kind, results, measure, options)
+    if request.chart.runs is not None:
+        results = sorted(results, key=lambda result: result.run != baseline) if baseline is not None else results
     needed = set(request.needed)
     full = [result if needed <= set(result.measures) else result.extended(request.needed) for result in results]
     spec: Spec = charts.drawn(request.chart, full, request.measure, request.own)

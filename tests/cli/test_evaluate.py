@@ -202,7 +202,7 @@ def test_no_colour_in_a_pipe_or_with_no_color(folder):
     ("options", "message"),
     [
         (("--unseen", "2"), "--unseen needs --bounds."),
-        (("--scale", "0,1"), "--scale needs --bounds."),
+        (("--scale", "0,1"), "--scale needs --bounds or --modelled."),
         (("--bounds", "--unseen", "-1"), "--unseen: -1 is not a whole number from 0."),
         (("--bounds", "--scale", "0,x"), "the scale: 'x' is not a grade."),
     ],

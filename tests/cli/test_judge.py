@@ -19,7 +19,7 @@ pytest.importorskip("starlette")
 from cranfield import open_store
 from cranfield.judging.store.schema import WAITING
 from tests.cli.test_help import examples
-from tests.judging_person import judge
+from tests.judging_person import ask, judge
 from tests.program import run, shims
 
 SEARCH = """
@@ -147,6 +147,61 @@ def test_a_project_pools_returned_documents_and_tests_with_the_judgments(project
     again = Served(project)
     assert "mine.db: 1 document of 1 query waits to be judged" in again.printed
     again.end()
+
+
+def test_documents_to_add_are_searched_by_the_system_of_a_project_without_a_corpus(project):
+    served = Served(project)
+    found = ask(served.address, "find", query_id="q3", words="hat")["documents"]
+    assert [(each["doc_id"], each["title"], each["text"]) for each in found] == [("c", "A Red Hat", "a red hat")]
+    ask(served.address, "add", query_id="q3", doc_id="c")
+    assert "it has not returned a document 'made-up'" in refused(served.address, "add", query_id="q3", doc_id="made-up")
+    ask(served.address, "leave")
+    served.end()
+    with open_store(project / "mine.db") as store:
+        assert [task.title for task in store.next_several("bob", 9, first="q3") if task.query_id == "q3"] == [
+            "A Red Hat"
+        ]
+
+
+def test_a_system_that_fails_to_search_is_said_on_the_page(project):
+    (project / "shop.py").write_text(
+        SEARCH.replace("    found =", "    if query == 'hat':\n        raise ValueError('no hats')\n    found =")
+    )
+    served = Served(project)
+    assert "shop: every query failed; the last: ValueError: no hats" in refused(served.address, "find", words="hat")
+    assert ask(served.address, "find", words="blue")["documents"] != []
+    served.end()
+
+
+def refused(address, name, **body):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        ask(address, name, **body)
+    with caught.value as answer:
+        return answer.read().decode()
+
+
+def test_a_decision_names_the_next_steps_and_the_end_what_is_unclear(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.add_queries({f"q{n}": "words" for n in range(3)})
+    for name in ("old", "it's new"):
+        (tmp_path / f"{name}.run").write_text("".join(f"q{n} Q0 {name[:2]}{n} 1 1 x\n" for n in range(3)))
+    served = Served(tmp_path, "judgments.db", "--decide", "old.run", "it's new.run", "-m", "P@1")
+    steps = ask(served.address, "start")["next_steps"]
+    for query in ("q1", "q0"):
+        ask(served.address, "flag", query_id=query)
+    ask(served.address, "flag", query_id="q1", withdrawn=True)
+    output = served.end()
+    assert output.splitlines()[-1] == "  flagged as unclear: q0"
+    assert [step["name"] for step in steps] == ["Compare them", "Estimate their values", "Write a report"]
+    store = tmp_path / "judgments.db"
+    with open_store(store) as opened:
+        opened.import_qrels({f"q{n}": {f"ol{n}": 1, f"it{n}": 0} for n in range(3)}, "ann", kind="person")
+    for step in steps:  # they work as they are shown
+        words = shlex.split(step["command"])
+        done = run(*words[1:], cwd=tmp_path)
+        assert (words[0], done.returncode) == ("cranfield", 0), done.stderr
+        assert "P@1" in step["command"]
+    assert (tmp_path / "report.html").is_file()
 
 
 def test_existing_judgments_of_a_project_are_imported(project):

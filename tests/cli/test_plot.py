@@ -13,6 +13,7 @@ def test_one_query_of_a_full_curve(files):
     done = run(*command, "1", cwd=files)
     assert done.returncode == 0, done.stderr
     spec = json.loads((files / "full.json").read_text(encoding="utf-8"))
+    assert done.stdout == "wrote full.json: precision-recall-full of query 1, 1 run\n"
     assert "of query 1" in spec["title"]
     [points] = spec["layer"][1]["data"]["values"]
     assert (points["rank"], points["recall"]) == ([1, 2], [0, 1])
@@ -36,6 +37,7 @@ def test_a_run_is_highlighted_and_a_picture_is_dark(files):
     command = ("plot", "cutoff", "qrels", "good.run", "bad.run", "-o", "cutoff.json", "--dark", "--highlight")
     done = run(*command, "bad", cwd=files)
     assert done.returncode == 0, done.stderr
+    assert done.stdout == "wrote cutoff.json: cutoff of nDCG@10, 2 runs\n"
     spec = json.loads((files / "cutoff.json").read_text(encoding="utf-8"))
     assert spec["background"] == DARK["paper"]
     colours = spec["encoding"]["color"]["scale"]

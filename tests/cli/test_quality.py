@@ -25,7 +25,7 @@ def run(folder, *arguments, engine=""):
 def test_from_the_first_test_to_a_regression_and_back(project):
     first = run(project, "test")
     assert first.returncode == 0, first.stderr
-    assert "mine: passed, 3 of 3 queries answered; nothing is accepted yet" in first.stdout
+    assert "mine: passed, 3 of 3 queries answered\n  nothing accepted yet: cranfield accept\n" in first.stdout
     assert "ok      P@1 is 1.0000 and must be at least 0.3" in first.stdout
     accepted = run(project, "accept")
     assert accepted.stdout == "mine: accepted RR 1.0000\n"
@@ -376,7 +376,7 @@ def test_init_finds_the_collection(project, tmp_path_factory):
     (project / "corpus.jsonl").write_text('{"_id": "a", "text": "The one."}\n')
     tested = run(project, "test")
     assert tested.returncode == 0, tested.stderr
-    assert "sqlite: passed" in tested.stdout
+    assert "sqlite: measured" in tested.stdout
     elsewhere = tmp_path_factory.mktemp("empty")
     assert "builtin, 60 queries" in run(elsewhere, "init").stdout
 

@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+from cranfield import Decision, compare
+from cranfield.show.comparison_text import comparison_text
+from cranfield.show.layout import BAD, CLOSE, END, GOOD, Paint
 from cranfield.show.layout import columns as columns_of
 from tests.program import run
 from tests.terminal import CODE, on_terminal, without_codes
@@ -168,10 +171,10 @@ def test_stability_of_one_run_has_no_tau():
 @pytest.mark.parametrize("width", [50, 80])
 def test_a_test_of_systems_fits_the_window(tmp_path, width):
     assert on_terminal("init", "builtin", cwd=tmp_path)[1] == 0
-    for _ in range(2):
+    for verdict in (f"{BOLD}measured", f"{GREEN}passed"):  # green is for what was compared and stood the test
         output, code = on_terminal("test", "--worst", "1", columns=width, cwd=tmp_path)
         assert code == 0
-        assert f"\nsqlite: {GREEN}passed{PLAIN}, 60 of 60 queries answered" in output
+        assert f"\nsqlite: {verdict}{PLAIN}, 60 of 60 queries answered" in output
         lines = without_codes(output).split("\r")[-1].splitlines()
         assert max(map(columns_of, lines)) <= width
         on_terminal("accept", cwd=tmp_path)
@@ -207,18 +210,21 @@ def test_a_comparison_that_could_reverse_says_how_to_settle_it(tmp_path):
     for name in ("plain", "tuned"):
         run("convert", f"builtin:{name}", f"{name}.run", cwd=tmp_path)
     run("pool", "judgments.db", "builtin", "plain.run", "tuned.run", "--qrels", "builtin", cwd=tmp_path)
-    advice = "\nTo settle it, judge the most informative documents first:\n  cranfield judge judgments.db --decide "
+    look = Decision.of([tmp_path / "plain.run", tmp_path / "tuned.run"], "nDCG@10", "builtin").look()
+    few, many = look.likely_needed
+    advice = f"\n\nJudging {few} to {many} documents would probably settle it, the most informative\nfirst:\n"
+    advice += "  cranfield judge judgments.db --decide "
     output = run("compare", "judgments.db", "plain.run", "tuned.run", cwd=tmp_path).stdout
     assert output.endswith(f"{advice}plain.run tuned.run -m nDCG@10\n")
     other = run("compare", "judgments.db", "plain.run", "tuned.run", "-b", "tuned.run", cwd=tmp_path).stdout
-    assert other.endswith(f"{advice}tuned.run plain.run -m nDCG@10\n")
-    # No advice where it would not help: built-in examples, other formats, input that cannot be read again.
-    assert "To settle it" not in run("compare", "builtin", "builtin:plain", "builtin:tuned").stdout
-    assert "To settle it" not in run("compare", "judgments.db", "plain.run", "plain.run", cwd=tmp_path).stdout
+    assert other.endswith("--decide tuned.run plain.run -m nDCG@10\n")
+    built_in = run("compare", "builtin", "builtin:plain", "builtin:tuned").stdout
+    assert built_in.endswith("judge judgments.db --decide builtin:plain builtin:tuned -m nDCG@10\n")
+    # No advice where it would not help: without texts, in other formats, of input that cannot be read again.
+    assert "settle it" not in run("compare", "builtin:ten", "builtin:keywords", "builtin:meaning").stdout
+    assert "settle it" not in run("compare", "judgments.db", "plain.run", "plain.run", cwd=tmp_path).stdout
     for more in (("--format", "json"), ("--assessor", "builtin"), ("--no-bounds",)):
-        assert (
-            "To settle it" not in run("compare", "judgments.db", "plain.run", "tuned.run", *more, cwd=tmp_path).stdout
-        )
+        assert "settle it" not in run("compare", "judgments.db", "plain.run", "tuned.run", *more, cwd=tmp_path).stdout
 
 
 def test_perfect_queries_are_not_among_the_worst(tmp_path):
@@ -263,6 +269,27 @@ def test_escape_codes_in_names_are_not_printed(folder):
         assert "\x1b[32mgreen" not in output
         quiet = run(command, "qrels.txt", "odd", cwd=folder)
         assert "\x1b" not in quiet.stdout
+
+
+def test_among_many_runs_red_is_significantly_worse_and_amber_may_be_the_best():
+    measured = {f"q{q}": {"a": 1} for q in range(20)}
+    good = {query: ["a", "b"] for query in measured}
+    near = {query: ["a", "b"] if query != "q0" else ["b", "a"] for query in measured}
+    far = {query: ["b", "a"] for query in measured}
+    compared = compare(measured, {"good": good, "same": good, "near": near, "far": far}, "RR")
+    text = comparison_text(compared, paint=Paint(True))
+    assert f"{BAD}-0.5000{END}" in text
+    assert f"{CLOSE}-0.0250{END}" in text
+    assert f"{GOOD}+0.0000{END}" not in text
+
+
+def test_a_gate_that_passes_is_short():
+    passed, _ = on_terminal("gate", "builtin", "builtin:plain", "builtin:tuned")
+    assert len(passed.strip().splitlines()) < 14
+    assert "got worse" not in passed
+    failed, code = on_terminal("gate", "builtin:ten", "builtin:meaning", "builtin:keywords")
+    assert code == 1
+    assert "got worse" in failed
 
 
 def test_many_runs_are_ranked(folder):

@@ -163,7 +163,7 @@ def command(
         difference = compared.of(compared.measures[0])[0]
         if difference.could_reverse and not shown.unseen and difference.better + difference.worse:
             in_order = paths[::-1] if base == 1 else paths
-            say_settling(qrels, in_order, compared.measures[0].canonical)
+            say_settling(qrels, in_order, compared.measures[0].canonical, compared.queries)
 
 
 def _with_segments(text: str, compared: Comparison, found: SegmentComparison, form: str, look: dict[str, Any]) -> str:

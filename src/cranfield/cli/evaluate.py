@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -25,6 +25,9 @@ from cranfield.words import joined
 
 if TYPE_CHECKING:
     from cranfield.evaluation.overview import Overview
+    from cranfield.evaluation.result import Evaluation
+    from cranfield.judging.decide import ModelledValue
+    from cranfield.measures import Measure
     from cranfield.show.view import View
 
 VALUES = ("tsv", "csv", "jsonl")  # formats that contain only rows of values
@@ -44,13 +47,23 @@ class BoundOptions(options.OptionGroup, section="Unjudged documents"):
         help="In bounds, N documents of each query that no run returned may have any grade, too [0].",
     )
     scale: str | None = option(
-        "--scale", metavar="GRADES", help="With --bounds: the grades that unjudged documents may have, such as 0,1,2,3."
+        "--scale",
+        metavar="GRADES",
+        help="With --bounds or --modelled: grades of unjudged documents, as 0,1,2,3.",
+    )
+
+    modelled: bool = option(
+        "--modelled",
+        is_flag=True,
+        help="Also estimate each mean as if all documents that these RUNs return first were judged.",
     )
 
     def check(self) -> None:
         """Refuse settings of bounds that are not wanted."""
-        if not self.bounds and (self.unseen is not None or self.scale is not None):
-            raise click.UsageError(f"--{'scale' if self.unseen is None else 'unseen'} needs --bounds.")
+        if not self.bounds and self.unseen is not None:
+            raise click.UsageError("--unseen needs --bounds.")
+        if not (self.bounds or self.modelled) and self.scale is not None:
+            raise click.UsageError("--scale needs --bounds or --modelled.")
 
     @property
     def grades(self) -> tuple[float, ...] | None:
@@ -161,8 +174,10 @@ def command(
     if judgments.correct_with:
         beside: dict[str, object] = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds}
         beside |= {"--segments": shown.segments, "--weights": reading.weights}
-        beside |= {"--engine": engine.name, "--names": shown.names == "tag"}
+        beside |= {"--engine": engine.name, "--names": shown.names == "tag", "--modelled": shown.modelled}
         refuse_beside(beside)
+    if shown.modelled:
+        _check_modelled(shown, engine.name, paths)
     if engine.name is not None:
         qrels = judgments.qrels if judgments.view is None else qrels
     elif isinstance(qrels, Stream):
@@ -204,13 +219,41 @@ def command(
         segments=segments,
     )
     ranked = _ranked_by(values, shown, measures)
-    view = View(values if ranked is None else best_first(values, ranked), ranked)
+    modelled = _modelled(results, paths, chosen, shown, reading.format) if shown.modelled else ()
+    view = View(values if ranked is None else best_first(values, ranked), ranked, modelled)
     texts = query_texts(qrels, shown.collection) if shown.worst or shown.collection else {}
     output.write(_lines(view, shown, texts), shown.file, data=shown.form in DATA)
     if shown.form == "text" and shown.file is None and engine.name is None and judged is qrels:
         from cranfield.cli.judging_hints import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
+
+
+def _check_modelled(shown: EvaluationOptions, engine: str | None, paths: Sequence[str]) -> None:
+    if engine is not None or "-" in paths:
+        raise click.UsageError("--modelled reads RUNs twice, so it takes files, without --engine.")
+    if shown.form not in WITH_WORST:
+        raise click.UsageError(f"--modelled prints {joined(WITH_WORST, 'or')}, not {shown.form}.")
+
+
+def _modelled(
+    results: Mapping[str, Evaluation],
+    paths: Sequence[str],
+    measures: Sequence[Measure],
+    shown: EvaluationOptions,
+    form: str | None,
+) -> list[ModelledValue]:
+    from cranfield.judging.decide import modelled_values
+
+    [reading, *_] = (result._ranked().reading for result in results.values())
+    if reading is None:
+        raise click.UsageError("--modelled cannot be used with chunks or an engine.")
+    runs = dict(zip(results, paths, strict=True))
+    return [
+        value
+        for measure in measures
+        for value in modelled_values(reading.judgments, runs, measure, scale=shown.grades, format=form)
+    ]
 
 
 options.fill_help(command, FORMATS=joined(readable(["run"]), "or"))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +21,13 @@ from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.judging.pool import DECIDE, ORDERS, FollowPlan, Order, add_missing_texts
-from cranfield.words import count
+from cranfield.words import count, listed
+
+if TYPE_CHECKING:
+    from cranfield.judging.page.finding import SystemSearch
+    from cranfield.systems.collection import Collection
+    from cranfield.systems.opening import System
+    from cranfield.systems.project import Project
 
 
 class JudgedRunOptions(RunFormatOptions):
@@ -109,9 +118,12 @@ def command(
       cranfield judge judgments.db --assessor small --dry-run
     """
     from cranfield.evaluation.naming import named_runs
+    from cranfield.judging.decide import FollowedDecision
     from cranfield.judging.page import Listening, serve
     from cranfield.judging.page.serving import has_screen, is_shared
     from cranfield.judging.store import open_store
+    from cranfield.show.judging_text import decision_cost
+    from cranfield.show.layout import wrapped
 
     chosen = decision.check(runs)
     if not model.model_assessors and model.named:
@@ -129,10 +141,11 @@ def command(
     measures = measures.replaced(imports=())
     where = store if store is not None else _pooled(decision.config)
     plan = FollowPlan(decision.depth, all_pairs=decision.all_pairs, format=decision.format)
-    with open_store(where) as opened:
+    with open_store(where) as opened, ExitStack() as asked:
         if page.scale:
             opened.set_scale(page.scale)
-        documents = _documents(page.corpus, where, decision.config)
+        corpus = _corpus(page.corpus, where, decision.config)
+        documents = corpus.documents if corpus else None
         lacking = 0 if documents is None else add_missing_texts(opened, documents)
         if lacking and page.corpus:
             output.say(f"{page.corpus}: {count(lacking, 'document is', 'documents are')} not in it.")
@@ -155,6 +168,8 @@ def command(
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")
             output.say(f"Judging in {opened.name}, {left} left. Ctrl-C ends it.")
+            if isinstance(followed, FollowedDecision):
+                output.write(wrapped(decision_cost(followed.look()), width=output.width()))
             for address in listening.addresses:
                 output.say(f"  {address}")
             sys.stdout.flush()  # also when output goes to a pipe
@@ -172,10 +187,15 @@ def command(
             pictures=Path(page.pictures) if page.pictures else None,
             followed=followed,
             documents=documents,
+            system=None if corpus else _system_search(where, decision.config, asked),
+            next_steps=_next_steps(where, runs, _plan(chosen, measures, plan)) if chosen and chosen.measure else None,
             on_start=started,
         )
+        unclear = list(dict.fromkeys(flag.query_id for flag in opened.flags()))
     pooled = count(done.documents, "document")
     output.say(f"\n{opened.name}: {done.documents - done.left:,} of {pooled} judged, {done.left:,} left")
+    if unclear:
+        output.say(f"  flagged as unclear: {listed(unclear)}")
 
 
 def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPlan:
@@ -188,31 +208,91 @@ def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPla
     return plan._replace(measure=next(iter(chosen), None))
 
 
-def _documents(corpus: str | None, store: str, config: Path) -> Callable[[], Iterator[Any]] | None:
-    """What reads the corpus: the one given, or that of the project that the store belongs to, or one beside it."""
+def _corpus(corpus: str | None, store: str, config: Path) -> Collection | None:
+    """What has the corpus: the one given, or that of the project that the store belongs to, or one beside it."""
     from cranfield.errors import CranfieldError
     from cranfield.io.corpus import corpus_in
-    from cranfield.io.formats.store import same_store
-    from cranfield.systems.collection import open_documents
-    from cranfield.systems.project import read_project
+    from cranfield.systems.collection import kept_in_memory, open_documents
 
     if corpus is not None:
-        return open_documents(corpus).documents
-    project = None
-    with suppress(CranfieldError):  # the file may describe nothing but assessors
-        project = read_project(config) if config.is_file() else None
+        return kept_in_memory(replace(open_documents(corpus), qrels=None))
+    project = _project_of(store, config)
     try:
-        if project is not None and same_store(project.judged_in, store):
-            found = project.open_collection().corpus
+        found: Collection | None
+        if project is not None:
+            found = project.open_collection()
         else:
             beside = None if "://" in store else corpus_in(os.path.dirname(store) or os.curdir)
-            found = open_documents(beside).corpus if beside else None
-        if found is not None:
-            next(found(), None)  # whether it can be read at all
-        return found
+            found = open_documents(beside) if beside else None
+        if found is None or found.corpus is None:
+            return None
+        next(found.corpus(), None)  # whether it can be read at all
+        return kept_in_memory(replace(found, qrels=None))
     except CranfieldError as error:  # judging goes on without it
         output.say_error("cranfield judge", str(error))
         return None
+
+
+def _project_of(store: str, config: Path) -> Project | None:
+    """The project that a store belongs to."""
+    from cranfield.errors import CranfieldError
+    from cranfield.io.formats.store import same_store
+    from cranfield.systems.project import read_project
+
+    with suppress(CranfieldError):  # the file may describe nothing but assessors
+        project = read_project(config) if config.is_file() else None
+        return project if project is not None and same_store(project.judged_in, store) else None
+    return None
+
+
+def _system_search(store: str, config: Path, opened: ExitStack) -> SystemSearch | None:
+    """A search by the systems of the project that the store belongs to: what they return first, in turns."""
+    from cranfield.errors import CranfieldError
+    from cranfield.io.corpus import Document
+    from cranfield.systems.asking import first_answers
+    from cranfield.systems.collapse import collapse_by
+    from cranfield.systems.opening import open_system
+
+    project = _project_of(store, config)
+    if project is None or not project.systems:
+        return None
+    to_document = collapse_by(project.collapse) if project.collapse else None
+    systems: dict[str, System] = {}
+
+    def search(words: str, count: int) -> Iterator[Document]:
+        rankings: list[list[str]] = []
+        texts: dict[str, Mapping[str, str]] = {}
+        failure = None
+        for name, settings in project.systems.items():
+            try:
+                if name not in systems:
+                    systems[name] = open_system(dict(settings), name=name)
+                    opened.callback(systems[name].close)
+                answer = first_answers(systems[name], {"": words}, count, to_document=to_document, **project.asking)
+            except CranfieldError as error:  # the others may answer
+                failure = error
+                continue
+            rankings += answer.rankings.values()
+            texts.update(answer.texts)
+        if failure is not None and not rankings:
+            raise failure
+        ids = dict.fromkeys(doc_id for turn in zip_longest(*rankings) for doc_id in turn if doc_id is not None)
+        for doc_id in ids:
+            fields = texts.get(doc_id, {})
+            yield Document(doc_id, *(fields.get(name, "") for name in Document._fields[1:]))
+
+    return search
+
+
+def _next_steps(store: str, runs: Sequence[str], plan: FollowPlan) -> dict[str, str]:
+    """What to do once a comparison is decided; the runs are named as they were here."""
+    measure = ["-m", plan.measure.name] if plan.measure else []
+    compared = [store, *runs, *measure]
+    return {
+        "Compare them": shlex.join(["cranfield", "compare", *compared]),
+        "Estimate their values": shlex.join(["cranfield", "evaluate", *compared, "--modelled"]),
+        "Write a report": shlex.join(["cranfield", "report", *compared, "-o", "report.html"]),
+    }
 
 
 def _pooled(config: Path) -> str:

@@ -20,7 +20,7 @@ from cranfield.show.layout import wrapped
 from cranfield.words import count
 
 if TYPE_CHECKING:
-    from cranfield.judging.decide import Decision
+    from cranfield.judging.decide import Decision, PairLook
     from cranfield.judging.models import ModelAssessor, ModelProgress
     from cranfield.judging.models.session import Asking
     from cranfield.judging.store import Store
@@ -127,13 +127,17 @@ def decide_with_model(
     look = decision.look()
     output.say(f"By the grades of {assessor.name}, {count(look.judged, 'document')} judged:")
     for pair in look.pairs:
-        interval = f"Difference {pair.difference:+.4f}, {pair.low:+.4f} to {pair.high:+.4f}."
-        output.write(wrapped(f"{pair.reason} {interval}", "  ", width=output.width()))
+        output.write(wrapped(" ".join([pair.reason, *_difference(pair)]), "  ", width=output.width()))
     output.say("  Hint: 'cranfield agreement' and --correct-with show whether people would agree")
     if reports and reports[-1].stopped:
         output.say(stopped_line(reports[-1]))
         if reports[-1].stopped == "interrupted":
             click.get_current_context().exit(INTERRUPTED)
+
+
+def _difference(pair: PairLook) -> Iterator[str]:
+    if pair.difference is not None and pair.low is not None and pair.high is not None:
+        yield f"Difference {pair.difference:+.4f}, {pair.low:+.4f} to {pair.high:+.4f}."
 
 
 def _asking(store: Store, assessor: ModelAssessor, options: ModelOptions) -> Asking:

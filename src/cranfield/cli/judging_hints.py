@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.cli import output
 from cranfield.io.formats.store import STORE, names_store
-from cranfield.io.streams import BUILT_IN, BUILT_IN_FILES, stream_name
+from cranfield.io.streams import BUILT_IN, stream_name
 from cranfield.show.layout import wrapped
 from cranfield.words import count
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FIRST = 10  # what people see of a ranking, and the default depth of `cranfield pool`
 MOST_NAMES = 5  # runs in a command
+MOST_QUERIES = 1000  # for which the number of judgments is foreseen; more would take seconds
 QUERIES, RUNS = "QUERIES", "RUN..."
 STAND_FOR = {QUERIES: "the file with the texts of the queries", RUNS: "each run"}
 
@@ -62,16 +63,34 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
         output.remark(line)
 
 
-def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
+def say_settling(qrels: Any, runs: Sequence[str], measure: str, queries: int) -> None:
+    """Say which commands settle a difference, if they are known, and how many judgments that probably takes."""
     from cranfield.systems.settling_commands import ADVICE, settling_commands
 
-    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples need no judging
-        return
     commands = settling_commands(qrels, runs, measure)
-    if commands:
-        output.say("")
-        for line in (*wrapped(f"{ADVICE}:", width=output.width()), *chain.from_iterable(map(_folded, commands))):
-            output.remark(line)
+    if not commands:
+        return
+    output.say("")
+    advice, paths = ADVICE, commands[-1][commands[-1].index("--decide") + 1 :][: len(runs)]
+    if queries <= MOST_QUERIES and (needed := _judgments_needed(qrels, paths, measure)):
+        few, many = needed
+        number = f"about {few:,}" if few == many else f"{few:,} to {many:,}"
+        advice = f"Judging {number} documents would probably settle it, the most informative first"
+    for line in (*wrapped(f"{advice}:", width=output.width()), *chain.from_iterable(map(_folded, commands))):
+        output.remark(line)
+
+
+def _judgments_needed(qrels: Any, runs: Sequence[str], measure: str) -> tuple[int, int] | None:
+    """In four cases of five, the number of judgments until a verdict is final; None where that is not known."""
+    from cranfield.errors import CranfieldError
+    from cranfield.judging.decide import Decision
+    from cranfield.systems.settling_commands import readable_name
+
+    try:
+        look = Decision.of(runs, measure, readable_name(qrels)).look()
+    except CranfieldError:  # such as for a measure whose queries are not averaged
+        return None
+    return None if look.done else look.likely_needed
 
 
 def _folded(words: Sequence[str]) -> Iterator[str]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure
 
 
+MEASURES = option(
+    "-m", "--measure", multiple=True, metavar="MEASURE", help="A measure such as nDCG@10; may be repeated."
+)
 IMPORTS = file("--import", multiple=True, help="A Python file that registers measures of your own.")
 
 
@@ -26,9 +29,7 @@ class ImportOptions(OptionGroup, section="Measures"):
 
 
 class MeasureOptions(ImportOptions):
-    measures: Sequence[str] = option(
-        "-m", "--measure", multiple=True, metavar="MEASURE", help="A measure such as nDCG@10; may be repeated."
-    )
+    measures: Sequence[str] = MEASURES
     rel: float | None = option(
         "--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."
     )

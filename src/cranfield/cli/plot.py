@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,9 +12,10 @@ from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, Readin
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, option
 from cranfield.cli.run_files import expanded, opened
+from cranfield.measures import Measure
 from cranfield.show.charts import CHARTS
 from cranfield.show.pictures import FORMATS
-from cranfield.words import joined
+from cranfield.words import count, joined
 
 
 class ChartOptions(options.OptionGroup, section="Chart"):
@@ -51,8 +53,10 @@ def command(
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: a file that ends in PICTURES.
 
-    With --query, precision-recall-full draws that query instead of the mean over all. Up to eight runs have a
-    colour each; with more, only the best and those named by --highlight are coloured.
+    The charts difference, slopes and scatter take two runs, the baseline first. heatmap and ranks show the best
+    hundred runs, and heatmap up to 200 queries. With --query, precision-recall-full draws that query instead of the
+    mean over all. Up to eight runs have a colour each; with more, only the best and those named by --highlight are
+    coloured.
 
     \b
     CHARTS
@@ -81,6 +85,17 @@ def command(
         chosen = measures.chosen(CHARTS[chart.kind].usual)
         spec = draw_chart(chart.kind, judged, measured, chosen, **own, **reading.arguments())
         save_chart(spec, chart.file, columns=chart.columns, title=not chart.no_title, dark=chart.dark)
+    output.say(f"wrote {chart.file}: {_drawn(chart, chosen, len(paths))}")
+
+
+def _drawn(chart: ChartOptions, measures: Sequence[Measure], runs: int) -> str:
+    """What is drawn, such as "distribution of nDCG@10, 2 runs"."""
+    shown = CHARTS[chart.kind]
+    if shown.of == "nothing":
+        return f"{chart.kind}, {shown.meaning}"
+    query = f" of query {chart.query_ids[0]}" if chart.query_ids else ""
+    measured = "" if shown.only else f" of {', '.join(measure.name for measure in measures)}"
+    return f"{chart.kind}{query}{measured}, {count(runs, 'run')}"
 
 
 _WIDEST = max(map(len, CHARTS))

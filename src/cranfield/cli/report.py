@@ -23,6 +23,12 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
     title: str | None = option(
         "--title", metavar="TEXT", help="The title of the page [the runs that are compared, and the measure]."
     )
+    cards: tuple[str, ...] = option(
+        "--card",
+        multiple=True,
+        metavar="FILE",
+        help="Also write the card at the top of the page: .png, .svg, .md or .tex; may be repeated.",
+    )
     collection: str | None = options.collection("builtin if QRELS is", queries=False)
     segments: str | None = options.SEGMENTS
     bounds: bool = options.BOUNDS
@@ -77,7 +83,7 @@ def command(
             lengths=documents.lengths,
             charts=not page.no_charts,
             **comparison.values("test", "correction", "alpha"),
-            **page.values("title", "collection", "segments", "bounds", "unseen", "queries", "k", "removal"),
+            **page.values("title", "cards", "collection", "segments", "bounds", "unseen", "queries", "k", "removal"),
             **reading.arguments(),
         )
     printed = page.file == "-"  # then the page is on standard output, and nothing else

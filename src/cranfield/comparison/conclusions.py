@@ -375,10 +375,10 @@ class Comparison:
         <chart: RR by query: new against old>
         """
         self.evaluations[0]._refuse_corrected("charts")
-        first = [self.differences[0].baseline, self.differences[0].run] if len(self.runs) == 2 else list(self.runs)
-        by_run = {evaluation.run: evaluation for evaluation in self.evaluations}
-        usual = "difference" if len(self.runs) == 2 else "distribution"
-        return plotted(kind or usual, [by_run[run] for run in first], measure, **options)
+        two = len(self.runs) == 2
+        usual = "difference" if two else "distribution"
+        baseline = self.differences[0].baseline if two else None
+        return plotted(kind or usual, self.evaluations, measure, baseline=baseline, **options)
 
     def _repr_html_(self) -> str:
         return as_html("comparison", self)

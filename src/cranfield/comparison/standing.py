@@ -58,11 +58,15 @@ class Standings(NamedTuple):
     @property
     def sentence(self) -> str:
         """The verdict, in the words used everywhere."""
+        return self.naming(self.leaders)
+
+    def naming(self, leaders: Sequence[str]) -> str:
+        """The verdict with these names for the leaders, such as shorter ones."""
         rest = self.others
         if not rest:
-            return f"all {len(self.leaders)} runs have the same {self.measure}"
+            return f"all {len(leaders)} runs have the same {self.measure}"
         close = sum(row.not_worse for row in rest)
-        lead = f"{_listed(self.leaders)} {'leads' if len(self.leaders) == 1 else 'lead'} on {self.measure}; "
+        lead = f"{_listed(leaders)} {'leads' if len(leaders) == 1 else 'lead'} on {self.measure}; "
         if len(rest) == 1:
             return f"{lead}the other run is {'not ' * close}significantly worse"
         if not close:

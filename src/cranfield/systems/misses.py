@@ -104,9 +104,10 @@ def _title(documents: Mapping[str, Document], doc_id: str) -> str:
 def _apart(query: str, documents: Sequence[Document]) -> int | None:
     if not documents:
         return None
-    words = _words(query)
-    return sum(not words & _words(f"{document.title} {document.text}") for document in documents)
+    words = content_words(query)
+    return sum(not words & content_words(f"{document.title} {document.text}") for document in documents)
 
 
-def _words(text: str) -> set[str]:
+def content_words(text: str) -> set[str]:
+    """The words of a text that say what it is about, in small letters."""
     return {word for word in _WORD.findall(text.lower()) if word not in STOPWORDS}

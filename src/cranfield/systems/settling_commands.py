@@ -21,9 +21,19 @@ def readable_name(source: Any) -> str | None:
     named = source if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
     if not isinstance(named, str | os.PathLike):
         return None
-    name = stream_name(named)
+    name = _from_here(stream_name(named))
     known = os.path.exists(name) or name in BUILT_IN_FILES or (names_store(name) and HIDDEN not in name)
     return name if known else None
+
+
+def _from_here(name: str) -> str:
+    """A path as it is typed in this folder: a command is pasted here, and nobody types the folders above."""
+    if not os.path.isabs(name):
+        return name
+    try:
+        return os.path.relpath(name)
+    except ValueError:  # on another drive
+        return name
 
 
 def settling_commands(qrels: Any, runs: Sequence[Any], measure: str) -> list[list[str]]:
