@@ -20,11 +20,12 @@ from tests.waiting import until
 JOBS, SAMPLES = 4, 2
 # Imports everything once, and forks for each line: a store, settings and options.
 PARENT = """
-import json, os, sys
+import json, os, signal, sys, traceback
 from cranfield import ModelAssessor, ask_model, open_store
 from cranfield.judging.models import session
 import sqlalchemy.dialects.sqlite
 
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a child that has ended completely, all of its threads, is gone at once
 for line in sys.stdin:
     where, settings, how = json.loads(line)
     child = os.fork()
@@ -36,6 +37,8 @@ for line in sys.stdin:
         with open_store(where) as store:
             ask_model(store, ModelAssessor(**settings), **how)
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)
 """
@@ -89,6 +92,7 @@ def test_nothing_is_paid_for_twice(filled, start, tries):
             time.sleep(chance.uniform(0, 0.01))
             os.kill(process, signal.SIGKILL)
             killed.set()
+            until(lambda process=process: not alive(process))  # until then it holds the lock of the store
             until(lambda: server.now == 0)  # the requests of the killed process
             stored_before |= stored(store)
         process = start(store.name, settings, how)
@@ -123,9 +127,5 @@ def stored(store):
 
 
 def alive(process):
-    """Whether a process runs; a zombie, which its parent has not yet waited for, does not."""
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    """Whether any thread of a process is left."""
+    return os.path.exists(f"/proc/{process}")
