@@ -61,8 +61,8 @@ def relevance(problem: Problem, document: int, parameters: np.ndarray) -> float:
     returning = [run for run in range(problem.runs) if problem.rank[run][document] > 0]
     for run in returning:
         s, b = parameters[problem.thresholds + run], parameters[problem.thresholds + problem.runs + run]
-        told = s + b * discount(problem.rank[run][document], problem.rank.max()) + parameters[start + 1 + run]
-        value += told / sqrt(len(returning))
+        disc, v = discount(problem.rank[run][document], problem.rank.max()), parameters[start + 1 + run]
+        value += ((s + v) * (1 + 0.75 * disc) + b * disc) / sqrt(len(returning))
     if returning:
         value += parameters[problem.fixed - 1] * log2(len(returning))
     return value
@@ -88,10 +88,10 @@ def log_prior(problem: Problem, parameters: np.ndarray, level: float, side: floa
         found -= (upper - lower - spacing) ** 2 / (0.1 * spacing**2) / 2
     for own in s:
         found -= (own - 0.4) ** 2 / run / 2
-    found -= (b.mean() - 0.5) ** 2 / 0.1 / 2
+    found -= (b.mean() - 0.35) ** 2 / 0.1 / 2
     for own in b:
-        found -= (own - b.mean()) ** 2 / 0.02 / 2
-    found -= (parameters[problem.fixed - 1] - 0.2) ** 2 / 0.1 / 2
+        found -= (own - b.mean()) ** 2 / 0.01 / 2
+    found -= (parameters[problem.fixed - 1] - 0.3) ** 2 / 0.1 / 2
     for query in range(problem.queries):
         start = problem.fixed + query * problem.effects
         found -= parameters[start] ** 2 / level / 2
@@ -126,7 +126,7 @@ def start_of(problem: Problem) -> np.ndarray:
     spacing = 3.0 / problem.thresholds
     thresholds = [1.1 + (at - (problem.thresholds - 1) / 2) * spacing for at in range(problem.thresholds)]
     effects = [0.0] * (problem.queries * problem.effects)
-    return np.array([*thresholds, *[0.4] * problem.runs, *[0.5] * problem.runs, 0.2, *effects])
+    return np.array([*thresholds, *[0.4] * problem.runs, *[0.35] * problem.runs, 0.3, *effects])
 
 
 def mode(problem: Problem, *variances: float) -> np.ndarray:

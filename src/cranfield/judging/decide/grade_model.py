@@ -2,13 +2,13 @@
 
 An ordinal (cumulative probit) regression with effects of queries. A document has a latent relevance,
 
-    z = Σ over the k runs that return it (s + b · disc(rank) + v) / √k + a · log2(k) + u + e
+    z = Σ over the k runs that return it ((s + v) · (1 + ¾ disc(rank)) + b · disc(rank)) / √k + a · log2(k) + u + e
 
 and its grade is the number of thresholds below z. disc falls from 1 at the first rank to nearly 0 at the deepest,
-disc(r) = 1 - log(r) / log(depth + 1). s and b belong to a run; a to all runs (what several return is better, but not by
-the sum of what each of them says); u (the level of a query) and v (how well a run does on a query) to a query; e is
-noise with variance 1. Thresholds, s, b, a, u and v have normal priors. All runs of a decision share one model, so that
-what is judged for one pair of runs also tells about the others.
+disc(r) = 1 - log(r) / log(depth + 1): runs differ most in what they rank first. s and b belong to a run; a to all runs
+(what several return is better, but not by the sum of what each of them says); u (the level of a query) and v (how well
+a run does on a query) to a query; e is noise with variance 1. Thresholds, s, b, a, u and v have normal priors. All runs
+of a decision share one model, so that what is judged for one pair of runs also tells about the others.
 
 The mode comes from Newton's method, the distribution around it is taken as normal, and the variances of s, u and v
 come from expectation and maximisation. The effects of a query are eliminated within it, so no matrix grows with the
@@ -30,8 +30,9 @@ from cranfield.ranks.columns import Flags, Integers, Numbers
 CENTRE, CENTRE_VARIANCE = 1.1, 2.0  # of the thresholds
 SPAN, SPACING_VARIANCE = 3.0, 0.1  # from the first to beyond the last of them; the variance is relative
 RETURNED = 0.4  # s
-SLOPE, SLOPE_VARIANCE, OWN_SLOPE_VARIANCE = 0.5, 0.1, 0.02  # b: what runs share, and what is a run's own
-AGREEMENT, AGREEMENT_VARIANCE = 0.2, 0.1  # a
+SLOPE, SLOPE_VARIANCE, OWN_SLOPE_VARIANCE = 0.35, 0.1, 0.01  # b: what runs share, and what is a run's own
+STEEPER = 0.75  # how much more s and v weigh at the first rank than at the deepest
+AGREEMENT, AGREEMENT_VARIANCE = 0.3, 0.1  # a
 STEPS = 10  # of expectation and maximisation
 NEWTON_STEPS = 2  # before each of them
 LAST_STEPS = 4  # at the end
@@ -50,7 +51,7 @@ class Variances(NamedTuple):
     run: float
 
 
-START = Variances(0.4, 0.45, 0.25)
+START = Variances(0.35, 0.25, 0.15)
 COUNTS = Variances(5.0, 10.0, 4.0)  # how many observations the prior counts as
 
 
@@ -67,7 +68,7 @@ class Features(NamedTuple):
         deepest = int(rank.max(initial=0))
         by_rank = np.concatenate([[0.0], 1 - np.log(np.arange(1.0, deepest + 1)) / math.log(deepest + 1)])
         several = np.maximum((rank > 0).sum(axis=0, keepdims=True), 1)
-        returned = (rank > 0) / np.sqrt(several)
+        returned = (rank > 0) * (1 + STEEPER * by_rank[rank]) / np.sqrt(several)
         level = np.ones((1, rank.shape[1]))
         return cls(
             np.ascontiguousarray(np.concatenate([returned, by_rank[rank] / np.sqrt(several), np.log2(several)]).T),
