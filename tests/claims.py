@@ -684,7 +684,7 @@ CLAIMS = [
         ),
         "How sure it is comes from a model of the grades. How often the verdict is that of the paired t-test with all "
         "first documents judged stands [below](#deciding). That no difference is significant is only final where "
-        "at most a third of the uncertainty comes from unjudged documents. Several pairs may also become final "
+        "at most 40% of the uncertainty comes from unjudged documents. Several pairs may also become final "
         "together, each from 80% on, once half as many wrong verdicts are expected among them as otherwise.",
         (
             f"{JUDGING}decide/test_deciding.py::test_several_pairs_are_final_together_once_hardly_any_verdict_is_expected_to_be_wrong",

@@ -13,6 +13,7 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.judging.decide.decide import decide
 from cranfield.judging.decide.decision import CONFIDENCE, LEAST, Decision
 from cranfield.judging.decide.looks import ALL_JUDGED, NOT_WORTH, OPEN, Look, PairLook, decision_summary
+from cranfield.judging.decide.outlook import MUCH
 from cranfield.judging.store.schema import WAITING
 
 Qrels = dict[str, dict[str, float]]
@@ -136,7 +137,7 @@ def test_a_verdict_is_final_while_enough_documents_are_judged_and_it_is_probable
         decision = judged_further(decision, qrels, 2)
         look = decision.look()
         [pair] = look.pairs
-        sure = pair.probability >= confidence and not (pair.verdict == "neither" and pair.from_judging > 1 / 3)
+        sure = pair.probability >= confidence and not (pair.verdict == "neither" and pair.from_judging > MUCH)
         final = NOT_WORTH if pair.verdict == "neither" else pair.verdict
         assert look.state == (final if sure and look.judged >= LEAST else OPEN)
         assert look.done == (look.state != OPEN)
@@ -154,7 +155,7 @@ def test_several_pairs_are_final_together_once_hardly_any_verdict_is_expected_to
             if look.judged < LEAST:
                 assert {pair.state for pair in look.pairs} == {OPEN}
                 continue
-            held = [pair.verdict == "neither" and pair.from_judging > 1 / 3 for pair in look.pairs]
+            held = [pair.verdict == "neither" and pair.from_judging > MUCH for pair in look.pairs]
             chances = [pair.probability * (not much) for pair, much in zip(look.pairs, held, strict=True)]
             mean = np.mean([pair.probability for pair in look.pairs])
             all_at_once = min(chances) >= 0.8 and mean >= (1 + CONFIDENCE) / 2
@@ -168,12 +169,12 @@ def test_several_pairs_are_final_together_once_hardly_any_verdict_is_expected_to
 
 def test_neither_is_never_final_while_much_of_the_uncertainty_is_not_judged() -> None:
     held = ended = 0
-    for seed in (0, 5, 6, 7, 8):
+    for seed in (4, 5, 7, 9, 14):
         qrels, runs = collection(seed, {"one": 1.0, "other": 1.0}, queries=20)
         for look in looks(Decision.of(runs), qrels, 5):
             [pair] = look.pairs
             if look.judged >= LEAST and pair.neither >= CONFIDENCE:
-                assert (pair.state == NOT_WORTH) == (pair.from_judging <= 1 / 3)
+                assert (pair.state == NOT_WORTH) == (pair.from_judging <= MUCH)
                 held += pair.state == OPEN
         ended += look.state == NOT_WORTH
     assert held >= 5  # it was sure that no difference is significant, and did not call that final yet
@@ -261,7 +262,7 @@ def test_a_pair_too_close_to_call_is_reported_early() -> None:
         if look.done or not look.judged:
             assert pair.heading == ""
             continue
-        sure = pair.neither >= 0.8 and pair.from_judging <= 1 / 3
+        sure = pair.neither >= 0.8 and pair.from_judging <= MUCH
         assert (pair.heading == NOT_WORTH) == (sure and look.judged >= LEAST)
         assert (pair.heading == NOT_WORTH) == ("likely outcome: no significant difference" in look.reason)
         assert (pair.heading == NOT_WORTH) == pair.outlook.startswith("likely outcome: no significant difference")
@@ -338,13 +339,13 @@ PAIR_STATES = [OPEN, ALL_JUDGED, NOT_WORTH, "better", "worse"]
 
 @pytest.mark.parametrize("state", PAIR_STATES)
 @pytest.mark.parametrize("verdict", ["better", "worse", "neither"])
-@pytest.mark.parametrize("from_judging", [0.0, 0.2, 1 / 3, 0.34, 0.6, 1.0])
+@pytest.mark.parametrize("from_judging", [0.0, 0.2, MUCH, 0.41, 0.6, 1.0])
 def test_sentences_advise_more_queries_only_where_these_are_the_greater_uncertainty(
     state: str, verdict: str, from_judging: float
 ) -> None:
     if state != OPEN and {NOT_WORTH: "neither"}.get(state, verdict if state == ALL_JUDGED else state) != verdict:
         return  # a final state is that of its verdict
-    if state == NOT_WORTH and from_judging > 1 / 3:
+    if state == NOT_WORTH and from_judging > MUCH:
         return
     chances = {name: 0.9 if name == verdict else 0.05 for name in ("better", "worse", "neither")}
     ends = dict.fromkeys(("difference", "low", "high", "full_low", "full_high"), 0.1)
@@ -359,9 +360,9 @@ def test_sentences_advise_more_queries_only_where_these_are_the_greater_uncertai
         [told] = decision_summary(look, "P")["pairs"]
         for text in (pair.reason, pair.outlook, look.reason, str(look), told["told"], told["reason"]):
             if "more queries" in text:
-                assert state == NOT_WORTH or (state == OPEN and from_judging <= 1 / 3)
+                assert state == NOT_WORTH or (state == OPEN and from_judging <= MUCH)
             elif text == pair.reason:
-                assert state not in (OPEN, NOT_WORTH) or from_judging > 1 / 3
+                assert state not in (OPEN, NOT_WORTH) or from_judging > MUCH
             assert text.count("more queries") <= 1
             assert text.count("unjudged documents") <= 1
             assert "None" not in text

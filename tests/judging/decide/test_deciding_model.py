@@ -516,7 +516,6 @@ def test_neither_becomes_final_only_where_the_queries_are_the_greater_uncertaint
     steps = np.arange(0, 101)
     left = 1 - steps / 100
     few, _ = judgments_needed(now, left, steps, 0.97)
-    # 3 x / (3 x + 1) is a third where x is a sixth.
     assert few == np.argmax(3 * left / (3 * left + 1) <= MUCH)
 
 

@@ -36,7 +36,7 @@ from cranfield.words import count, listed
 
 LEAST = 40  # judged documents before any verdict is final
 BATCH = 10  # documents chosen together
-CONFIDENCE = 0.95
+CONFIDENCE = 0.96
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class Decision:
         """The current state of the decision.
 
         A verdict is final once at least 40 documents are judged and it is probable enough. "Not worth judging further"
-        also needs that less than a third of the uncertainty comes from documents that are not judged.
+        also needs that at most 40% of the uncertainty comes from documents that are not judged.
         Returns a `Look`.
         """
         return self._look
