@@ -51,7 +51,7 @@ class Variances(NamedTuple):
     run: float
 
 
-START = Variances(0.35, 0.25, 0.15)
+START = Variances(0.35, 0.25, 0.3)
 COUNTS = Variances(5.0, 10.0, 4.0)  # how many observations the prior counts as
 
 
