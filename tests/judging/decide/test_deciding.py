@@ -254,7 +254,7 @@ def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
 
 
 def test_a_pair_too_close_to_call_is_reported_early() -> None:
-    qrels, runs = collection(11, {"one": 1.0, "other": 1.0}, queries=20)
+    qrels, runs = collection(12, {"one": 1.0, "other": 1.0}, queries=20)
     headings = {}
     for look in looks(Decision.of(runs), qrels, 10):
         [pair] = look.pairs

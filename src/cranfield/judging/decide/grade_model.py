@@ -40,6 +40,7 @@ ENOUGH = 500  # queries to estimate variances from
 CLOSEST = 0.02  # two thresholds
 FARTHEST_STEP = 3.0
 BEYOND = 40.0  # no threshold
+TINIEST = 1e-300  # chance: with a larger floor the second derivatives would not belong to it, nor be a covariance
 LEAST_NOISE = 0.2  # of the variance of a grade: what other grades can never tell
 
 
@@ -164,7 +165,7 @@ def newton_step(observed: Observed, prior: Prior, variances: Variances, at: Solu
     low = np.where(observed.below.any(axis=1), observed.below @ at.fixed[:thresholds] - mean, -BEYOND)
     mirrored = low > 0  # both in the upper tail, where differences of chances near 1 would lose all digits
     chance = normal_below(np.where(mirrored, -low, high)) - normal_below(np.where(mirrored, -high, low))
-    chance = np.maximum(chance, 1e-12)
+    chance = np.maximum(chance, TINIEST)
     at_high, at_low = normal_density(high) / chance, normal_density(low) / chance
     # The second derivatives of the logarithm of the chance, with the opposite sign.
     both_high, both_low, cross = high * at_high + at_high**2, at_low**2 - low * at_low, -at_high * at_low
