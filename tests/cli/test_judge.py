@@ -192,6 +192,7 @@ def test_a_decision_names_the_next_steps_and_the_end_what_is_unclear(tmp_path):
     ask(served.address, "flag", query_id="q1", withdrawn=True)
     output = served.end()
     assert output.splitlines()[-1] == "  flagged as unclear: q0"
+    assert "beside" not in output  # nothing is judged, so nothing is said about the runs
     assert [step["name"] for step in steps] == ["Compare them", "Estimate their values", "Write a report"]
     store = tmp_path / "judgments.db"
     with open_store(store) as opened:
@@ -202,6 +203,9 @@ def test_a_decision_names_the_next_steps_and_the_end_what_is_unclear(tmp_path):
         assert (words[0], done.returncode) == ("cranfield", 0), done.stderr
         assert "P@1" in step["command"]
     assert (tmp_path / "report.html").is_file()
+    served = Served(tmp_path, "judgments.db", "--decide", "old.run", "it's new.run", "-m", "P@1")
+    told = "it's new beside old: no significant difference; all documents that matter are judged. flagged as unclear"
+    assert told in " ".join(served.end().split())
 
 
 def test_existing_judgments_of_a_project_are_imported(project):
