@@ -199,6 +199,7 @@ def test_measures_and_the_next_step_have_colours(tmp_path):
     agreed, _ = on_terminal("agreement", "two.db", cwd=tmp_path)
     assert f"\n{BOLD}Grades of ann (rows) and bob (columns){PLAIN}\n" in agreed
     assert f"\n{DIM}A kappa or alpha of 0 is agreement by chance" in agreed
+    assert f"\n{DIM}Usual in this field: alpha 0.15" in agreed
     advice = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
     assert "QUERIES" not in advice
     run("convert", "builtin:plain", "plain.run", cwd=tmp_path)

@@ -83,7 +83,9 @@ def say_settling(qrels: Any, runs: Sequence[str], measure: str, queries: int) ->
         number = f"about {few:,}" if few == many else f"{few:,} to {many:,}"
         advice = f"Judging {number} documents would probably settle it, the most informative first"
     elif look is not None and look.state != ALL_JUDGED:
-        output.write(wrapped(f"By a model of the missing grades, enough is judged. {look.reason}", width=output.width()))
+        output.write(
+            wrapped(f"By a model of the missing grades, enough is judged. {look.reason}", width=output.width())
+        )
         advice = "What it says about the values, with the unjudged documents estimated"
         commands = [["cranfield", "evaluate", str(readable_name(qrels)), *paths, "-m", measure, "--modelled"]]
     for line in (*wrapped(f"{advice}:", width=output.width()), *chain.from_iterable(map(_folded, commands))):

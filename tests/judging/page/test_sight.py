@@ -86,6 +86,18 @@ def test_a_grade_shows_its_digit_once_and_another_key_beside_it(pages, judged):
     assert page.locator(".grades kbd").all_inner_texts() == ["1", "2"]
 
 
+def test_a_scale_from_0_to_10_has_a_key_for_each_grade(pages, judged):
+    judged.set_scale({grade: "useless" if grade == 0 else f"level {grade}" for grade in range(11)})
+    page = pages.open(viewport={"width": 1280, "height": 800})
+    assert page.locator(".grades kbd").all_inner_texts() == ["T"]
+    buttons = [each.bounding_box() for each in page.locator(".grades button").all()]
+    assert len({(each["y"], each["height"]) for each in buttons}) == 1  # in a row
+    page.keyboard.press("z")  # no key of a grade
+    press(page, "t", "saved: 10 level 10")
+    press(page, "9", "saved: 9 level 9")
+    assert [event.grade for event in judged.events(assessor="ann")] == [10.0, 9.0]
+
+
 def test_long_names_leave_room_on_a_phone(pages, judged):
     judged.judge("q1", "d0", 3, assessor="Dr. Annegret Müller-Lüdenscheidt-Winterbottom")
     page = pages.open("/judged", **PHONE)
@@ -95,7 +107,10 @@ def test_long_names_leave_room_on_a_phone(pages, judged):
     for place in ("/judged", "/flags", "/adjudicate"):  # no line is kept for what is saved before anything is
         page.goto(pages.address + place)
         expect(page.locator("html")).to_have_attribute("data-ready", "yes")
-        title, after = box(page, "#top h1"), page.locator("#top .narrative").or_(page.locator("main")).first.bounding_box()
+        title, after = (
+            box(page, "#top h1"),
+            page.locator("#top .narrative").or_(page.locator("main")).first.bounding_box(),
+        )
         assert after["y"] - title["y"] - title["height"] < 20, place
 
 
@@ -201,3 +216,11 @@ def test_a_document_is_added_by_its_words_and_an_unknown_id_is_refused_in_the_di
     expect(page.locator(".document .id")).to_have_text("000444")
     press(page, "3", "saved: 3 Perfect")
     assert judged.view().by_query["q1"]["000444"] == 3.0
+
+
+def test_many_grades_fit_on_a_phone(pages, judged):
+    judged.set_scale({grade: f"Somewhat useful {grade}" for grade in range(11)})
+    page = pages.open("/?query=q1&document=d1", **PHONE)
+    dock = box(page, "#dock")
+    assert (dock["width"], dock["y"] + dock["height"]) == (390, pytest.approx(844, abs=1))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

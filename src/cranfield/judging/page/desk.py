@@ -137,7 +137,9 @@ class Desk:
         if task is None:
             with self._store._reading() as connection:
                 holders = listing.held_documents(connection, item[0]).get(item, ())
-            raise TakenError("someone else is judging this document." if holders else "enough people have judged this document.")
+            raise TakenError(
+                "someone else is judging this document." if holders else "enough people have judged this document."
+            )
         return {"task": task, "said": grade}
 
     def passages(self, asked: Asked) -> Told:

@@ -57,9 +57,11 @@ class Judging {
       { keys: ["?"], told: "these keys", run: () => this.help() },
     ];
     listen(this.commands, (key) => {
-      this.passages.look(); // the browser reports a selection a little later
       const grade = gradeOfKey(session.scale, key);
-      if (grade !== undefined) this.grade(grade);
+      if (grade === undefined) return false;
+      this.passages.look(); // the browser reports a selection a little later
+      this.grade(grade);
+      return true;
     });
     this.since = performance.now();
     document.addEventListener("visibilitychange", () => this.watch());
@@ -453,7 +455,7 @@ class Judging {
   }
 
   help() {
-    const digits = this.session.scale.map((_, index) => keyOf(this.session.scale, index)).join(" ");
+    const digits = this.session.scale.map((_, index) => keyOf(this.session.scale, index).toUpperCase()).join(" ");
     keysCard(this.commands, digits);
   }
 
