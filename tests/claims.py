@@ -676,9 +676,9 @@ CLAIMS = [
     Claim(
         DECIDING,
         (
-            "{run} beside {run}: better; the other {n} documents are unlikely to change that ({s} sure)",
-            "{run} beside {run}: worse; the other {n} documents are unlikely to change that ({s} sure)",
-            "{run} beside {run}: no significant difference; the other {n} documents are unlikely to change that "
+            "{run} beside {run}: better; judging the rest is unlikely to change that ({s} sure)",
+            "{run} beside {run}: worse; judging the rest is unlikely to change that ({s} sure)",
+            "{run} beside {run}: no significant difference; judging the rest is unlikely to change that "
             "({s} sure); more queries might",
             "Each pair is tested by itself, without a correction for their number",
         ),
@@ -719,7 +719,7 @@ CLAIMS = [
     ),
     Claim(
         DECIDING,
-        ("{run} beside {run}: nothing is judged yet; a verdict probably takes {n} to {n} judgments",),
+        ("{run} beside {run}: too early to tell; a verdict probably takes {n} to {n} judgments",),
         "The number is what the model expects of any runs that differ as these do; of the difference nothing is said.",
         (f"{JUDGING}decide/test_deciding.py::test_nothing_is_claimed_before_the_first_grade",),
     ),

@@ -256,7 +256,7 @@ def deciding():
         while True:
             look = decision.look()
             yield look.reason
-            yield str(decision_summary(look, "nDCG@10"))
+            yield str(decision_summary(look, "nDCG@10", 0.05))
             if look.done:
                 break
             known = {}

@@ -192,6 +192,7 @@ def test_a_decision_names_the_next_steps_and_the_end_what_is_unclear(tmp_path):
     ask(served.address, "flag", query_id="q1", withdrawn=True)
     output = served.end()
     assert output.splitlines()[-1] == "  flagged as unclear: q0"
+    assert "judgments.db: 0 of 6 documents judged\n  it's new beside old: too early to tell; a verdict" in output
     assert [step["name"] for step in steps] == ["Compare them", "Estimate their values", "Write a report"]
     store = tmp_path / "judgments.db"
     with open_store(store) as opened:
@@ -202,6 +203,9 @@ def test_a_decision_names_the_next_steps_and_the_end_what_is_unclear(tmp_path):
         assert (words[0], done.returncode) == ("cranfield", 0), done.stderr
         assert "P@1" in step["command"]
     assert (tmp_path / "report.html").is_file()
+    served = Served(tmp_path, "judgments.db", "--decide", "old.run", "it's new.run", "-m", "P@1")
+    told = "no significant difference; all documents that matter are judged. flagged as unclear"
+    assert f"judgments.db: 6 of 6 documents judged it's new beside old: {told}" in " ".join(served.end().split())
 
 
 def test_existing_judgments_of_a_project_are_imported(project):
@@ -279,7 +283,7 @@ def test_grades_are_set_by_the_project_or_by_options(project):
         (["missing.db"], "there is no such store"),
         ([], "no STORE is given"),
         (["judgments.db", "--grade", "high=Good"], "'high=Good' is not a grade and its name"),
-        (["judgments.db", "--grade", "1=Good"], "a scale has 2 to 10 grades, not 1"),
+        (["judgments.db", "--grade", "1=Good"], "a scale has 2 to 11 grades, not 1"),
         (["judgments.db", "--grade", "1", "--grade", "0=Bad"], "the grade 1 has no name"),
         (["judgments.db", "--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
         (["judgments.db", "--port", "99999"], "99999"),

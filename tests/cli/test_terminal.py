@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cranfield import Decision, compare
+from cranfield import Decision, Judgments, compare, decide, open_store
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.layout import BAD, CLOSE, END, GOOD, Paint
 from cranfield.show.layout import columns as columns_of
@@ -199,6 +199,7 @@ def test_measures_and_the_next_step_have_colours(tmp_path):
     agreed, _ = on_terminal("agreement", "two.db", cwd=tmp_path)
     assert f"\n{BOLD}Grades of ann (rows) and bob (columns){PLAIN}\n" in agreed
     assert f"\n{DIM}A kappa or alpha of 0 is agreement by chance" in agreed
+    assert f"\n{DIM}Usual in this field: alpha 0.15" in agreed
     advice = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
     assert "QUERIES" not in advice
     run("convert", "builtin:plain", "plain.run", cwd=tmp_path)
@@ -225,6 +226,35 @@ def test_a_comparison_that_could_reverse_says_how_to_settle_it(tmp_path):
     assert "settle it" not in run("compare", "judgments.db", "plain.run", "plain.run", cwd=tmp_path).stdout
     for more in (("--format", "json"), ("--assessor", "builtin"), ("--no-bounds",)):
         assert "settle it" not in run("compare", "judgments.db", "plain.run", "tuned.run", *more, cwd=tmp_path).stdout
+
+
+def test_a_comparison_that_is_decided_asks_for_no_more_judging(tmp_path):
+    """What was judged to decide between two runs leaves much unjudged: `compare` must not lead back to the start."""
+    for name in ("plain", "tuned"):
+        run("convert", f"builtin:{name}", f"{name}.run", cwd=tmp_path)
+    known = Judgments.read("builtin").by_query
+    look = decide(
+        tmp_path / "judged.db",
+        [tmp_path / "plain.run", tmp_path / "tuned.run"],
+        assessor=lambda query, document: known.get(query, {}).get(document, 0),
+    )
+    assert look.state == "not worth judging further"
+    output = run("compare", "judged.db", "plain.run", "tuned.run", "-m", "nDCG@10", cwd=tmp_path).stdout
+    assert "Unjudged documents the runs returned could reverse this" in output
+    assert f"By a model of the missing grades, enough is judged. {look.reason}" in " ".join(output.split())
+    assert output.endswith("  cranfield evaluate judged.db plain.run tuned.run -m nDCG@10 --modelled\n")
+    assert "--decide" not in output
+    # Grades on another scale are those of the store.
+    with open_store(tmp_path / "other.db", create=True) as store:
+        store.set_scale({0: "no", 10: "yes"})
+        for query, grades in list(known.items())[:8]:
+            for document, grade in grades.items():
+                store.judge(query, document, 10 * (grade > 1), assessor="ann")
+        runs, qrels = [tmp_path / "plain.run", tmp_path / "tuned.run"], store.view()
+        few, many = Decision.of(runs, "nDCG@10", qrels, scale=[0, 10]).look().likely_needed
+        assert (few, many) != Decision.of(runs, "nDCG@10", qrels).look().likely_needed
+    output = run("compare", "other.db", "plain.run", "tuned.run", "-m", "nDCG@10", cwd=tmp_path).stdout
+    assert f"Judging {few} to {many} documents would probably settle it" in " ".join(output.split())
 
 
 def test_perfect_queries_are_not_among_the_worst(tmp_path):

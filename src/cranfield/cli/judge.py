@@ -192,8 +192,13 @@ def command(
             on_start=started,
         )
         unclear = list(dict.fromkeys(flag.query_id for flag in opened.flags()))
-    pooled = count(done.documents, "document")
-    output.say(f"\n{opened.name}: {done.documents - done.left:,} of {pooled} judged, {done.left:,} left")
+        look = followed.last_look() if isinstance(followed, FollowedDecision) else None
+    if look is None:
+        pooled = count(done.documents, "document")
+        output.say(f"\n{opened.name}: {done.documents - done.left:,} of {pooled} judged, {done.left:,} left")
+    else:  # what waits is only a part of what these runs return first
+        output.say(f"\n{opened.name}: {look.judged:,} of {count(look.documents, 'document')} judged")
+        output.write(wrapped(look.reason, "  ", width=output.width()))
     if unclear:
         output.say(f"  flagged as unclear: {listed(unclear)}")
 

@@ -70,7 +70,9 @@ class ModelOptions(OptionGroup, section="Model"):
         help="Ask which of two documents is better, for N pairs in both orders [0].",
     )
     again: bool = flag("--again", help="Ask again about documents for which the model's reply could not be read.")
-    dry_run: bool = flag("--dry-run", help="Only print how many requests and tokens it would take, and the price.")
+    dry_run: bool = flag(
+        "--dry-run", "--estimate", help="Only print how many requests and tokens it would take, and the price."
+    )
     show_missing: bool = flag("--show-missing", help="List the documents that the model did not grade, and why.")
 
     @property

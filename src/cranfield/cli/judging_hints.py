@@ -16,6 +16,7 @@ from cranfield.words import count
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
+    from cranfield.judging.decide import Look
 
 FIRST = 10  # what people see of a ranking, and the default depth of `cranfield pool`
 MOST_NAMES = 5  # runs in a command
@@ -64,33 +65,49 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
 
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str, queries: int) -> None:
-    """Say which commands settle a difference, if they are known, and how many judgments that probably takes."""
-    from cranfield.systems.settling_commands import ADVICE, settling_commands
+    """Say which commands settle a difference, if they are known, and how many judgments that probably takes.
+
+    Where enough is judged to decide it, say that instead: more judging would be for nothing.
+    """
+    from cranfield.judging.decide.looks import ALL_JUDGED, OPEN
+    from cranfield.systems.settling_commands import ADVICE, readable_name, settling_commands
 
     commands = settling_commands(qrels, runs, measure)
     if not commands:
         return
     output.say("")
     advice, paths = ADVICE, commands[-1][commands[-1].index("--decide") + 1 :][: len(runs)]
-    if queries <= MOST_QUERIES and (needed := _judgments_needed(qrels, paths, measure)):
-        few, many = needed
+    look = _look(qrels, paths, measure) if queries <= MOST_QUERIES else None
+    if look is not None and look.state == OPEN:
+        few, many = look.likely_needed
         number = f"about {few:,}" if few == many else f"{few:,} to {many:,}"
         advice = f"Judging {number} documents would probably settle it, the most informative first"
+    elif look is not None and look.state != ALL_JUDGED:
+        output.write(
+            wrapped(f"By a model of the missing grades, enough is judged. {look.reason}", width=output.width())
+        )
+        advice = "What it says about the values, with the unjudged documents estimated"
+        commands = [["cranfield", "evaluate", str(readable_name(qrels)), *paths, "-m", measure, "--modelled"]]
     for line in (*wrapped(f"{advice}:", width=output.width()), *chain.from_iterable(map(_folded, commands))):
         output.remark(line)
 
 
-def _judgments_needed(qrels: Any, runs: Sequence[str], measure: str) -> tuple[int, int] | None:
-    """In four cases of five, the number of judgments until a verdict is final; None where that is not known."""
+def _look(qrels: Any, runs: Sequence[str], measure: str) -> Look | None:
+    """What the judgments so far decide; None where that is not known."""
     from cranfield.errors import CranfieldError
     from cranfield.judging.decide import Decision
+    from cranfield.judging.store import open_store
     from cranfield.systems.settling_commands import readable_name
 
+    name = readable_name(qrels)
     try:
-        look = Decision.of(runs, measure, readable_name(qrels)).look()
+        scale = None
+        if name is not None and names_store(name):
+            with open_store(name) as store:
+                scale = [step.grade for step in store.scale]
+        return Decision.of(runs, measure, name, scale=scale).look()
     except CranfieldError:  # such as for a measure whose queries are not averaged
         return None
-    return None if look.done else look.likely_needed
 
 
 def _folded(words: Sequence[str]) -> Iterator[str]:

@@ -123,9 +123,13 @@ def _worst(agreement: Agreement, style: Style) -> list[str]:
 
 
 def _notes(agreement: Agreement, width: int) -> list[str]:
+    from cranfield.judging.agree.verdict import USUAL, VERDICT
+
     notes = [
         "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing queries."
     ]
+    if agreement.statistics[VERDICT].value is not None:
+        notes.append(USUAL)
     if len(agreement.assessors) > 2:
         notes.append("The kappas for all assessors are the means over the pairs.")
     groups = [agreement.statistics, *(pair.statistics for pair in agreement.pairs)]

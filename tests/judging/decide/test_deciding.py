@@ -122,8 +122,7 @@ def test_a_clear_difference_takes_few_judgments_and_gives_a_reason_to_stop() -> 
     assert LEAST <= look.judged <= 0.3 * (look.judged + look.left)
     assert look.pairs[0].low > 0
     sure = f"{100 * look.pairs[0].better:.0f}%" if look.pairs[0].better < 0.995 else "more than 99%"
-    left = f"the other {look.left} documents are unlikely to change that"
-    assert look.reason == f"good beside bad: better; {left} ({sure} sure)."
+    assert look.reason == f"good beside bad: better; judging the rest is unlikely to change that ({sure} sure)."
     swapped = replayed(Decision.of({"good": runs["good"], "bad": runs["bad"]}), qrels).look()
     assert (swapped.state, swapped.pairs[0].high < 0) == ("worse", True)
 
@@ -286,11 +285,11 @@ def test_nothing_is_claimed_before_the_first_grade(number: int, measure: str) ->
         look = decision.look()
         assert (look.state, look.judged) == (OPEN, 0)
         assert look.ranks == dict.fromkeys(list(runs)[:number], 1)
-        for pair, told in zip(look.pairs, decision_summary(look, measure)["pairs"], strict=True):
+        for pair, told in zip(look.pairs, decision_summary(look, measure, 0.05)["pairs"], strict=True):
             assert pair[6:] == (None,) * 10 + ("", "")
             assert pair.probability is None
             few, many = pair.likely_needed
-            assert pair.outlook == f"nothing is judged yet; a verdict probably takes {few:,} to {many:,} judgments"
+            assert pair.outlook == f"too early to tell; a verdict probably takes {few:,} to {many:,} judgments"
             assert pair.reason == f"{pair.run} beside {pair.baseline}: {pair.outlook}."
             assert (told["difference"], told["interval"], told["full"], told["verdict"]) == (None, None, None, "")
             assert told["told"] == pair.outlook
@@ -357,7 +356,7 @@ def test_sentences_advise_more_queries_only_where_these_are_the_greater_uncertai
             "a", "b", "P", left, needed, state, **ends, **shares, **chances, verdict=verdict, heading=heading
         )
         look = Look(state, 60, 100, left, needed, (pair,))
-        [told] = decision_summary(look, "P")["pairs"]
+        [told] = decision_summary(look, "P", 0.05)["pairs"]
         for text in (pair.reason, pair.outlook, look.reason, str(look), told["told"], told["reason"]):
             if "more queries" in text:
                 assert state == NOT_WORTH or (state == OPEN and from_judging <= MUCH)

@@ -43,6 +43,7 @@ def test_from_an_endpoint_to_grades(project):
     with ModelServer(good, count_tokens=lambda request: (300, 10)) as server:
         folder = project(server)
         dry = judge(folder, "small", "--dry-run")
+        assert judge(folder, "small", "--estimate").stdout == dry.stdout
         assert server.requests == []
         done = judge(folder, "small")
         again = judge(folder, "small")

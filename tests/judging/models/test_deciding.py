@@ -79,7 +79,7 @@ def test_a_limit_before_the_first_grade_leaves_nothing_to_say_of_a_difference(st
     done = run("judge", "judgments.db", "--assessor", "small:grade", "--limit", "1", *runs, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "By the grades of small:grade, 0 documents judged:" in done.stdout
-    assert "good beside bad: nothing is judged yet; a verdict probably takes" in " ".join(done.stdout.split())
+    assert "good beside bad: too early to tell; a verdict probably takes" in " ".join(done.stdout.split())
     assert "Difference" not in done.stdout
     assert "None" not in done.stdout
 

@@ -1,5 +1,7 @@
 """People judge in a real browser: by keyboard, by touch, two at once, and with a server that stops and restarts."""
 
+import re
+
 import pytest
 
 pytest.importorskip("starlette")
@@ -153,6 +155,51 @@ def test_back_corrects_and_a_comment_goes_with_the_grade(pages, judged):
     assert [(event.grade, event.comment) for event in judged.events()][-1] == (3.0, "now clear")
 
 
+def test_a_grade_chosen_right_after_a_comment_is_saved_too(pages, judged):
+    page = pages.open()
+    first = shown(page)
+    press(page, "1", "saved: 1 Related")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("c")
+    page.get_by_label("Comment").fill("now clear")
+    waiting = []
+    page.route("**/api/judge", lambda route: route.continue_() if waiting else waiting.append(route))
+    page.get_by_role("button", name="3 Perfect").click()  # the field loses the focus, so the comment is saved first
+    assert len(waiting) == 1
+    waiting[0].continue_()
+    expect(page.locator("#state")).to_have_text("saved: 3 Perfect")
+    assert [(event.doc_id, event.grade, event.comment) for event in judged.events()] == [
+        (first, 1.0, ""),
+        (first, 1.0, "now clear"),
+        (first, 3.0, "now clear"),
+    ]
+    page.unroute("**/api/judge")
+
+
+def test_documents_are_judged_while_the_list_of_their_query_is_on_its_way(pages, judged):
+    """Nothing that a grade does not need may hold it up, and an answer that comes late belongs to its own query."""
+    page = pages.open()
+    expect(page.locator("aside li")).to_have_count(3)
+    late = []
+    page.route("**/api/query", lambda route: late.append(route) if len(late) < 2 else route.continue_())
+    for number in range(4):  # the fourth is of the other query
+        before = shown(page)
+        page.keyboard.press("1")
+        expect(page.locator(".document .id")).not_to_have_text(before)
+        expect(page.locator(".far")).to_contain_text(f"{number + 1} of 6")
+    second = page.locator("h1").inner_text()
+    page.keyboard.press("ArrowLeft")
+    for _ in range(2):  # back at once: the list of the first query is asked for, too
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator("h1")).not_to_have_text(second)
+    for route in reversed(late):
+        route.continue_()
+    expect(page.locator("aside li .grade")).to_have_text(["1", "1", "1"])
+    expect(page.locator("aside .now")).to_contain_text(page.locator(".document h2").inner_text())
+    expect(page.locator(".place")).to_contain_text(re.compile(r"Query \d of 2"))
+    page.unroute("**/api/query")
+
+
 def test_the_words_of_the_query_are_marked_and_long_texts_folded(pages, judged):
     page = pages.open("/?query=q1&document=d2")
     assert shown(page) == "d2"
@@ -252,8 +299,7 @@ def test_two_browsers_at_once(pages, judged):
             if page.locator(".document").count():
                 seen.append(shown(page))
                 page.keyboard.press("1")
-                expect(page.locator("#state")).to_have_text("saved: 1 Related")
-                page.wait_for_timeout(50)
+                expect(page.locator(".document .id").or_(page.locator(".finished"))).not_to_have_text(seen[-1])
     assert len(set(seen)) == len(seen)
     assert {event.assessor for event in judged.events()} == {"ann", "bob"}
     assert judged.conflicts() == []

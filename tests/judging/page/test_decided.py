@@ -64,10 +64,12 @@ def test_progress_never_turns_back_and_the_verdict_says_what_it_cost_and_what_co
     expect(page.locator(".far .pill")).to_have_text("▲ Decided")
     expect(page.locator(".verdict .pill")).to_have_text("▲ Decided: new is better than old")
     assert re.fullmatch(r"\+0\.\d{3} nDCG@10", page.locator(".delta").inner_text())
-    expect(page.locator(".verdict")).to_contain_text(re.compile(r"interval \+0\.\d{3} to \+\d\.\d{3}"))
+    expect(page.locator(".verdict")).to_contain_text(re.compile(r"95% interval \+0\.\d{3} to \+\d\.\d{3}"))
     done, of = seen[-1]
     assert re.sub(r"\s+", " ", page.locator(".cost").inner_text()) == f"judged of {of} {done} not needed {of - done}"
     expect(page.get_by_role("link", name="Settle")).to_have_count(0)
+    other = pages.open("/queries")  # which counts the same documents
+    assert shown_progress(other) == (done, of)
     # The next step is a command to copy; where there is no clipboard, it is selected.
     expect(page.locator(".command code")).to_have_text("cranfield compare judgments.db old new")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
@@ -105,7 +107,7 @@ DRAW = """async ([decision, steps]) => {
 
 
 def drawn(page, needed=None, done=False, **pair):
-    decision = {"done": done, "measure": "nDCG@10", "judged": 3, "documents": 9, "needed": needed}
+    decision = {"done": done, "measure": "nDCG@10", "level": "95%", "judged": 3, "documents": 9, "needed": needed}
     return page.evaluate(DRAW, [{**decision, "pairs": [{**PAIR, **pair}]}, []])
 
 

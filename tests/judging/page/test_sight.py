@@ -1,5 +1,7 @@
 """What people see at every width: grades in reach, one line of alignment, buttons for thumbs, who has judged what."""
 
+import re
+
 import pytest
 
 pytest.importorskip("starlette")
@@ -84,6 +86,34 @@ def test_a_grade_shows_its_digit_once_and_another_key_beside_it(pages, judged):
     assert page.locator(".grades kbd").all_inner_texts() == ["1", "2"]
 
 
+def test_a_scale_from_0_to_10_has_a_key_for_each_grade(pages, judged):
+    judged.set_scale({grade: "useless" if grade == 0 else f"level {grade}" for grade in range(11)})
+    page = pages.open(viewport={"width": 1280, "height": 800})
+    assert page.locator(".grades kbd").all_inner_texts() == ["T"]
+    buttons = [each.bounding_box() for each in page.locator(".grades button").all()]
+    assert len({(each["y"], each["height"]) for each in buttons}) == 1  # in a row
+    page.keyboard.press("z")  # no key of a grade
+    press(page, "t", "saved: 10 level 10")
+    press(page, "9", "saved: 9 level 9")
+    assert [event.grade for event in judged.events(assessor="ann")] == [10.0, 9.0]
+
+
+def test_long_names_leave_room_on_a_phone(pages, judged):
+    judged.judge("q1", "d0", 3, assessor="Dr. Annegret Müller-Lüdenscheidt-Winterbottom")
+    page = pages.open("/judged", **PHONE)
+    row = page.locator(".rows li", has_text="Annegret")
+    assert row.locator(".name").bounding_box()["width"] > 390 / 3
+    assert row.bounding_box()["height"] < 160
+    for place in ("/judged", "/flags", "/adjudicate"):  # no line is kept for what is saved before anything is
+        page.goto(pages.address + place)
+        expect(page.locator("html")).to_have_attribute("data-ready", "yes")
+        title, after = (
+            box(page, "#top h1"),
+            page.locator("#top .narrative").or_(page.locator("main")).first.bounding_box(),
+        )
+        assert after["y"] - title["y"] - title["height"] < 20, place
+
+
 def test_a_phone_has_buttons_and_no_keycaps(pages):
     page = pages.open("/?query=q1&document=d1", **PHONE)
     for name in ("back", "next", "undo", "cannot judge", "comment"):
@@ -116,6 +146,29 @@ def test_differences_are_offered_only_where_there_are_some(pages, judged):
     expect(page.locator(".finished")).to_contain_text("left for others")
     expect(page.get_by_role("link", name="Review judgments")).to_be_visible()
     expect(page.get_by_role("link", name="Settle")).to_have_count(0)
+
+
+def test_a_list_longer_than_the_window_shows_the_current_document(pages, judged):
+    judged.add_documents({f"e{n:02}": {"title": f"Extra {n}"} for n in range(40)})
+    judged.wait([("q1", f"e{n:02}") for n in range(40)])
+    page = pages.open("/?query=q1&document=d1", viewport={"width": 1280, "height": 800})
+    for chosen in ("Extra 39", "Extra 0", "Extra 20"):
+        page.locator("aside li button", has_text=re.compile(f"{chosen}$")).click()
+        expect(page.locator("aside .now")).to_have_text(re.compile(f"{chosen}$"))
+        row, aside = box(page, "aside .now"), box(page, "aside")
+        assert aside["y"] < row["y"]
+        assert row["y"] + row["height"] < aside["y"] + aside["height"]
+        assert page.evaluate("scrollY") == 0
+
+
+def test_a_document_that_cannot_be_opened_says_whether_somebody_has_it(pages, judged):
+    for name in ("eve", "fay"):
+        assert len(judged.next_several(name, 2, first="q1")) == 2
+    page = pages.open("/?query=q1&document=d1")
+    expect(page.locator("#notice")).to_have_text("Someone else is judging this document.")
+    page.goto(f"{pages.address}/?query=q1&document=d0")
+    expect(page.locator("#notice")).to_have_text("Enough people have judged this document.")
+    pages.tabs.messages.clear()  # the browser logs the refusals
 
 
 def test_a_query_is_flagged_as_unclear_seen_by_others_and_the_flag_withdrawn(pages, judged):
@@ -163,3 +216,11 @@ def test_a_document_is_added_by_its_words_and_an_unknown_id_is_refused_in_the_di
     expect(page.locator(".document .id")).to_have_text("000444")
     press(page, "3", "saved: 3 Perfect")
     assert judged.view().by_query["q1"]["000444"] == 3.0
+
+
+def test_many_grades_fit_on_a_phone(pages, judged):
+    judged.set_scale({grade: f"Somewhat useful {grade}" for grade in range(11)})
+    page = pages.open("/?query=q1&document=d1", **PHONE)
+    dock = box(page, "#dock")
+    assert (dock["width"], dock["y"] + dock["height"]) == (390, pytest.approx(844, abs=1))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

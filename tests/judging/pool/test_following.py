@@ -84,7 +84,7 @@ def test_the_page_shows_the_most_informative_documents_and_when_to_stop(store):
     assert (pair["name"], pair["state"], answer["decision"]["done"]) == ("good vs bad", "open", False)
     few, many = answer["decision"]["needed"]
     assert 40 <= few <= many <= answer["decision"]["left"] <= answer["decision"]["documents"]
-    assert pair["told"] == f"nothing is judged yet; a verdict probably takes {few} to {many} judgments"
+    assert pair["told"] == f"too early to tell; a verdict probably takes {few} to {many} judgments"
     assert (pair["difference"], pair["interval"], pair["full"]) == (None, None, None)
     # Documents that someone else has open are not handed out, and skipped documents wait.
     assert not {*shown} & {

@@ -400,13 +400,13 @@ def test_a_project_can_set_its_own_scale(store):
 @pytest.mark.parametrize(
     ("scale", "message"),
     [
-        ({0: "only"}, "a scale has 2 to 10 grades, not 1"),
+        ({0: "only"}, "a scale has 2 to 11 grades, not 1"),
         ([(0, "a"), (0.0, "b")], "the grade 0 appears twice"),
         ({0: "a", -1: "b"}, "-1 is not a grade"),
         ({0: "a", float("nan"): "b"}, "nan is not a grade"),
         ({0: "a", 1: " "}, "the grade 1 has no name"),
         ([(0, "a"), 7], "7 is not a grade and its name"),
-        (dict.fromkeys(range(11), "x"), "a scale has 2 to 10 grades, not 11"),
+        (dict.fromkeys(range(12), "x"), "a scale has 2 to 11 grades, not 12"),
     ],
 )
 def test_invalid_scales_are_refused(store, scale, message):

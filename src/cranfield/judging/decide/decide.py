@@ -49,14 +49,21 @@ class FollowedDecision:
             self._all_wait = True
 
     def look(self) -> Look:
+        """As of the last choice of documents."""
         with self._lock:
+            return self._decision.look()
+
+    def last_look(self) -> Look:
+        """With all grades that are in the store by now."""
+        with self._lock:
+            self._decision = self._begin()
             return self._decision.look()
 
     def summary(self) -> dict[str, Any]:
         """The last look, and how many of all documents that may be asked for are judged by now."""
         with self._lock:
             self._withdrawn = self._grades.read() or self._withdrawn
-            told = decision_summary(self._decision.look(), self._decision.measure.name)
+            told = decision_summary(self._decision.look(), self._decision.measure.name, self._decision.alpha)
             judged = sum(pair in self._grades for pair in self._candidates)
             return {**told, "judged": judged, "documents": len(self._candidates)}
 

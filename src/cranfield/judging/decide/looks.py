@@ -42,7 +42,7 @@ class PairLook(NamedTuple):
     >>> pair.difference, pair.state, pair.likely_needed
     (None, 'open', (2, 2))
     >>> pair.outlook
-    'nothing is judged yet; a verdict probably takes 2 judgments'
+    'too early to tell; a verdict probably takes 2 judgments'
     >>> [pair] = decision.with_grades({"q2": {"b": 0, "c": 3}}).look().pairs
     >>> pair.run, pair.difference, pair.verdict, pair.state
     ('new', 0.5, 'neither', 'all judged')
@@ -161,12 +161,7 @@ def _reason(pair: PairLook) -> str:
     if not pair.left:
         return "both rank the same documents in the same order; no judgment can tell them apart"
     more = "; more queries might" if pair.state == NOT_WORTH else ""
-    others = f"the other {count(pair.left, 'document')} {_are(pair.left)}"
-    return f"{verdict}; {others} unlikely to change that ({_sure(pair)} sure){more}"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+    return f"{verdict}; judging the rest is unlikely to change that ({_sure(pair)} sure){more}"
 
 
 def _sure(pair: PairLook) -> str:
@@ -177,7 +172,7 @@ def _sure(pair: PairLook) -> str:
 def _outlook(pair: PairLook) -> str:
     """Of an open pair. What more judgments and more queries would change is said here, and nowhere else."""
     if pair.from_judging is None:
-        return f"nothing is judged yet; a verdict probably takes {needed_text(pair.likely_needed)}"
+        return f"too early to tell; a verdict probably takes {needed_text(pair.likely_needed)}"
     verdict = _IN_WORDS[pair.verdict]
     likely = f"likely outcome: {verdict} ({_sure(pair)})"
     told = likely if pair.heading else f"too early to tell ({_sure(pair)} for {verdict})"
@@ -193,7 +188,7 @@ def needed_text(needed: tuple[int, int], *, more: bool = False) -> str:
     return count(many, what) if few == many else f"{few:,} to {count(many, what)}"
 
 
-def decision_summary(look: Look, measure: str) -> dict[str, Any]:
+def decision_summary(look: Look, measure: str, alpha: float) -> dict[str, Any]:
     pairs = [
         {
             "name": f"{pair.run} vs {pair.baseline}",
@@ -210,6 +205,7 @@ def decision_summary(look: Look, measure: str) -> dict[str, Any]:
         for pair in look.pairs
     ]
     told = {"done": look.done, "measure": measure, "judged": look.judged, "documents": look.documents}
+    told["level"] = f"{100 * (1 - alpha):g}%"  # of the intervals
     return {**told, "left": look.left, "needed": list(look.likely_needed), "pairs": pairs}
 
 

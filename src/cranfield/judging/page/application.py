@@ -95,8 +95,8 @@ async def _answer(desk: Desk, request: Request) -> Response:
         return _error(400, "a JSON object is needed.")
     try:
         return JSONResponse(await run_in_threadpool(desk.calls[name], asked))
-    except TakenError:
-        return _error(409, "someone else is judging this document.")
+    except TakenError as error:
+        return _error(409, str(error))
     except OutputError as error:
         return _error(507, error.fact, error.hint)
     except CranfieldError as error:

@@ -44,7 +44,7 @@ Told = dict[str, Any]
 
 
 class TakenError(Exception):
-    """Someone else is judging the document."""
+    """Someone else is judging the document, or enough people have judged it."""
 
 
 class Desk:
@@ -132,9 +132,14 @@ class Desk:
         return {"task": task, "said": grade, "progress": self._progress(who)}
 
     def open(self, asked: Asked) -> Told:
-        task, grade = self._take(self._who(asked), _item(asked))
+        item = _item(asked)
+        task, grade = self._take(self._who(asked), item)
         if task is None:
-            raise TakenError
+            with self._store._reading() as connection:
+                holders = listing.held_documents(connection, item[0]).get(item, ())
+            raise TakenError(
+                "someone else is judging this document." if holders else "enough people have judged this document."
+            )
         return {"task": task, "said": grade}
 
     def passages(self, asked: Asked) -> Told:
@@ -238,6 +243,7 @@ class Desk:
             "queries": rows[:LISTED],
             "more": len(rows) > LISTED,
             "progress": self._progress(who),
+            "decision": self._followed.summary() if self._followed else None,
         }
 
     def judged(self, asked: Asked) -> Told:

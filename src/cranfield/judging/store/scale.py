@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError
 from cranfield.words import listed
 
-MOST_GRADES = 10  # one key each, 0 to 9
+MOST_GRADES = 11  # one key each: 0 to 9, and T for ten
 
 
 class GradeMeaning(NamedTuple):

@@ -92,11 +92,12 @@ export async function show(session, main) {
     { keys: ["f"], told: "show the full text", run: () => main.querySelector(".more")?.click() },
     { keys: ["?"], told: "these keys", run: () => help() },
   ];
-  const help = () => keysCard(commands, session.scale.map((_, index) => keyOf(session.scale, index)).join(" "));
+  const help = () => keysCard(commands, session.scale.map((_, index) => keyOf(session.scale, index).toUpperCase()).join(" "));
   const tools = () => [tool("←", "back", () => step(-1)), tool("␣", "next", () => step(1)), tool("U", "undo", undo), tool("?", "keys", help)];
   listen(commands, (key) => {
     const grade = gradeOfKey(session.scale, key);
     if (grade !== undefined) settle(grade);
+    return grade !== undefined;
   });
   draw();
 }

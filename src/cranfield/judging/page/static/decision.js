@@ -32,7 +32,7 @@ export function decisionCard(decision, steps) {
         { class: "verdict" },
         pill(pair, "Decided: "),
         pair.difference && make("p", { class: "delta" }, pair.difference, " ", make("small", {}, decision.measure)),
-        pair.difference && pair.interval && make("p", { class: "soft" }, `interval ${pair.interval}`),
+        pair.difference && pair.interval && make("p", { class: "soft" }, `${decision.level} interval ${pair.interval}`),
         intervalDrawn(pair),
         make("p", { class: "soft" }, pair.reason),
       ),

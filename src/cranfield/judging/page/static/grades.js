@@ -2,9 +2,12 @@
 
 import { make } from "./elements.js";
 
+const KEYS = [..."0123456789", "t"]; // the last for ten
+
+// The grade itself, where each is a digit; otherwise its place.
 export function keyOf(scale, index) {
   const digits = scale.every((each) => Number.isInteger(each.grade) && each.grade <= 9);
-  return String(digits ? scale[index].grade : index);
+  return KEYS[digits ? scale[index].grade : index];
 }
 
 export function chip(grade, scale) {
@@ -33,7 +36,7 @@ export function gradeButtons(scale, chosen, choose) {
         chip(each.grade, scale),
         make("b", {}, each.name),
         // A key that is the grade itself needs no second digit.
-        keyOf(scale, index) !== String(each.grade) && make("kbd", {}, keyOf(scale, index)),
+        keyOf(scale, index) !== String(each.grade) && make("kbd", {}, keyOf(scale, index).toUpperCase()),
         make("span", { class: "meaning" }, each.meaning),
       ),
     ),

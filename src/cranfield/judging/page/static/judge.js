@@ -9,7 +9,7 @@ import { showDecided, showFinished } from "./ends.js";
 import { askForFlag } from "./flagging.js";
 import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
-import { documentList, same } from "./list.js";
+import { documentList, same, showCurrent } from "./list.js";
 import { Passages } from "./passages.js";
 import { decisionProgress, storeProgress } from "./progress.js";
 import { ask, insist, newKey } from "./server.js";
@@ -30,11 +30,13 @@ class Judging {
     this.at = -1;
     this.queue = [];
     this.later = []; // numbers of tasks that were skipped
-    this.list = { query_id: null, documents: [] };
+    this.list = { query_id: null, documents: null, stale: true }; // the documents of a query; null until they are there
+    this.commented = Promise.resolve(); // once the last comment is saved
     this.busy = false;
     this.all = false; // also documents that are not needed for a decision
     this.decision = null;
     this.saved = 0; // how often something was saved
+    this.lists = 0; // how often a list was asked for
     this.state = "";
     this.passages = new Passages(session, (name, body) => this.ask(name, body), {
       grade: (grade) => this.grade(grade),
@@ -55,9 +57,11 @@ class Judging {
       { keys: ["?"], told: "these keys", run: () => this.help() },
     ];
     listen(this.commands, (key) => {
-      this.passages.look(); // the browser reports a selection a little later
       const grade = gradeOfKey(session.scale, key);
-      if (grade !== undefined) this.grade(grade);
+      if (grade === undefined) return false;
+      this.passages.look(); // the browser reports a selection a little later
+      this.grade(grade);
+      return true;
     });
     this.since = performance.now();
     document.addEventListener("visibilitychange", () => this.watch());
@@ -93,7 +97,7 @@ class Judging {
     this.at = this.seen.length;
     const { query: text, narrative } = this.list;
     head(this.session, { title: text || query, narrative, progress: this.far(), flags: this.list.flags, flag: () => this.flag() });
-    const told = this.list.documents.length ? "Other people are judging the documents of this query." : "No system returned anything for this query. Do you know a document that answers it?";
+    const told = this.list.documents.length ? "The documents of this query are judged, or other people have them open." : "No system returned anything for this query. Do you know a document that answers it?";
     fillFinished(
       this.main,
       make("p", {}, told),
@@ -110,15 +114,18 @@ class Judging {
           const told = await this.ask("add", { query_id: query, doc_id, part: null });
           this.progress = told.progress;
           this.put(told.task, told.said);
-          this.list.query_id = null;
-          await this.draw();
+          Object.assign(this.list, { stale: true, asked: false });
+          this.draw();
         }),
     );
   }
 
-  flag() {
-    const { query_id, flags = [] } = this.list;
+  async flag() {
+    const query_id = this.entry?.task.query_id ?? this.list.query_id;
     if (this.busy || !query_id) return;
+    if (this.list.stale) await this.load(query_id); // it may be flagged already
+    if (this.list.query_id !== query_id) return; // another document is there by now
+    const { flags = [] } = this.list;
     const mine = flags.find((each) => each.assessor === this.session.assessor);
     askForFlag(mine, (body) =>
       this.hold(async () => {
@@ -152,7 +159,7 @@ class Judging {
     if (!this.queue.length) return this.finished();
     this.seen.push({ task: this.queue.shift(), said: null, seconds: 0, comment: "" });
     this.at = this.seen.length - 1;
-    await this.draw();
+    this.draw();
     this.refill().then(() => this.drawDecision(), () => {}); // in the background; if it fails, the next step asks again
   }
 
@@ -171,7 +178,7 @@ class Judging {
     await this.hold(() => this.advance());
   }
 
-  async back() {
+  back() {
     if (this.busy) return;
     if (!this.entry && this.seen.length) {
       this.at = this.seen.length - 1; // from the end of the work
@@ -180,7 +187,7 @@ class Judging {
     if (this.at < 1) return notice("This is the first document since you opened the page.");
     this.watch();
     this.at -= 1;
-    await this.draw();
+    this.draw();
   }
 
   async grade(grade) {
@@ -194,7 +201,7 @@ class Judging {
       this.state = grade === null ? "saved: cannot judge" : `saved: ${grade} ${chosen?.name ?? ""}`;
       if (this.at < this.seen.length - 1) {
         this.at += 1;
-        await this.draw();
+        this.draw();
       } else {
         await this.advance();
       }
@@ -248,7 +255,7 @@ class Judging {
     entry.seconds = 0;
     this.progress = told.progress;
     this.later = this.later.filter((number) => number !== task.number);
-    const listed = this.list.documents.find((each) => same(each, task));
+    const listed = this.list.documents?.find((each) => same(each, task));
     if (listed) listed.said = said;
   }
 
@@ -261,8 +268,8 @@ class Judging {
       this.progress = told.progress;
       this.state = "undone";
       this.put(told.task, told.said);
-      this.list.query_id = null; // what is in it has changed
-      await this.draw();
+      Object.assign(this.list, { stale: true, asked: false });
+      this.draw();
     });
   }
 
@@ -272,10 +279,10 @@ class Judging {
       this.put(told.task, told.said);
     } catch (error) {
       if (error.status !== 409) throw error;
-      notice("Someone else is judging this document.");
+      notice(error.message[0].toUpperCase() + error.message.slice(1));
     }
     if (!this.progress) await this.refill(item.query_id);
-    if (this.entry) await this.draw();
+    if (this.entry) this.draw();
     else await this.advance();
   }
 
@@ -287,10 +294,12 @@ class Judging {
     this.queue = this.queue.filter((each) => !same(each, task));
   }
 
-  // One thing at a time: a key pressed while a grade is being saved is not a second grade.
+  // One thing at a time: a key pressed while a grade is being saved is not a second grade. A comment that is being saved
+  // makes nobody wait: what is said next is sent after it.
   async hold(work) {
     this.busy = true;
     try {
+      await this.commented;
       await work();
     } finally {
       this.busy = false;
@@ -337,10 +346,16 @@ class Judging {
     this.main.querySelector(".decision")?.replaceWith(decisionPanel(this.decision));
   }
 
-  async draw() {
+  // The document is shown at once; the list of its query and the flags come when they are there.
+  draw() {
     const { task, said } = this.entry;
     this.since = performance.now();
-    if (this.list.query_id !== task.query_id) await this.load(task.query_id);
+    if (this.list.query_id !== task.query_id) this.list = { query_id: task.query_id, documents: null, stale: true };
+    const { list } = this;
+    if (list.stale && !list.asked) {
+      list.asked = true;
+      this.load(task.query_id).then(() => this.drawList(), () => (list.asked = false)); // it can be judged without them
+    }
     this.drawHead();
     const card = documentCard(task);
     card.addEventListener("unfolded", () => this.passages.highlight());
@@ -351,7 +366,15 @@ class Judging {
     const grades = gradeButtons(this.session.scale, said?.grade, (grade) => this.grade(grade));
     fillDock(grades, this.tools(said), this.passages.list, this.passages.hint, this.commentField());
     this.passages.show(task, card).catch(() => {}); // the document can be judged without them
+    showCurrent(this.main);
     scrollTo(0, 0);
+  }
+
+  drawList() {
+    if (!this.entry || this.list.stale) return;
+    this.drawHead();
+    this.main.querySelector("aside")?.replaceWith(this.beside(this.entry.task));
+    showCurrent(this.main);
   }
 
   beside(task) {
@@ -388,13 +411,12 @@ class Judging {
     };
     // An existing grade is saved again with the comment; otherwise the comment goes with the next grade.
     const left = () => {
-      if (entry.said && entry.comment.trim() !== (entry.said.comment ?? "")) {
-        this.hold(async () => {
-          await this.save(entry, entry.said.grade);
-          this.state = "saved: comment";
-          if (entry === this.entry) await this.draw();
-        });
-      }
+      if (!entry.said || entry.comment.trim() === (entry.said.comment ?? "")) return;
+      const saved = this.save(entry, entry.said.grade).then(() => {
+        this.state = "saved: comment";
+        if (entry === this.entry) this.drawHead();
+      });
+      this.commented = new Promise((done) => saved.finally(done)); // a failure is told, and nothing waits for it
     };
     return make(
       "label",
@@ -412,8 +434,10 @@ class Judging {
   }
 
   async load(query) {
+    const number = ++this.lists;
     const told = await this.ask("query", { query_id: query });
-    this.list = { query_id: query, ...told };
+    if (number !== this.lists) return; // a later list is asked for
+    this.list = { query_id: query, stale: false, ...told };
     for (const each of this.seen) {
       const listed = this.list.documents.find((one) => same(one, each.task));
       if (listed && each.said) listed.said = each.said;
@@ -431,7 +455,7 @@ class Judging {
   }
 
   help() {
-    const digits = this.session.scale.map((_, index) => keyOf(this.session.scale, index)).join(" ");
+    const digits = this.session.scale.map((_, index) => keyOf(this.session.scale, index).toUpperCase()).join(" ");
     keysCard(this.commands, digits);
   }
 

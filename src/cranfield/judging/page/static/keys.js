@@ -2,6 +2,7 @@
 
 import { make, openDialog } from "./elements.js";
 
+// `digits` is called with any other key; true if it is that of a grade.
 export function listen(commands, digits = null) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
@@ -11,9 +12,8 @@ export function listen(commands, digits = null) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if ((key === " " || key === "Enter") && event.target.closest("button, a")) return;
     const command = commands.find((each) => each.keys.includes(key));
-    if (digits && /^\d$/.test(key)) digits(key);
-    else if (command) command.run();
-    else return;
+    if (command) command.run();
+    else if (!digits?.(key)) return;
     event.preventDefault();
   });
 }

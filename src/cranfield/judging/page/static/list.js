@@ -1,17 +1,18 @@
 // The documents of a query beside the one that is shown, with the grades that the assessor gave.
 
-import { make } from "./elements.js";
+import { counted, make } from "./elements.js";
 import { chip } from "./grades.js";
 
 const MOST = 200;
 
+// `documents`: null as long as they are not known.
 export function documentList(documents, current, scale, open, add) {
-  const count = documents.length;
+  const count = documents?.length ?? 0;
   return make(
     "aside",
-    { class: "card", "aria-label": "Documents of this query" },
-    make("p", { class: "soft" }, `This query, ${count.toLocaleString("en")} ${count === 1 ? "document" : "documents"}`),
-    make("ul", { class: "list" }, documents.slice(0, MOST).map((each) => row(each, current, scale, open))),
+    { class: "card", "aria-label": "Documents of this query", "aria-busy": String(documents === null) },
+    make("p", { class: "soft" }, documents ? `This query, ${counted(count, "document")}` : "This query"),
+    documents && make("ul", { class: "list" }, documents.slice(0, MOST).map((each) => row(each, current, scale, open))),
     count > MOST && make("p", { class: "soft" }, `and ${(count - MOST).toLocaleString("en")} more`),
     make("button", { type: "button", class: "adder", on: { click: add } }, make("kbd", {}, "A"), " add a document"),
   );
@@ -38,6 +39,13 @@ function row(each, current, scale, open) {
       make("span", {}, make("span", { class: "name", dir: "auto" }, each.title || each.doc_id), who.length > 0 && make("small", {}, who.join("; "))),
     ),
   );
+}
+
+// The current document in the sight of a list that is longer than the window; the page itself stays where it is.
+export function showCurrent(main) {
+  const list = main.querySelector("aside");
+  const now = list?.querySelector(".now");
+  if (now) list.scrollTop = now.offsetTop + now.offsetHeight / 2 - list.clientHeight / 2;
 }
 
 export function same(one, other) {

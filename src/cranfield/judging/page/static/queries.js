@@ -2,7 +2,7 @@
 
 import { counted, fill, make } from "./elements.js";
 import { listen } from "./keys.js";
-import { storeProgress } from "./progress.js";
+import { decisionProgress, storeProgress } from "./progress.js";
 import { ask } from "./server.js";
 import { head } from "./session.js";
 
@@ -16,7 +16,7 @@ export async function show(session, main) {
     if (number !== asked) return; // a later search has been answered
     head(session, {
       place: `${told.progress.queries_done.toLocaleString("en")} of ${counted(told.progress.queries, "query", "queries")} done`,
-      progress: storeProgress(told.progress),
+      progress: told.decision ? decisionProgress(told.decision, told.progress, false) : storeProgress(told.progress),
     });
     fill(list, ...rows(told, field.value));
   };

@@ -71,7 +71,7 @@ export function head(session, told) {
   const title = told.title ?? (VIEWS.find((view) => view.address === location.pathname) ?? VIEWS[0]).name;
   document.title = title ? `${title} · Judge` : "Judge";
   const change = async () => {
-    await ask("leave", { assessor: session.assessor }).catch(() => {});
+    ask("leave", { assessor: session.assessor }).catch(() => {}); // not awaited: nothing depends on it
     remember(await askName(session));
     location.assign(location.pathname);
   };
