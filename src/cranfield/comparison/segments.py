@@ -78,7 +78,7 @@ class SegmentDifference:
         text = f"{self.run} vs {self.baseline}, {where}: {signed(self.difference)}"
         if self.adjusted is None:
             return f"{text}, too few queries"
-        level, p = f"{100 * (1 - self.alpha):g}%", p_text(self.adjusted, self.alpha, finest=FINEST)
+        level, p = f"{100 * (1 - self.alpha):g}%", p_text(self.adjusted, self.alpha, FINEST)
         return f"{text} ({level} interval {self.span}), p {p}"
 
     @property
@@ -150,7 +150,7 @@ class Interaction(NamedTuple):
         """In words, without the names of the runs."""
         if self.adjusted is None:
             return "fewer than two segments have enough queries to tell whether the effect differs"
-        p = f"p {p_text(self.adjusted, self.alpha, finest=FINEST)}"
+        p = f"p {p_text(self.adjusted, self.alpha, FINEST)}"
         if self.significant:
             return f"the effect differs between segments ({p})"
         return f"no sign that the effect differs between segments ({p})"

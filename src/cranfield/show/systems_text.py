@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from cranfield.comparison.differences import change_text, signed, value_text
 from cranfield.evaluation.from_ranks import recording_warnings
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import MARK
@@ -183,7 +184,7 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
         yield ""
         yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, 'query', 'queries')}"
         for query in measure.worse_queries[: max(shown, 1)]:
-            change = f"{query.baseline:.4f} → {query.candidate:.4f}"
+            change = change_text(query.baseline, query.candidate)
             line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
             yield f"    {paint.bad(change)}  {line}"
             yield from map(paint.dim, wrapped(query.moved, " " * (len(change) + 6), width=width))
@@ -191,9 +192,9 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
 
 def miss_lines(miss: Miss, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
     yield ""
-    yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", width)
+    yield cut(f"  {value_text(miss.facts.value)}  {miss.facts.query_id}: {miss.text}", width)
     reasons = "; ".join(filter(None, (miss.facts.reason, miss.why)))
-    yield from map(paint.dim, wrapped(reasons, " " * 10, width=width))
+    yield from map(paint.dim, wrapped(reasons, " " * 9, width=width))
     for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
             grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
@@ -253,7 +254,7 @@ def _comparison_lines(demo: Demonstration, width: int, paint: Paint) -> Iterator
         width=width,
     )
     for change in difference.changed[:2]:
-        number = f"{change.difference:+.4f}"
+        number = signed(change.difference)
         shown = cut(f"{change.query_id}: {demo.collection.queries[change.query_id]}", width - len(number) - 4)
         yield f"  {paint.signed(change.difference, number)}  {shown}"
 
