@@ -521,8 +521,8 @@ def test_documents_move_between_the_rankings(opened, moved):
     assert f"Sum: +{won + lost:.3f}." in page.locator("#query .sum").text_content()
     told = page.locator("#query .told").text_content()
     assert told == (
-        f"Largest effect: “Title of b” (grade 3), rank 2 → rank 1, +{won:.3f}. "
-        "Of the relevant documents in the top 3: 1 rose, 1 fell."
+        f"“Title of b” (grade 3) rose from rank 2 to 1: +{won:.3f}. "
+        "Of the relevant documents in the top 3, 1 rose and 1 fell."
     )
     page.locator("#query .joined ol li").first.hover()
     assert page.locator("#query li.linked").count() == 2

@@ -186,9 +186,9 @@ class SegmentComparison:
     >>> found
     <SegmentComparison of old, new by RR: long (22 queries), short (24 queries)>
     >>> print(found)
-    new vs old, RR in long (22 queries): -0.0076 (95% interval -0.1033 to +0.0881), p = 0.9765
-    new vs old, RR in short (24 queries): +0.2500 (95% interval +0.1582 to +0.3418), p < 0.001
-    new vs old, RR: the effect differs between segments (p = 0.0010)
+    new vs old, RR in long (22 queries): -0.008 (95% interval -0.103 to +0.088), p = 0.977
+    new vs old, RR in short (24 queries): +0.250 (95% interval +0.158 to +0.342), p < 0.001
+    new vs old, RR: the effect differs between segments (p < 0.001)
     2 queries without a segment are left out
     >>> [(each.segment, each.verdict) for each in found.of("RR", "new", "old")]
     [('long', 'no significant difference'), ('short', 'significantly better')]

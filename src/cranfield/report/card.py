@@ -279,6 +279,7 @@ def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
         "kind": "none",
         "badge": "Not compared",
         "about": f"{len(best_first)} runs",
+        "asked": False,
         "number": None,
         "measure": best_first[0].heading(measure),
         "of": "",

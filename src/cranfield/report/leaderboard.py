@@ -48,11 +48,7 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
             }
             for measure in primary_first(gathered)
         ],
-        "against": _own_baseline(gathered)
-        if gathered.own
-        else "best"
-        if gathered.standings
-        else compared_with(gathered),
+        "against": _against(gathered),
         "ranks": None if gathered.standings is None else f"rank{f', {100 * level:g}%' if level else ''}",
         "judged": any(row["judged"] is not None for row in rows) and not _shows_holes(gathered),
         "drawn": any(row["primary"]["drawn"] for row in rows),
@@ -60,8 +56,10 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     }
 
 
-def _own_baseline(gathered: Gathered) -> str:
-    return gathered.own[0].baseline if len(gathered.own) == 1 else "its baseline"
+def _against(gathered: Gathered) -> str | None:
+    if gathered.own:
+        return gathered.own[0].baseline if len(gathered.own) == 1 else "its baseline"
+    return "best" if gathered.standings else compared_with(gathered)
 
 
 def _shows_holes(gathered: Gathered) -> bool:

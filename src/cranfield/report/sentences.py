@@ -24,7 +24,7 @@ from cranfield.systems.settling_commands import ADVICE, settling_commands
 from cranfield.words import count, percent, shortened, visible
 
 NAME = 32  # letters of a name in tables and sentences
-BRIEF = 24  # ... and where one is chosen, and at an axis
+BRIEF = 22  # ... and where one is chosen, and at an axis
 NARROW = 18  # ... and in tables where there is little room
 
 

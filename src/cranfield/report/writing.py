@@ -291,7 +291,7 @@ def _notes(tested: Tested) -> Iterator[str]:
         answered = f"{recorded.answered:,} of {count(recorded.queries, 'query', 'queries')}"
         yield f"{tested.system}: {answered} answered; the values are over these only."
     if tested.passed and tested.gate is None:
-        yield f"{tested.system}: nothing is accepted yet, so nothing is compared. To accept this result:\ncranfield accept"
+        yield f"{tested.system}: nothing is accepted yet, so nothing is compared. To accept this:\ncranfield accept"
     for note in tested.notes:
         yield f"{tested.system}: {note.removesuffix('.')}."
 
