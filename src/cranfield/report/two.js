@@ -73,7 +73,7 @@ const showTwo = () => {
   const described = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${plain(worse)}, the same for ${plain(same)}.`;
   const said = data.pairs[name]?.[`${state.a} ${state.b}`];
   // As in the terminal, but with the page's minus sign.
-  at("two-summary").textContent = said ? said.join(" ").replace(/([ (])-(?=\d+\.\d{4}\b)/g, "$1−") : described;
+  at("two-summary").textContent = said ? said.join(" ").replace(/([ (])-(?=\d+\.\d+\b)/g, "$1−") : described;
   at("two-balance").replaceChildren(...balance(better, same, worse));
   drawTwo(name, data.brief[state.a], data.brief[state.b], compared, described);
   const byGain = compared.slice().sort((x, y) => gain(y) - gain(x));
