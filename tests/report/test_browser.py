@@ -457,8 +457,11 @@ def test_long_names_are_cut_in_the_middle_and_fit_everywhere(opened, tmp_path):
     runs = {name.format(n): {q: ["a", "b"] if (int(q) + n) % 3 else ["x", "a"] for q in qrels} for n in range(40, 48)}
     cranfield.write_report(qrels, runs, tmp_path / "report.html")
     for wide in (390, 768, 1280):
-        page = opened(tmp_path / "report.html", viewport={"width": wide, "height": 900})
+        page = opened(tmp_path / "report.html", charts=True, viewport={"width": wide, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= wide
+        drawn = page.eval_on_selector_all(".drawing text", "all => all.map(each => each.textContent)")
+        assert [text for text in drawn if "bge" in text]
+        assert all(re.search(r"seed4\d", text) for text in drawn if "bge" in text)
         for where in ("#run-a option", "#query-list th", "#two h3", "#two-summary", "#board tbody th", ".facts li"):
             texts = page.eval_on_selector_all(where, "all => all.map(each => each.textContent)")
             assert not any("reranked-with" in text for text in texts), where
