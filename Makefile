@@ -84,7 +84,7 @@ pages: .venv/.developing
 figures: .venv/.developing
 	$(BIN)/python docs/figures.py
 	$(BIN)/python -m docs.site.judge_picture
-	$(BIN)/python -m docs.site.report_picture
+	$(BIN)/python -m docs.site.pictures
 
 format: .venv/.developing
 	$(BIN)/ruff format .

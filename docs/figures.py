@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -15,6 +16,7 @@ from cranfield.show.charts.cutoff import cutoff_chart
 from cranfield.show.charts.parts import CONFIG
 
 FOLDER = Path(__file__).parent / "learn" / "figures"
+GUIDES = Path(__file__).parent / "guides"
 FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: what the engine returned …
 MISSED = [1] * 5  # … and what it did not
 GRADES = [3, 2, 3, 0, 1]
@@ -36,6 +38,7 @@ def draw_all() -> None:
             ("judged", "cutoff", "Judged@20"),
             ("difference", "difference", "nDCG@10"),
             ("scatter", "scatter", "AP"),
+            ("slopes", "slopes", "nDCG@10"),
         ):
             save(name, cranfield.draw_chart(kind, collection.qrels, runs, measures))
     save("discount", cranfield.draw_chart("discount"))
@@ -54,6 +57,9 @@ def draw_all() -> None:
     save("ndcg-by-cutoff", by_rank("nDCG down to each rank", "nDCG@k", both))
     save("sawtooth", cranfield.draw_chart("precision-recall-full", grades=FIFTEEN, missed=MISSED))
     save("detectable", detectable())
+    save("chunks", chunks())
+    save("training", training())
+    save("tools", tools())
 
 
 def save(name: str, spec: Mapping[str, Any]) -> None:
@@ -134,6 +140,60 @@ def detectable() -> dict[str, Any]:
     spec = by_rank("What a set of queries can detect", "difference detected 80% of the time", curves)
     spec["encoding"]["x"]["title"] = "queries"
     return spec
+
+
+def chunks() -> dict[str, Any]:
+    """Sentences against whole documents, as the guide about chunking makes them."""
+    page = (GUIDES / "chunking.md").read_text(encoding="utf-8")
+    found: dict[str, Any] = {"cranfield": cranfield}
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getcwd()
+        os.chdir(folder)
+        for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S):
+            if not block.startswith(">>>"):
+                exec(block, found)
+        os.chdir(before)
+    two = {name: found["runs"][name] for name in ("documents", "sentences")}
+    return cranfield.draw_chart("difference", found["passages"], two, "TextR(budget=600)")
+
+
+def training() -> dict[str, Any]:
+    """The values while a model trains, as the guide has recorded them."""
+    page = (GUIDES / "training.md").read_text(encoding="utf-8")
+    curves: dict[str, dict[int, float]] = {}
+    for step, told in re.findall(r"^step +(\d+)  (.*?)  [\d,]+ documents", page, re.M):
+        for name, value in re.findall(r"(\S+) ([\d.]+)", told):
+            curves.setdefault(name, {})[int(step)] = float(value)
+    spec = by_rank("A model in training", "value over the whole corpus", curves)
+    spec["encoding"]["x"]["title"] = "step"
+    return spec
+
+
+def tools() -> dict[str, Any]:
+    """How long the tools take for the same file, from the recorded benchmarks: a bar each."""
+    recorded = json.loads((Path(__file__).parents[1] / "bench" / "results.json").read_text(encoding="utf-8"))
+    rows = [{"tool": row["name"], "seconds": row["seconds"]} for row in next(iter(recorded.values()))["rows"]]
+    rows = [{**row, "text": f"{row['seconds']:.3g} s"} for row in rows if "," not in row["tool"]]
+    x = {"field": "seconds", "type": "quantitative", "axis": None}
+    y = {"field": "tool", "type": "nominal", "sort": "x", "title": None, "axis": {"ticks": False, "domain": False}}
+    ours = {"condition": {"test": "datum.tool == 'cranfield'", "value": LIGHT["run-1"]}, "value": LIGHT["run-0"]}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "description": "; ".join(f"{row['tool']}: {row['text']}" for row in rows),
+        "title": "7 million lines, five measures",
+        "data": {"values": rows},
+        "width": 360,
+        "height": {"step": 24},
+        "encoding": {"x": x, "y": y},
+        "layer": [
+            {"mark": {"type": "bar", "height": 14}, "encoding": {"color": ours}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 5, "color": LIGHT["ink"]},
+                "encoding": {"text": {"field": "text", "type": "nominal"}},
+            },
+        ],
+        "config": CONFIG,
+    }
 
 
 if __name__ == "__main__":

@@ -190,11 +190,8 @@ CLAIMS = [
             "{n} queries can detect {x} (80% power); {x} takes about {n}",
             "{measure}: a true difference of {x} is detected 80% of the time (paired t-test). A difference of {x} "
             "takes {n}",
-            "With {n} queries, a true difference of {x} is detected 80% of the time; detecting {x} takes about {n} "
-            "queries",
             "What {n} queries can detect, if differences vary as they do here",
-            "With {n} queries, a true difference of {x} would be detected 80% of the time, if differences vary as "
-            "they do here; detecting smaller ones takes more queries",
+            "{n} queries can detect {x} over {n} comparisons (80% power)",
             "the runs do not differ, so the variation of their differences cannot be estimated",
         ),
         "So large a true difference is significant in about 80% of samples, by this test and correction, if queries "
@@ -223,9 +220,9 @@ CLAIMS = [
     Claim(
         TWO,
         (
-            "{n} of {n} queries finds nothing relevant with {run} and none with {run}",
-            "The first relevant result comes earlier on {n} queries and later on {n} with {run}",
-            "{s} of the results of {run} and {s} of the results of {run} are unjudged and count as not relevant",
+            "Nothing relevant: {run} {n} query, {run} {n}",
+            "{run} moves the first relevant result up on {n} queries, down on {n}",
+            "Unjudged, so counted as not relevant: {run} {s}, {run} {s} of the results",
         ),
         "Counts that can be made again by hand.",
         (
@@ -345,11 +342,9 @@ CLAIMS = [
     Claim(
         GATE,
         (
-            "{measure} fell from {x} to {x}: by more than the tolerance of {x}, and significantly more than 0 "
-            "(one-sided p {p})",
-            "{measure} fell from {x} to {x}: by more than the tolerance of {x}, but not significantly more than 0 "
-            "(one-sided p {p})",
-            "{measure} fell from {x} to {x}: significantly more than the tolerance of {x} (one-sided p {p})",
+            "{measure} fell significantly, {x} → {x}: more than the {x} allowed (one-sided p {p})",
+            "{measure} {x} → {x}: more than the {x} allowed, but not significant (one-sided p {p})",
+            "{measure} fell by significantly more than the {x} allowed, {x} → {x} (one-sided p {p})",
             "{n} queries; one-sided paired t-test at alpha 0.05, for drops shared by {n} gates ({x} each)",
         ),
         "An equally good candidate is stopped in about 5% of cases; with --gates 30, any of thirty is in about 5%.",
@@ -407,8 +402,8 @@ CLAIMS = [
     Claim(
         UNJUDGED,
         (
-            "Lowest and highest value, whatever the unjudged documents that a run retrieved turn out to be (grades 0, "
-            "1, 2); unjudged documents that it did not retrieve count as not relevant",
+            "Bounds: any grade of 0, 1, 2 for the unjudged documents that a run retrieved; those it did not retrieve "
+            "count as not relevant",
         ),
         "No grades of these documents lead beyond the ends, and some lead to each end.",
         (
@@ -424,7 +419,6 @@ CLAIMS = [
             "this",
             "Unjudged documents the runs returned could reverse {n} of the {n} significant differences",
             "Unjudged documents the runs returned could reverse both significant differences",
-            "Unjudged documents the runs returned could still reverse the difference (it could be {d} to {d})",
         ),
         "There are grades, the same for both runs, that make the difference so low and so high; every reported "
         "reversal is possible.",
@@ -447,7 +441,7 @@ CLAIMS = [
     ),
     Claim(
         UNJUDGED,
-        ("Unjudged documents the runs returned cannot reverse the difference, whatever they turn out to be",),
+        ("Unjudged documents the runs returned can't reverse this",),
         "It is about the returned documents alone: relevant ones that neither run found may reverse it, which --unseen "
         "allows for.",
         (
@@ -618,7 +612,7 @@ CLAIMS = [
             "{run} vs {run}, {measure} {d} (corrected mean) (95% interval {d} to {d}), p {p}",
             "{run} corrected by people on {n} of {n} queries, drawn at random (seed {n}). t-test of the corrected "
             "difference, two-sided",
-            "{measure} stayed the same (corrected): not worse",
+            "{measure} {d} (corrected): no regression",
         ),
         "About 95% of intervals hold, for any model, from random to perfect; a useless one costs little. Worth is the "
         "smallest number of queries with as short an interval.",

@@ -111,7 +111,7 @@ def test_a_comparison_prints_its_verdict():
     assert repr(found) == "<Comparison of one, other by AP: 2 queries>"
     warning, verdict, *_ = str(found).splitlines()
     assert warning.startswith("warning: only 1 of 2 queries differs by AP")
-    assert verdict.startswith("Too close to call: other vs one, AP +0.2500 (95% interval ")
+    assert verdict.startswith("Too close to call: other vs one, AP +0.250 (95% interval ")
 
 
 def test_a_single_run_can_be_checked(tmp_path):

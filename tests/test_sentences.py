@@ -69,7 +69,7 @@ def test_cautions_about_measures(measure, caution):
 def test_bounds_say_how_documents_that_are_not_retrieved_count():
     result = evaluate(collection(2), {"q0": ["d0", "u"], "q1": ["d1"]}, "R@10")
     text = View(overview([result], bounds=True)).describe_bounds([0, 1])
-    assert text.endswith("; unjudged documents that it did not retrieve count as not relevant")
+    assert text.endswith("; those it did not retrieve count as not relevant")
 
 
 def test_only_retrieved_documents_count_as_tied():

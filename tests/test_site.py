@@ -105,6 +105,24 @@ def test_search_works_from_files_without_a_server(site, tabs):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+def test_terminals_have_the_colours_of_the_terminal(site, tabs):
+    page = tabs.open((site / "index.html").as_uri())
+    page.wait_for_selector(".tone-better")
+    tones = {
+        tone: page.eval_on_selector_all(f".language-console .tone-{tone}", "all => all.map(each => each.textContent)")
+        for tone in ("better", "worse", "close")
+    }
+    assert tones["better"][:2] == ["Better", "▲"]
+    assert re.fullmatch(r"├[─●]+┤", tones["better"][2])
+    assert tones["better"][3:5] == ["▲ 8 better", "  +0.933"]
+    assert tones["worse"][:2] == ["▼ 2 worse", "  -0.235"]
+    assert tones["close"] == []
+    page.goto((site / "guides/ci-gate.html").as_uri())
+    page.wait_for_selector(".tone-worse")
+    assert "  FAILED" in page.eval_on_selector_all(".tone-worse", "all => all.map(each => each.textContent)")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 def test_code_and_tables_scroll_inside_a_page_on_a_phone(site, tabs):
     wide = """() => [...document.querySelectorAll(".md-content :is(pre, table, code, math, svg)")].filter(each => {
       if (each.getBoundingClientRect().right <= innerWidth + 1) return false

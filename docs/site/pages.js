@@ -47,6 +47,31 @@ function forward() {
   }
 }
 
+// What a terminal prints has the colours of the terminal: green for better, red for worse, amber for undecided.
+const TONES = [
+  ["better", /^ *(Better|PASSED|ok)\b|(?<=: )passed\b|▲( [\d,]+ better)?|^  \+[\d.]+(?=  )/gm],
+  ["worse", /^ *(Worse|FAILED)\b|(?<=: )FAILED\b|▼( [\d,]+ worse)?|^  -[\d.]+(?=  )/gm],
+  ["close", /^ *(Too close to call|No difference)\b|^warning:/gm],
+]
+const INTERVAL = /[├┼─●┤]{3,}/gm  // in the tone of its row
+
+function toned(text) {
+  const found = TONES.flatMap(([tone, pattern]) => [...text.matchAll(pattern)].map(match => [match.index, match[0], tone]))
+  for (const match of text.matchAll(INTERVAL)) {
+    const row = text.slice(text.lastIndexOf("\n", match.index) + 1).split("\n")[0]
+    found.push([match.index, match[0], row.includes("▲") ? "better" : row.includes("▼") ? "worse" : "close"])
+  }
+  const parts = []
+  let at = 0
+  for (const [start, word, tone] of found.sort((one, other) => one[0] - other[0])) {
+    if (start < at) continue
+    parts.push(text.slice(at, start), Object.assign(document.createElement("span"), { className: `tone-${tone}`, textContent: word }))
+    at = start + word.length
+  }
+  return [...parts, text.slice(at)]
+}
+for (const output of document.querySelectorAll(".language-console .go")) output.replaceChildren(...toned(output.textContent))
+
 document.querySelectorAll(".filtered").forEach(filter)
 addEventListener("hashchange", forward)
 forward()

@@ -124,6 +124,7 @@ class SearchQuality:
         return self._hold(measure, value, "at most", lambda mean: mean <= value)
 
     def _hold(self, measure: str, value: float, side: str, holds: Callable[[float], bool]) -> SearchQuality:
+        from cranfield.comparison.differences import value_text
         from cranfield.show.systems_text import miss_lines
         from cranfield.systems.misses import misses
 
@@ -132,7 +133,7 @@ class SearchQuality:
             missed = misses(evaluation, self._collection, measure, _WORST if side == "at least" else 0)
             name = evaluation.heading(next(iter(evaluation)))
             lines = [
-                f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
+                f"{evaluation.run}: {name} is {value_text(evaluation[measure], value)} and must be {side} {value:g}",
                 f"{evaluation.describe_counts()}{_judged_text(evaluation)}",
                 *self._judged.notes,
                 *(["", "the worst query:" if len(missed) == 1 else "the worst queries:"] if missed else []),

@@ -26,25 +26,25 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     first = run(project, "test")
     assert first.returncode == 0, first.stderr
     assert "mine: passed, 3 of 3 queries answered\n  nothing accepted yet: cranfield accept\n" in first.stdout
-    assert "ok      P@1 is 1.0000 and must be at least 0.3" in first.stdout
+    assert "ok      P@1 is 1.000 and must be at least 0.3" in first.stdout
     accepted = run(project, "accept")
     assert accepted.stdout == "mine: accepted RR 1.0000\n"
     same = run(project, "test")
     assert same.returncode == 0
-    assert "RR stayed at 1.0000: not worse" in same.stdout
+    assert "RR 1.000, unchanged: no regression" in same.stdout
     worse = run(project, "test", "--worst", "1", engine="worse")
     assert worse.returncode == 1
     assert "since accepted  -0.5000" in worse.stdout
-    assert "FAILED  RR fell from 1.0000 to 0.5000: by more than the tolerance of 0.1, and" in worse.stdout
-    assert "FAILED  P@1 is 0.0000 and must be at least 0.3" in worse.stdout
+    assert "FAILED  RR fell significantly, 1.000 → 0.500: more than the 0.1 allowed" in worse.stdout
+    assert "FAILED  P@1 is 0.000 and must be at least 0.3" in worse.stdout
     assert "warning only 3 queries" in worse.stdout
-    assert "1.0000 → 0.5000  1: one" in worse.stdout
+    assert "1.000 → 0.500  1: one" in worse.stdout
     assert "the first relevant at rank 2, previously 1" in worse.stdout
     assert "expected     2. grade 1      a  Text of a." in worse.stdout
     assert "returned     1. not judged   b  Text of b." in worse.stdout
     assert max(map(len, worse.stdout.splitlines())) <= 80
     assert run(project, "accept").stdout == "mine: accepted RR 0.5000, previously 1.0000\n"
-    assert "RR stayed at 0.5000" in run(project, "test", engine="worse").stdout
+    assert "RR 0.500, unchanged" in run(project, "test", engine="worse").stdout
 
 
 def test_a_failed_query_fails_the_test_and_does_not_count_as_0(project):
@@ -104,12 +104,12 @@ at_least = 1
     first = run(project, "test")
     assert first.returncode == 1
     assert "FAILED  1 (one): b is at rank 2 and must be in the first 1" in first.stdout
-    assert "ok      2 (two): P@1 is 1.0000 and must be at least 1" in first.stdout
+    assert "ok      2 (two): P@1 is 1.000 and must be at least 1" in first.stdout
     run(project, "accept")
     worse = " ".join(run(project, "test", engine="worse").stdout.split())
-    assert "FAILED 2 queries got worse by more than 0.4 in RR: 1 (one) 1.0000 → 0.5000, 2 (two)" in worse
+    assert "FAILED 2 queries got worse by more than 0.4 in RR: 1 (one) 1.000 → 0.500, 2 (two)" in worse
     assert "judge these first: 1 (one): b" not in worse  # it was returned before
-    assert "FAILED 2 (two): P@1 is 0.0000 and must be at least 1" in worse
+    assert "FAILED 2 (two): P@1 is 0.000 and must be at least 1" in worse
 
 
 def test_a_query_without_judgments_may_have_to_find_something(project):
@@ -123,7 +123,7 @@ def test_a_query_without_judgments_may_have_to_find_something(project):
     assert "has no judgments and was not asked" not in done.stdout
     assert done.stdout.splitlines()[1].split()[:2] == ["mine", "1.0000"]
     run(project, "accept")
-    assert "RR stayed at 1.0000: not worse" in run(project, "test").stdout
+    assert "RR 1.000, unchanged: no regression" in run(project, "test").stdout
     with_settings(project, more="[[expect]]\nquery = 4\nmeasure = 'RR'\nat_least = 1\n")
     assert "4 (not judged): RR is not known" in run(project, "test").stdout
 
@@ -165,7 +165,7 @@ def test_some_queries_may_fail(project):
     assert half.returncode == 0, half.stdout
     assert "mine: passed, 2 of 3 queries answered; the values are over these queries only" in half.stdout
     assert "ok      1 of 3 queries failed; at most 1 may: 2 (two)" in half.stdout
-    assert "RR stayed at 1.0000: not worse" in half.stdout
+    assert "RR 1.000, unchanged: no regression" in half.stdout
     assert run(project, "accept").returncode == 2
 
 
@@ -270,13 +270,13 @@ def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     assert done.returncode == 0, done.stderr
     output = " ".join(done.stdout.split())
     assert "so the accepted run was measured again: RR 0.8333 (then 1.0000)" in output
-    assert "RR stayed at 0.8333: not worse" in output
+    assert "RR 0.833, unchanged: no regression" in output
     (project / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n3 0 c 1\n4 0 a 1\n")
     (project / "engine_under_test.py").write_text(ENGINE.replace('"three"', '"not judged": ["b", "a"], "three"'))
     more = run(project, "test")
     output = " ".join(more.stdout.split())
     assert "1 query is new since then and not compared: 4" in output, more.stderr
-    assert "RR stayed at 0.8333: not worse" in output  # over the three queries; with the new one it is 0.75
+    assert "RR 0.833, unchanged: no regression" in output  # over the three queries; with the new one it is 0.75
     assert more.stdout.splitlines()[1].split()[:2] == ["mine", "0.7500"]
     assert more.stdout.splitlines()[2].split()[:4] == ["3", "queries", "compared", "0.8333"]
     kept.unlink()

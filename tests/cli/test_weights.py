@@ -143,5 +143,5 @@ def test_projects_take_weights_and_segments(folder):
     (folder / "traffic.csv").write_text("".join(f"{query},1\n" for query in QUERIES))
     again = flat(run("test", cwd=folder).stdout)
     assert "the weights have changed since it was accepted" in again
-    assert "(weighted): not worse" in again
+    assert "(weighted), unchanged: no regression" in again
     assert "By segment: sqlite vs accepted" in again

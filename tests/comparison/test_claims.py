@@ -8,7 +8,7 @@ import pytest
 
 from cranfield import compare, gate
 from cranfield.comparison.correlation import reliability
-from cranfield.comparison.differences import p_text, signed
+from cranfield.comparison.differences import change_text, digits_for, p_text, signed, value_text
 from cranfield.show.comparison_markup import comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.gate_text import gate_markdown, gate_text
@@ -37,7 +37,7 @@ def test_equal_values_leave_room_for_other_queries():
     share = 1 - 0.05 ** (1 / 8)
     assert (same.low, same.high) == pytest.approx((-share, share))
     assert same.sentence == (
-        "No difference: new vs old, RR is the same on all 8 queries (95% interval -0.3123 to +0.3123)"
+        "No difference: new vs old, RR is the same on all 8 queries (95% interval -0.312 to +0.312)"
     )
     [unbounded] = compare(judged(8), {"old": ranked(*range(1, 9)), "new": ranked(*range(1, 9))}, "CG")
     assert unbounded.sentence == "No difference: new vs old, CG is the same on all 8 queries"
@@ -52,7 +52,7 @@ def test_equal_values_leave_room_for_other_queries():
 def test_a_constant_difference_has_no_interval_but_has_a_verdict():
     comparison = compare(judged(8), {"old": ranked(*[2] * 8), "new": ranked(*[1] * 8)}, "RR")
     [constant] = comparison
-    assert constant.sentence == "Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078"
+    assert constant.sentence == "Better: new vs old, RR +0.500 on each of 8 queries, p = 0.008"
     text = flat(shown(comparison))
     assert "the runs do not differ" not in text
     assert "RR: every pair differs by the same amount on all queries, so the variation cannot be estimated" in text
@@ -77,12 +77,12 @@ def test_a_significant_difference_says_that_unjudged_documents_could_reverse_it(
 @pytest.mark.parametrize(
     ("p", "alpha", "shown"),
     [
-        (0.05, 0.05, "= 0.0500"),
+        (0.05, 0.05, "= 0.050"),
         (0.05003, 0.05, "= 0.05003"),
-        (0.0499996, 0.05, "= 0.0500"),
+        (0.0499996, 0.05, "= 0.050"),
         (0.01000001, 0.01, "= 0.01000001"),
-        (0.00001, 0.05, "< 0.0001"),
-        (0.99999, 0.05, "= 1.0000"),
+        (0.00001, 0.05, "< 0.001"),
+        (0.99999, 0.05, "= 1.000"),
     ],
 )
 def test_a_p_value_is_never_rounded_across_alpha(p, alpha, shown):
@@ -91,18 +91,26 @@ def test_a_p_value_is_never_rounded_across_alpha(p, alpha, shown):
 
 def test_the_end_of_an_interval_is_not_rounded_to_zero():
     assert [signed(each) for each in (0.0, -0.0, 0.00002, -0.00002, 0.12345)] == [
-        "+0.0000",
-        "+0.0000",
+        "+0.000",
+        "+0.000",
         "+0.00002",
         "-0.00002",
-        "+0.1235",
+        "+0.123",
     ]
+
+
+def test_values_that_differ_never_look_the_same():
+    """A drop, or a value beside its limit, has as many decimals as it takes to see on which side it is."""
+    assert change_text(0.4346, 0.4719) == "0.435 → 0.472"
+    assert change_text(0.43461, 0.43456) == "0.43461 → 0.43456"
+    assert (value_text(0.69996, 0.7), value_text(0.7, 0.7)) == ("0.69996", "0.700")
+    assert (digits_for(-0.0055, 0.0801), digits_for(0.0002, 0.0026)) == (3, 4)
 
 
 def test_a_correction_is_mentioned_only_for_several_comparisons():
     old, new, third = ranked(*[1, 2, 3, 4] * 3), ranked(*[2, 1, 4, 3] * 3), ranked(*[4, 3, 2, 1] * 3)
     two = flat(shown(compare(judged(12, fill=4), {"old": old, "new": new}, "RR")))
-    assert re.search(r"RR: a true difference of 0\.\d{4} is detected 80% of the time \(paired t-test\)\.", two)
+    assert re.search(r"RR: a true difference of 0\.\d{3} is detected 80% of the time \(paired t-test\)\.", two)
     assert "correct" not in two
     runs = {"old": old, "new": new, "third": third}
     three = flat(shown(compare(judged(12, fill=4), runs, "RR")))
@@ -256,8 +264,8 @@ def test_gate_messages_state_what_was_found():
     old, new = ranked(*[1, 2] * 10), ranked(*[2, 2] * 9, 1, 2)
     worse = gate(judged(20, fill=2), old, new, "RR", max_worse_queries=1, non_inferiority=0.01)
     drop, margin, count = (check.message for check in worse.checks)
-    assert re.fullmatch(r"RR fell from 0\.7500 to 0\.5250: significantly \(one-sided p . 0\.\d{4}\)", drop)
-    assert re.fullmatch(r"RR is not shown to be non-inferior by a margin of 0\.01 \(one-sided p = \d\.\d{4}\)", margin)
+    assert re.fullmatch(r"RR fell significantly, 0\.750 → 0\.525 \(one-sided p . 0\.\d{3}\)", drop)
+    assert re.fullmatch(r"RR is not shown to be non-inferior by a margin of 0\.01 \(one-sided p = \d\.\d{3}\)", margin)
     assert count == "RR got worse for 9 queries; at most 1 may"
     text = flat(gate_text(worse))
     assert "would be stopped 80% of the time." in text
@@ -265,7 +273,7 @@ def test_gate_messages_state_what_was_found():
     assert "would be stopped 80% of the time by a t-test." in signs
     one = gate(judged(20, fill=2), old, ranked(*[1, 2] * 9, 2, 2), "RR", max_worse_queries=0, tolerance=0.001)
     drop, count = (check.message for check in one.checks)
-    assert "by more than the tolerance of 0.001, but not significantly more than 0 (one-sided p = " in drop
+    assert "more than the 0.001 allowed, but not significant (one-sided p = " in drop
     assert count == "RR got worse for 1 query; none may"
     both = flat(gate_text(gate(judged(20, fill=2), old, new, "RR P@1")))
     assert "one-sided paired t-test at alpha 0.05; p of a drop corrected over 2 measures (Holm)." in both

@@ -95,7 +95,7 @@ def test_the_family_is_the_pairs_of_a_measure_or_all_of_them():
     found = compare(QRELS, RUNS, "RR P@5 P@1", correction="holm")
     assert [each.adjusted for each in found.of("RR")] == [each.adjusted for each in alone]
     assert {each.measure: each.primary for each in found} == {"RR": True, "P@5": False, "P@1": False}
-    assert found.corrected == ("Holm over a family of 6 pairs; other measures are secondary families")
+    assert found.corrected == ("Holm over a family of 6 pairs; only RR decides, other measures are secondary")
     whole = compare(QRELS, RUNS, "RR P@5 P@1", correction="holm", family="all")
     assert whole.corrected == "Holm over a family of 18 (6 pairs × 3 measures)"
     p = sorted(each.p for each in whole)

@@ -55,7 +55,7 @@ def test_no_query_may_lose_more_than_the_limit():
     assert gate(JUDGED, GOOD, worse, "RR", max_drop=0.75).passed
     found = gate(JUDGED, GOOD, worse, "RR nDCG@10", max_drop=0.7, texts=TEXTS)
     title = "no query gets worse by more than 0.7 in RR"
-    message = f"1 query got worse by more than 0.7 in RR: {FIRST} (red shoes) 1.0000 → 0.2500"
+    message = f"1 query got worse by more than 0.7 in RR: {FIRST} (red shoes) 1.000 → 0.250"
     assert failed(found) == {title: message}
     assert gate(JUDGED, GOOD, worse, "RR", max_drop=0.7, except_queries=[FIRST]).passed
     assert not gate(JUDGED, GOOD, worse, "RR", max_drop=0.7, tolerance=0.9, beyond_tolerance=True).passed
@@ -150,7 +150,7 @@ def test_what_a_query_must_find():
     assert failed(found) == {
         f"{FIRST}: {RELEVANT} is in the first 2": f"{shown}: {RELEVANT} is at rank 3 and must be in the first 2",
         f"{FIRST}: gone is in the first 10": f"{shown}: gone is not in the first 100 and must be in the first 10",
-        f"{FIRST}: RR is at least 0.5": f"{shown}: RR is 0.3333 and must be at least 0.5",
+        f"{FIRST}: RR is at least 0.5": f"{shown}: RR is 0.333 and must be at least 0.5",
     }
     assert len(found.checks) == 6
 
@@ -208,7 +208,7 @@ def test_a_file_of_queries_says_what_they_must_find(tmp_path):
     assert failed(found) == {
         f"{FIRST}: {RELEVANT} is in the first 2": f"{FIRST} (red shoes): {RELEVANT} is at rank 3 and must be in the "
         "first 2",
-        f"{FIRST}: RR is at least 0.5": f"{FIRST} (red shoes): RR is 0.3333 and must be at least 0.5",
+        f"{FIRST}: RR is at least 0.5": f"{FIRST} (red shoes): RR is 0.333 and must be at least 0.5",
         "golden: d2 is in the first 10": "golden (not judged): d2 is at rank 12 and must be in the first 10",
     }
     assert [check.name for check in found.checks if check.name.startswith(f"{SECOND}:")] == []

@@ -450,6 +450,39 @@ def test_a_phone_needs_no_sideways_scrolling(opened, report):
 
 
 @pytest.mark.fault("scripts in names and texts of a report", "They are shown as text.")
+def test_long_names_are_cut_in_the_middle_and_fit_everywhere(opened, tmp_path):
+    """What differs is at the end, and stays visible in heads, choices, sentences and at axes, on any screen."""
+    name = "bge-large-en-v1.5-reranked-with-monoT5-base-msmarco-seed{}"
+    qrels = {str(n): {"a": 1, "b": 2} for n in range(12)}
+    runs = {name.format(n): {q: ["a", "b"] if (int(q) + n) % 3 else ["x", "a"] for q in qrels} for n in range(40, 48)}
+    cranfield.write_report(qrels, runs, tmp_path / "report.html")
+    for wide in (390, 768, 1280):
+        page = opened(tmp_path / "report.html", charts=True, viewport={"width": wide, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= wide
+        drawn = page.eval_on_selector_all(".drawing text", "all => all.map(each => each.textContent)")
+        assert [text for text in drawn if "bge" in text]
+        assert all(re.search(r"seed4\d", text) for text in drawn if "bge" in text)
+        for where in ("#run-a option", "#query-list th", "#two h3", "#two-summary", "#board tbody th", ".facts li"):
+            texts = page.eval_on_selector_all(where, "all => all.map(each => each.textContent)")
+            assert not any("reranked-with" in text for text in texts), where
+            assert not any("bge" in text and "seed4" not in text for text in texts), where
+        boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
+        first, last = page.eval_on_selector_all(".order .names span", boxes)
+        assert first["right"] <= last["left"]
+        hidden = "all => all.every(each => getComputedStyle(each).clipPath !== 'none')"
+        assert wide > 760 or page.eval_on_selector_all("#query-list thead", hidden)
+
+
+def test_the_card_is_saved_as_a_picture(opened, report):
+    page = opened(report)
+    with page.expect_download() as saving:
+        page.click("#save-card")
+    picture = Path(saving.value.path()).read_bytes()
+    assert saving.value.suggested_filename == "card.png"
+    assert picture.startswith(b"\x89PNG")
+    assert [int.from_bytes(picture[at : at + 4], "big") for at in (16, 20)] == [2400, 1260]
+
+
 def test_names_and_texts_run_no_scripts(opened, tmp_path):
     evil(tmp_path, charts=True)
     page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"), charts=True)
@@ -521,8 +554,8 @@ def test_documents_move_between_the_rankings(opened, moved):
     assert f"Sum: +{won + lost:.3f}." in page.locator("#query .sum").text_content()
     told = page.locator("#query .told").text_content()
     assert told == (
-        f"Largest effect: “Title of b” (grade 3), rank 2 → rank 1, +{won:.3f}. "
-        "Of the relevant documents in the top 3: 1 rose, 1 fell."
+        f"“Title of b” (grade 3) rose from rank 2 to 1: +{won:.3f}. "
+        "Of the relevant documents in the top 3, 1 rose and 1 fell."
     )
     page.locator("#query .joined ol li").first.hover()
     assert page.locator("#query li.linked").count() == 2

@@ -9,16 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
+from cranfield.comparison.differences import estimate_text
 from cranfield.comparison.standing import standings
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.look import LIGHT
-from cranfield.report.card import card, page_title
+from cranfield.report.card import card, doubts_about, page_title
 from cranfield.report.charts import hues
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import _draw_intervals
 from cranfield.report.order import rank_chart
 from cranfield.report.request import Request
-from cranfield.report.sentences import rounded, signed
+from cranfield.report.sentences import rounded, short_names, signed
 
 DOCUMENTS = list("abcdefg")
 MEASURES = ["nDCG@3", "P@1", "AP", "RR@2", "P(rel=2)@3", "nDCG(judged_only=True)@3", "Rprec", "E"]
@@ -96,7 +97,7 @@ class Naive:
 
 def numbers(pattern, sentences):
     found = [match for each in sentences for match in [re.search(pattern, each)] if match]
-    return [0 if each == "none" else int(each) for each in found[0].groups()] if found else None
+    return [0 if each in ("no", "none") else int(each) for each in found[0].groups()] if found else None
 
 
 @settings(max_examples=80, deadline=None)
@@ -120,37 +121,35 @@ def test_sentences_of_two_runs(collection, measure, unseen):
         assert change["number"] == signed(sign * extreme)
     [difference] = cranfield.compare(qrels, runs, measure, check_ids=False, unseen=unseen)
     assert shown["badge"] == difference.headline
-    assert shown["number"] == signed(difference.estimate)
+    same = difference.headline == "No difference"
+    assert shown["number"] == (rounded(0) if same else estimate_text(difference).replace("-", "−"))
     sentences = shown["sentences"]
     meant = "Unjudged documents the runs returned" + ", and 2 for each query that they did not," * (unseen > 0)
     assert all(each.startswith(f"{meant} c") for each in sentences if "reverse" in each)
-    reversal = any("could still reverse" in each for each in sentences)
+    reversal = any("could reverse" in each for each in sentences)
     assert reversal == bool(difference.could_reverse and difference.headline != "No difference")
-    if any("cannot reverse" in each for each in sentences):
+    if any("can't reverse" in each for each in sentences):
         assert difference.could_reverse is False
     if measure in ("Rprec", "nDCG(judged_only=True)@3"):  # look at different ranks of each ranking
-        assert not any("find" in each or "unjudged and count" in each for each in sentences)
+        assert not any("find" in each or "Unjudged, so" in each for each in sentences)
         return
     if naive.judgeable:
         old, new = (naive.nothing(runs[name]) for name in ("old", "new"))
-        counts = numbers(r"^(\d+) of \d+ .*with old and (\d+|none) with new", sentences)
-        turned = numbers(r"^(\d+) of \d+ .*with new and (\d+|none) with old", sentences)
-        if old:
+        counts = numbers(r"^Nothing relevant.*: old (\d+) quer[^,]*, new (\d+)\.", sentences)
+        if old or new:
             assert counts == [old, new]
-        elif new:
-            assert turned == [new, 0]
         else:
             assert any("finds something relevant" in each for each in sentences)
     if naive.depth > 1:
         firsts = [(naive.first(runs["old"], query), naive.first(runs["new"], query)) for query in naive.judgeable]
         earlier, later = sum(b < a for a, b in firsts), sum(b > a for a, b in firsts)
-        counts = numbers(r"comes earlier on (\d+) quer\w+ and later on (\d+|none) with new", sentences)
+        counts = numbers(r"^new moves the first .* up on (\d+|no) quer\w+, down on (\d+|none)", sentences)
         assert counts == ([earlier, later] if earlier or later else None)
     for name in ("old", "new"):
         share = naive.unjudged(runs[name])
-        text = " ".join(each for each in sentences if "unjudged and count as not relevant" in each)
-        assert (f" of {name}" in text) == (share > 0)
-        exact = re.search(rf"(\d+)% of the [\w ]+ of {name}\b", text)
+        text = " ".join(each for each in sentences if each.startswith("Unjudged, so counted as not relevant: "))
+        assert (f" {name} " in text) == (share > 0)
+        exact = re.search(rf" {name} (\d+)%", text)
         if exact and 0.01 <= share <= 0.99:
             assert int(exact[1]) == round(100 * share, 0) or abs(int(exact[1]) - 100 * share) <= 0.5 + 1e-9
 
@@ -185,7 +184,7 @@ def test_sentences_of_one_run(collection, measure):
     if measure in ("Rprec", "nDCG(judged_only=True)@3") or not naive.judgeable:
         assert sentences == []
         return
-    nothing = numbers(r"^(\d+) of \d+ .* nothing relevant", sentences)
+    nothing = numbers(r"^Nothing relevant.*: (\d+) of \d+", sentences)
     assert (nothing or [0]) == [naive.nothing(runs["old"])]
     if naive.depth > 1:
         firsts = sum(naive.first(runs["old"], query) == 1 for query in naive.judgeable)
@@ -219,7 +218,7 @@ def test_a_card_of_several_runs_compares_the_best_two_or_the_baseline(collection
         best = max((means[name] for name in differing), default=max(means.values()))
         assert means[pair.baseline] == pytest.approx(best)
         that = " that differ" if differing else ""
-        assert shown["about"] == f"{pair.run} vs {pair.baseline}: the best two of 4{that}"
+        assert shown["about"] == f"The best two{that}: {pair.run} vs {pair.baseline}"
         assert shown["verdict"] == pair.difference.headline
         check_order(found, shown, values)
         return
@@ -279,6 +278,24 @@ def test_long_names_are_cut_in_the_middle():
 
 QRELS = {str(n): {"a": 1} for n in range(8)}
 OLD, NEW = {str(n): ["b", "a"] for n in range(8)}, {str(n): ["a", "b"] for n in range(8)}
+
+
+def test_names_that_would_look_the_same_stay_whole():
+    alike = [f"{'a' * 20}{n}{'b' * 40}" for n in range(2)]
+    assert short_names([*alike, "c" * 60]) == {**{name: name for name in alike}, "c" * 60: f"{'c' * 16}…{'c' * 15}"}
+
+
+def test_a_doubt_about_another_measure_is_not_one_about_the_verdict():
+    """A ranking of three documents is whole for RR@2, and short for R@100."""
+    deep = {str(n): [*"bacdefg", *map(str, range(60))] for n in range(20)}
+    shallow = {query: ranking[:3] for query, ranking in deep.items()}
+    qrels = {query: {"a": 1} for query in deep}
+    runs = {"deep": deep, "shallow": shallow}
+    found, of_recall = gathered(qrels, runs, "RR@2 R@100"), gathered(qrels, runs, "R@100")
+    [others] = doubts_about(found, primary=False)
+    assert card(found)["warnings"] == []
+    assert card(of_recall)["warnings"] == others
+    assert "R@100 looks at" in others[0]
 
 
 def test_titles():

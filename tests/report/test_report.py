@@ -40,7 +40,7 @@ def test_the_leaderboard_shows_the_values_of_the_evaluation(builtin):
         ]
     )
     ends = results["keywords"].bounds("nDCG@10")
-    assert f"bounds {ends.low:.3f}–{ends.high:.3f}" in builtin.text
+    assert f"bounds {ends.low:.3f} to {ends.high:.3f}" in builtin.text
 
 
 def test_the_values_of_queries_are_those_of_the_evaluation(builtin):

@@ -32,6 +32,8 @@ def content(runs, measure="RR", **options):
         "title": page_title(found),
         "card": card(found),
         "queries": len(QRELS),
+        "judgments": len(QRELS),
+        "day": "18 November 2026",
         "signature": "ties:doc_id|rel:1|qrels:0123|version:1",
     }
 
@@ -66,7 +68,7 @@ def test_many_runs_as_markdown():
     lines = card_markdown(found._replace(warnings=())).split("\n\n")
     assert lines[0] == "### Which of 3 runs is best?"
     assert lines[1] == "**No single best**: new leads on RR; neither of the other 2 runs is significantly worse."
-    assert lines[2].startswith("new vs old: the best two of 3 that differ: too close to call, **+0.417** RR")
+    assert lines[2].startswith("The best two that differ: new vs old, too close to call, **+0.417** RR")
     assert lines[3].endswith("3 runs, 8 queries: 1 leads, 2 undecided, 0 worse ▼")
 
 

@@ -48,10 +48,10 @@ def test_a_comparison_is_tables_and_a_chart(drawing, count):
     html = found._repr_html_()
     assert "<b>" not in html
     for name, value in found.means["RR"].items():
-        assert f"{value:.4f}" in html
+        assert f"{value:.3f}" in html
         assert name.replace("<", "&lt;").replace(">", "&gt;") in html
     for each in found.differences:
-        assert f'<td class="n">{each.difference:+.4f}</td>' in html
+        assert f'<td class="n">{each.difference:+.3f}</td>' in html
     title = "RR by query" if count == 2 else "RR of the queries"
     assert title in search(r'aria-label="([^"]+)"', html)[1]
     assert "<path" in picture(html)

@@ -162,7 +162,7 @@ def test_the_text_of_a_failed_gate_names_the_failed_check():
     qrels, good = {str(q): {"a": 1} for q in range(12)}, {str(q): ["a", "b"] for q in range(12)}
     result = c.gate(qrels, good, {str(q): ["b", "a"] for q in range(12)}, "RR")
     summary, check = str(result).splitlines()
-    assert summary.startswith("candidate against baseline, 12 queries: failed: RR fell from 1.0000 to 0.5000")
+    assert summary.startswith("candidate against baseline, 12 queries: failed: RR fell significantly, 1.000 → 0.500")
     assert check.startswith("FAILED  RR does not drop: ")
     assert "badge worse" in result._repr_html_()
 

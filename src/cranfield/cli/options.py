@@ -271,9 +271,10 @@ def collection(usual: str = "beside QRELS", *, queries: bool = True) -> Any:
     return option("--collection", metavar="DIR", help=told)
 
 
-def worst(default: int) -> Any:
+def worst(default: int | str) -> Any:
+    """A number of queries; a default in words is one that the command chooses."""
     help_text = f"Show the N worst queries, and why they fail [{default}]."
-    return number("--worst", default=default, help=help_text)
+    return number("--worst", default=default if isinstance(default, int) else None, help=help_text)
 
 
 def config(default: str | None) -> Any:

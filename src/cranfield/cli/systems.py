@@ -29,7 +29,7 @@ class ProjectOptions(ImportOptions, ConfigOptions):
 
 
 class ResultOptions(options.OptionGroup, section="Output"):
-    worst: int = options.worst(3)
+    worst: int | None = options.worst("3, and none if it passed")
     report: str | None = options.file(
         "--report",
         help="Write a page that compares each system with its accepted version, with the texts of queries and "
@@ -112,12 +112,14 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.judging_hints import say_unjudged
-    from cranfield.show.systems_text import tested_lines
+    from cranfield.show.systems_text import WORST, tested_lines
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import run_test
 
     project.import_measures()
-    tested = run_test(read_project(project.config), output.shown_asking, systems, shown.worst)
+    tested = run_test(
+        read_project(project.config), output.shown_asking, systems, WORST if shown.worst is None else shown.worst
+    )
     for line in tested_lines(tested, shown.worst, output.width(), output.paint()):
         output.say(line)
     own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]

@@ -54,9 +54,9 @@ class Comparison:
     <Comparison of old, new by RR, P@1: 12 queries>
     >>> print(comparison)
     warning: old lacks 1 of 12 queries, which counts 0
-    Better: new vs old, RR +0.5417 (95% interval +0.4500 to +0.6334), p < 0.0001
-    Better: new vs old, P@1 +1.0000 on each of 12 queries, p = 0.0005
-    12 queries; paired t-test, two-sided, 95% interval; one comparison; other measures are secondary families
+    Better: new vs old, RR +0.542 (95% interval +0.450 to +0.633), p < 0.001
+    Better: new vs old, P@1 +1.000 on each of 12 queries, p < 0.001
+    12 queries; paired t-test, two-sided, 95% interval; one comparison; only RR decides, other measures are secondary
     >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
     (12, 1, 1)
     >>> comparison.means["P@1"], comparison.groups("RR"), comparison.discriminative_power()
@@ -66,7 +66,7 @@ class Comparison:
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
     (0.1, 'max-t', '{\\n  "run')
     >>> list(comparison.signatures), comparison.basis, comparison.corrected
-    (['old', 'new'], None, 'one comparison; other measures are secondary families')
+    (['old', 'new'], None, 'one comparison; only RR decides, other measures are secondary')
     >>> [(pair.one, pair.other) for pair in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
@@ -185,7 +185,7 @@ class Comparison:
             whole = f"{family:,} ({size})" if measures > 1 else size
             text = f"{CORRECTIONS[self.correction].title}{self._draws} over a family of {whole}"
         if len(self.measures) > 1 and self.family != "all":
-            text += "; other measures are secondary families"
+            text += f"; only {self.measures[0].name} decides, other measures are secondary"
         return text
 
     @property

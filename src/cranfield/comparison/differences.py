@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from math import isfinite, log10
+from math import floor, isfinite, log10
 from typing import Any, NamedTuple
 
 from cranfield.comparison.unjudged import Reach
@@ -11,6 +11,7 @@ from cranfield.drawing import as_html
 from cranfield.evaluation.estimating import PLAIN, SAME, WEIGHTED, CorrectedParts
 
 UNDECIDED = "unjudged documents could reverse this"
+DIGITS = 3  # decimals of values and p-values in prose and in comparisons; data have all of them
 
 
 class Change(NamedTuple):
@@ -87,7 +88,7 @@ class Difference:
     >>> difference.difference, difference.verdict, difference.could_reverse, difference.changed[0].query_id
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
-    Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078
+    Better: new vs old, RR +0.500 on each of 8 queries, p = 0.008
     >>> difference.headline, difference.constant, difference.has_interval
     ('Better', True, False)
     >>> difference.to_dict()["verdict"]
@@ -164,10 +165,10 @@ class Difference:
         if queries == self.same:
             return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} queries{interval}"
         if self.constant:
-            text += f"{signed(self.estimate)} on each of {queries} queries{interval}, p {decisive_p(self)}"
+            text += f"{estimate_text(self)} on each of {queries} queries{interval}, p {decisive_p(self)}"
         else:
             of = f" ({self.of})" if self.of != "mean" else ""
-            text += f"{signed(self.estimate)}{of}{interval}, p {decisive_p(self)}"
+            text += f"{estimate_text(self)}{of}{interval}, p {decisive_p(self)}"
         if self.family > 1:
             text += f" corrected for {self.family} comparisons"
         if self.significant and self.direction * self.difference < 0:
@@ -227,24 +228,63 @@ def interval_name(difference: Difference) -> str:
 
 def span_text(difference: Difference) -> str:
     """The interval of a difference, as it is shown everywhere."""
-    return f"{signed(difference.low)} to {signed(difference.high)}"
+    digits = digits_for(difference.low, difference.high)
+    return f"{signed(difference.low, digits)} to {signed(difference.high, digits)}"
 
 
-def decisive_p(difference: Difference, digits: int = 4) -> str:
+def estimate_text(difference: Difference) -> str:
+    """What the test is about, with as many decimals as its interval."""
+    return signed(difference.estimate, digits_for(difference.low, difference.high))
+
+
+def digits_for(low: float, high: float) -> int:
+    """Decimals that show two digits of the width of an interval.
+
+    >>> digits_for(-0.006, 0.080), digits_for(0.0002, 0.0026), digits_for(0.0, float("inf"))
+    (3, 4, 3)
+    """
+    wide = high - low
+    return min(max(DIGITS, 1 - floor(log10(wide))), 9) if isfinite(wide) and wide > 0 else DIGITS
+
+
+def value_text(value: float, beside: float | None = None) -> str:
+    """A value, with more decimals where three would not tell it from the one beside it.
+
+    >>> value_text(0.4719), value_text(0.69996, 0.7), value_text(0.43461, 0.43456), value_text(0.5, 0.5)
+    ('0.472', '0.69996', '0.43461', '0.500')
+    """
+    for digits in range(DIGITS, 10):
+        text = f"{value + 0.0:.{digits}f}"
+        if beside is None or abs(value - beside) < SAME or text != f"{beside + 0.0:.{digits}f}":
+            break
+    return text
+
+
+def change_text(before: float, now: float) -> str:
+    """Two values in the order of time, told apart where they differ at all.
+
+    >>> change_text(0.4346, 0.4719), change_text(0.43461, 0.43456)
+    ('0.435 → 0.472', '0.43461 → 0.43456')
+    """
+    return f"{value_text(before, now)} → {value_text(now, before)}"
+
+
+def decisive_p(difference: Difference) -> str:
     """The p-value that decides, as it is shown everywhere."""
-    return p_text(difference.adjusted, difference.alpha, digits, difference.finest)
+    return p_text(difference.adjusted, difference.alpha, difference.finest)
 
 
-def p_text(p: float, alpha: float, digits: int = 4, finest: float = 0.0) -> str:
+def p_text(p: float, alpha: float, finest: float = 0.0) -> str:
     """A p-value after the letter p, with enough decimals to show on which side of alpha it is.
 
     finest: the smallest that could have been counted
 
-    >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05), p_text(0.08704, 0.05, 3)
-    ('= 0.0870', '< 0.0001', '= 0.05003', '= 0.087')
-    >>> p_text(1 / 2001, 0.05, finest=1 / 2001)
-    '< 0.001'
+    >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05)
+    ('= 0.087', '< 0.001', '= 0.05003')
+    >>> p_text(1 / 201, 0.05, finest=1 / 201)
+    '< 0.01'
     """
+    digits = DIGITS
     if 0 < p <= finest * (1 + 1e-9):
         digits = min(digits, int(-log10(finest)))
         p = 0.0
@@ -255,11 +295,11 @@ def p_text(p: float, alpha: float, digits: int = 4, finest: float = 0.0) -> str:
     return f"= {next((text for text in texts if (float(text) <= alpha) == (p <= alpha)), p)}"
 
 
-def signed(number: float, digits: int = 4) -> str:
+def signed(number: float, digits: int = DIGITS) -> str:
     """A difference with its sign, shown as 0 only if it is 0, and as "no end" if it is infinite.
 
-    >>> signed(0.0373), signed(-0.00002), signed(float("-inf")), signed(0.0373, 3)
-    ('+0.0373', '-0.00002', 'no end', '+0.037')
+    >>> signed(0.0373), signed(-0.00002), signed(float("-inf")), signed(0.0373, 4)
+    ('+0.037', '-0.00002', 'no end', '+0.0373')
     """
     if not isfinite(number):
         return "no end"

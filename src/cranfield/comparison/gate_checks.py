@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.differences import Difference, p_text
+from cranfield.comparison.differences import Difference, change_text, p_text, signed, value_text
 from cranfield.comparison.pairing import check_finite
 from cranfield.errors import MeasureError
 from cranfield.evaluation.estimating import SAME
@@ -167,32 +167,33 @@ def drop_check(seen: GatedMeasure, alpha: float, *, tested: bool = False) -> Che
     tested: whether the drop must be significantly larger than the tolerance, not only than 0
     """
     significant, beyond = seen.p_worse <= alpha, seen.drop > seen.tolerance + SAME
-    shown, tolerance = f"(one-sided p {p_text(seen.p_worse, alpha)})", f"the tolerance of {seen.tolerance:g}"
+    p, allowed = f"(one-sided p {p_text(seen.p_worse, alpha)})", f"the {seen.tolerance:g} allowed"
+    change, more = _change(seen), f"more than {allowed}"
+    fell = f"{seen.measure} {'rose' if seen.lower_is_better else 'fell'}"
     if seen.drop <= SAME:
-        message = ": not worse"
+        message = f"{seen.measure} {change}: no regression"
     elif not beyond:
-        message = f": within {tolerance}"
+        message = f"{seen.measure} {change}: within {allowed}"
     elif tested and seen.tolerance:
-        message = f": {'' if significant else 'not '}significantly more than {tolerance} {shown}"
-    elif seen.tolerance:
-        joined = "and" if significant else "but not"
-        message = f": by more than {tolerance}, {joined} significantly more than 0 {shown}"
+        message = f"{seen.measure} {change}: not significantly {more} {p}"
+        if significant:
+            message = f"{fell} by significantly {more}, {change} {p}"
+    elif significant:
+        message = f"{fell} significantly, {change}{f': {more}' if seen.tolerance else ''} {p}"
     else:
-        message = f"{':' if significant else ', but not'} significantly {shown}"
+        message = f"{seen.measure} {change}: {f'{more}, but ' if seen.tolerance else ''}not significant {p}"
     direction = "rise" if seen.lower_is_better else "drop"
-    return Check(f"{seen.measure} does not {direction}", not (beyond and significant), f"{_went(seen)}{message}")
+    return Check(f"{seen.measure} does not {direction}", not (beyond and significant), message)
 
 
-def _went(seen: GatedMeasure) -> str:
-    if seen.corrected and abs(seen.drop) < SAME:
-        return f"{seen.measure} stayed the same (corrected)"
+def _change(seen: GatedMeasure) -> str:
+    """From which value to which one; a corrected difference is not that of two values."""
     if seen.corrected:
-        return f"{seen.measure} got {'worse' if seen.drop > 0 else 'better'} by {abs(seen.drop):.4f} (corrected)"
-    change, weighted = seen.candidate - seen.baseline, " (weighted)" * seen.weighted
-    if abs(change) < SAME:
-        return f"{seen.measure} stayed at {seen.candidate:.4f}{weighted}"
-    moved = "rose" if change > 0 else "fell"
-    return f"{seen.measure} {moved} from {seen.baseline:.4f} to {seen.candidate:.4f}{weighted}"
+        return f"{signed(seen.drop if seen.lower_is_better else -seen.drop)} (corrected)"
+    weighted = " (weighted)" * seen.weighted
+    if abs(seen.candidate - seen.baseline) < SAME:
+        return f"{value_text(seen.candidate)}{weighted}, unchanged"
+    return f"{change_text(seen.baseline, seen.candidate)}{weighted}"
 
 
 def floor_check(value: float, measure: Measure, floor: float, *, weighted: bool = False) -> Check:
@@ -201,7 +202,7 @@ def floor_check(value: float, measure: Measure, floor: float, *, weighted: bool 
     check_finite(measure, {"the minimum": floor, "the value": value})
     passed = value <= floor + SAME if lower else value >= floor - SAME
     side = "most" if lower else "least"
-    message = f"{measure} is {value:.4f}{' (weighted)' * weighted} and must be at {side} {floor:g}"
+    message = f"{measure} is {value_text(value, floor)}{' (weighted)' * weighted} and must be at {side} {floor:g}"
     return Check(f"{measure} is at {side} {floor:g}", passed, message)
 
 

@@ -11,6 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cranfield.comparison.differences import change_text, value_text
 from cranfield.comparison.doubts import Doubt
 from cranfield.comparison.gate_checks import Check
 from cranfield.errors import ComparisonError, CranfieldError, InputError, nearest
@@ -124,7 +125,7 @@ class Expectation(NamedTuple):
             value = with_it.by_query(self.measure)[self.query]
             for side, limit, sign in (("least", self.at_least, 1), ("most", self.at_most, -1)):
                 if limit is not None:
-                    message = f"{shown}: {self.measure} is {value:.4f} and must be at {side} {limit:g}"
+                    message = f"{shown}: {self.measure} is {value_text(value, limit)} and must be at {side} {limit:g}"
                     passed = sign * (value - limit) >= -SAME
                     yield Check(f"{self.query}: {self.measure} is at {side} {limit:g}", passed, message)
             return
@@ -269,7 +270,7 @@ class Limits:
             spared = {*open_ones, *self.except_queries}
             fell = sorted((query for query in fell if query not in spared), key=lambda query: -drops[query])
             was, now = ((side.by_people or side).by_query(measure) for side in sides)
-            shown = listed([f"{self._named(query)} {was[query]:.4f} → {now[query]:.4f}" for query in fell])
+            shown = listed([f"{self._named(query)} {change_text(was[query], now[query])}" for query in fell])
             queries = count(len(fell), "query", "queries") + " got" if fell else "no query got"
             if open_ones and not fell:
                 queries = "no query is shown to be"

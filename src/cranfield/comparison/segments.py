@@ -78,7 +78,7 @@ class SegmentDifference:
         text = f"{self.run} vs {self.baseline}, {where}: {signed(self.difference)}"
         if self.adjusted is None:
             return f"{text}, too few queries"
-        level, p = f"{100 * (1 - self.alpha):g}%", p_text(self.adjusted, self.alpha, finest=FINEST)
+        level, p = f"{100 * (1 - self.alpha):g}%", p_text(self.adjusted, self.alpha, FINEST)
         return f"{text} ({level} interval {self.span}), p {p}"
 
     @property
@@ -150,7 +150,7 @@ class Interaction(NamedTuple):
         """In words, without the names of the runs."""
         if self.adjusted is None:
             return "fewer than two segments have enough queries to tell whether the effect differs"
-        p = f"p {p_text(self.adjusted, self.alpha, finest=FINEST)}"
+        p = f"p {p_text(self.adjusted, self.alpha, FINEST)}"
         if self.significant:
             return f"the effect differs between segments ({p})"
         return f"no sign that the effect differs between segments ({p})"
@@ -186,9 +186,9 @@ class SegmentComparison:
     >>> found
     <SegmentComparison of old, new by RR: long (22 queries), short (24 queries)>
     >>> print(found)
-    new vs old, RR in long (22 queries): -0.0076 (95% interval -0.1033 to +0.0881), p = 0.9765
-    new vs old, RR in short (24 queries): +0.2500 (95% interval +0.1582 to +0.3418), p < 0.001
-    new vs old, RR: the effect differs between segments (p = 0.0010)
+    new vs old, RR in long (22 queries): -0.008 (95% interval -0.103 to +0.088), p = 0.977
+    new vs old, RR in short (24 queries): +0.250 (95% interval +0.158 to +0.342), p < 0.001
+    new vs old, RR: the effect differs between segments (p < 0.001)
     2 queries without a segment are left out
     >>> [(each.segment, each.verdict) for each in found.of("RR", "new", "old")]
     [('long', 'no significant difference'), ('short', 'significantly better')]

@@ -74,7 +74,7 @@ def _of_ideal(
     advice="alpha_nDCG against a perfect ranking that may not exist; alpha is how much a repetition loses.",
 )
 def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Numbers:
-    """Discounted cumulative gain for new subtopics, as a share of that of k documents about all of them.
+    """Discounted cumulative gain for new subtopics, divided by that of k documents about all of them.
 
     alpha_DCG@k = Σ G_i / log2(i + 1) / Σ S · (1 - α)ⁱ⁻¹ / log2(i + 1) over the ranks i ≤ k
     """
@@ -89,7 +89,7 @@ def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: fl
     range=OF_IDEAL,
 )
 def alpha_ndcg(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
-    """Discounted cumulative gain for new subtopics, as a share of that of the ideal ranking.
+    """Discounted cumulative gain for new subtopics, divided by the best possible one.
 
     alpha_nDCG@k = Σ G_i / log2(i + 1) over the ranks i ≤ k / the same for the ideal ranking
 
@@ -120,7 +120,7 @@ def err_ia(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float
     range=OF_IDEAL,
 )
 def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
-    """ERR_IA as a share of that of the ideal ranking.
+    """ERR_IA divided by the best possible ERR_IA.
 
     nERR_IA@k = Σ G_i / i over the ranks i ≤ k / the same for the ideal ranking
 
@@ -150,7 +150,7 @@ def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, re
     range=OF_IDEAL,
 )
 def normalized_novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
-    """NRBP as a share of that of the ideal ranking.
+    """NRBP divided by the best possible NRBP.
 
     nNRBP = Σ G_i · pⁱ⁻¹ / the same for the ideal ranking
 

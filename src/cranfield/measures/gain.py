@@ -74,7 +74,7 @@ def ideal_discounted_cumulative_gain(
 def normalized_discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
 ) -> Numbers:
-    """DCG of the ranking, as a share of that of the ideal ranking of all judged documents.
+    """DCG divided by the best possible DCG: that of all judged documents, the best first.
 
     nDCG@k = DCG@k / IDCG@k
 
@@ -91,7 +91,7 @@ def normalized_discounted_cumulative_gain(
     advice="nDCG against a ranking of perfect documents only, so the scale does not depend on the judgments.",
 )
 def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1) -> Numbers:
-    """DCG of grades scaled to 1, as a share of that of k documents with the highest grade there is.
+    """DCG of grades scaled to 1, divided by the DCG of k documents with the highest grade there is.
 
     SDCG@k = Σ min(grade_i / max, 1) / log2(i + 1) over the ranks i ≤ k, divided by Σ 1 / log2(i + 1)
     """
@@ -121,7 +121,7 @@ def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     advice="Experimental: a document is discounted by the gain that is missing above it.",
 )
 def misplaced_gain(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
-    """Gains discounted by how much better the ranking down to each could have been, as a share of all gains.
+    """Gains discounted by how much better the ranking down to each could have been, divided by all gains.
 
     G = 1/Σ ideal · Σ gain_i / log2(2 + Σ max(ideal_j, 1) - Σ gain_j), sums over the ranks j ≤ i
     """

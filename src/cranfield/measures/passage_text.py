@@ -98,7 +98,7 @@ def text_precision(judged: PassageRanks, read: ReadChunks, rel: float) -> Number
     advice="TextP if you pay for what is read: text that overlapping chunks repeat counts each time.",
 )
 def read_precision(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
-    """The characters of relevant passages that are read, each once, as a share of all that is read, repeats included.
+    """Relevant characters read, each counted once, divided by all characters read, repeats included.
 
     ReadP = |G ∩ U| / Σ |chunk| over the chunks read
 
@@ -138,7 +138,7 @@ def text_f(
     advice="For one number that punishes both missed text and irrelevant text.",
 )
 def text_intersection_over_union(judged: PassageRanks, read: ReadChunks, rel: float) -> Numbers:
-    """The characters that are both read and in relevant passages, as a share of those that are either.
+    """Characters that are both read and relevant, divided by those that are either.
 
     TextIoU = |G ∩ U| / |G ∪ U|
 

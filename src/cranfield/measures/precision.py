@@ -130,7 +130,7 @@ def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> 
     "RelP", aliases=("relative_P",), advice="Precision that can be 1 even if fewer than k documents are relevant."
 )
 def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
-    """Relevant documents among the first k, as a share of how many could be there.
+    """Relevant documents among the first k, divided by how many could be there.
 
     RelP@k = relevant documents in the first k / min(k, R)
     """

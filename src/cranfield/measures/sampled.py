@@ -64,7 +64,7 @@ def extended_inferred_average_precision(judged: StratumRanks, *, rel: float = 1)
     table="strata",
 )
 def inferred_ndcg(judged: StratumRanks, *, fractions: str = "counted") -> Numbers:
-    """Estimated DCG, as a share of that of an ideal ranking with the estimated number of documents of each grade.
+    """Estimated DCG divided by the best DCG that the estimated number of documents of each grade allows.
 
     infNDCG = Σ D_s/J_s · grade / log2(k+1) over the judged documents / the same for the ideal ranking
 

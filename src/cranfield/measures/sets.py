@@ -62,7 +62,7 @@ def effectiveness_loss(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) 
     "SetRelP", aliases=("set_relative_P",), advice="Precision that can be 1 even if few documents are relevant."
 )
 def set_relative_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
-    """Relevant documents retrieved, as a share of how many could have been.
+    """Relevant documents retrieved, divided by how many could have been.
 
     SetRelP = relevant retrieved / min(n, R)
     """

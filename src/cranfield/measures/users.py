@@ -98,12 +98,12 @@ def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, 
     "nERR",
     aliases=("nerr",),
     reference="Chapelle et al. 2009",
-    advice="ERR as a share of the best that the judgments allow, so that queries can be compared.",
+    advice="Use it to compare queries: ERR alone depends on the grades that a query has.",
 )
 def normalized_expected_reciprocal_rank(
     judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4
 ) -> Numbers:
-    """ERR of the ranking, as a share of that of the ideal ranking of all judged documents.
+    """ERR divided by the best possible ERR: that of all judged documents, the best first.
 
     nERR@k = ERR@k / ERR@k of the ideal ranking
     """

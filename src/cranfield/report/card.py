@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from cranfield.comparison.differences import Change, decisive_p, interval_name
+from cranfield.comparison.differences import Change, decisive_p, estimate_text, interval_name, span_text
+from cranfield.comparison.doubts import doubt_texts
+from cranfield.comparison.pairing import judged_share
 from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
+from cranfield.measures.scope import Scope
 from cranfield.report.gathered import Gathered
-from cranfield.report.order import NAME, compare_place, order_of, same_leaders
+from cranfield.report.order import compare_place, order_of, same_leaders
 from cranfield.report.pair import VerdictPair
-from cranfield.report.sentences import DIGITS, capital, rounded, sentences_of_one, sentences_of_two, signed
-from cranfield.words import count, shortened
+from cranfield.report.sentences import NAME, capital, rounded, sentences_of_one, sentences_of_two, signed
+from cranfield.words import count, percent, shortened
 
 WORST = 3  # queries named of a single run
 TITLE = 48  # letters of a name in the title
@@ -42,11 +45,35 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
         content = _alone(gathered, gathered.evaluations[0], gathered.means[0])
     else:
         content = _undecided(gathered, gathered.means[0])
-    compared = [pair.comparison for pair in gathered.own] or filter(None, [gathered.comparison])
-    warnings = dict.fromkeys(text for comparison in compared for text in comparison.warnings)
+    warnings = dict.fromkeys(text for texts in doubts_about(gathered) for text in texts)
     weighting = dict.fromkeys(f"{capital(its.sentence)}." for run in gathered.evaluations if (its := run.weights))
     sentences = [*gathered.request.notes, *content["sentences"], *weighting]
-    return {**content, **_tested(gathered, content["badge"]), "warnings": list(warnings), "sentences": sentences}
+    return {
+        **content,
+        **_tested(gathered, content["badge"]),
+        "warnings": list(warnings),
+        "sentences": sentences,
+        "judged": _judged(gathered),
+    }
+
+
+def doubts_about(gathered: Gathered, *, primary: bool = True) -> Iterator[list[str]]:
+    """What makes runs unequal by the primary measure, or else by others: that is no doubt about the verdict."""
+    compared = [pair.comparison for pair in gathered.own] or filter(None, [gathered.comparison])
+    for comparison in compared:
+        doubts = [doubt for doubt in comparison.doubts if (gathered.primary.name in doubt.measures) == primary]
+        yield doubt_texts(doubts, len(comparison.runs))
+
+
+def _judged(gathered: Gathered) -> str:
+    """How much of what the primary measure looks at is judged, of the run with most and of the one with least."""
+    known = (judged_share(result, gathered.primary) for result in gathered.evaluations)
+    shares = [share for share in known if share is not None]
+    if not shares:
+        return ""
+    ends = " to ".join(dict.fromkeys(map(percent, (min(shares), max(shares)))))
+    cutoff = Scope.of(gathered.primary).cutoff
+    return f"{ends} of the {'results' if cutoff is None else f'top {cutoff:,}'} judged"
 
 
 def _tested(gathered: Gathered, badge: str | None) -> dict[str, Any]:
@@ -101,7 +128,8 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
         "verdict": difference.headline,
         "href": compare_place(gathered, pair.run),
         "about": _about(gathered, pair),
-        "number": signed(difference.estimate),
+        "asked": _asked(gathered),
+        "number": signed(0) if pair.kind == "same" else estimate_text(difference).replace("-", "−"),
         "measure": _directed(pair.measure),
         "of": "" if difference.of == "mean" else f"{difference.of} of the queries",
         "numbers": _numbers(pair, comparison.means[pair.measure.name]),
@@ -127,8 +155,14 @@ def _about(gathered: Gathered, pair: VerdictPair) -> str:
     if pair.chosen == "baseline":
         others = "" if number == 2 else f", the best of the other {number - 1} runs," if number > 2 else ""
         return f"{shortened(pair.run, NAME)}{others} vs the baseline, {shortened(pair.baseline, NAME)}"
-    two = f"{shortened(pair.run, NAME)} vs {shortened(pair.baseline, NAME)}: the best two of {number}"
-    return two if pair.kind == "same" else f"{two} that differ"
+    two = f"{shortened(pair.run, NAME)} vs {shortened(pair.baseline, NAME)}"
+    return f"The best two{'' if pair.kind == 'same' else ' that differ'}: {two}"
+
+
+def _asked(gathered: Gathered) -> bool:
+    """Whether the title names what is compared, so that the card need not."""
+    request = gathered.request
+    return len(gathered.runs) == 2 and (request.title is None or request.passed is not None)
 
 
 def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
@@ -140,10 +174,10 @@ def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
         parts.append("by the same amount on every query")
     else:
         of = f" of the {difference.of}" if "median" in difference.of else ""
-        ends = f"{signed(difference.low)} to {signed(difference.high)}"
+        ends = span_text(difference).replace("-", "−")
         parts.append(f"{interval_name(difference)}{of} {ends}")
     many = f" corrected for {difference.family:,} comparisons" if difference.family > 1 else ""
-    return [*parts, f"p {decisive_p(difference, DIGITS)}{many}"]
+    return [*parts, f"p {decisive_p(difference)}{many}"]
 
 
 def _drawn_difference(pair: VerdictPair) -> Drawn | None:
@@ -202,7 +236,8 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
     return {
         "kind": "alone",
         "badge": None,
-        "about": result.run,
+        "about": shortened(result.run, NAME),
+        "asked": gathered.request.title is None,
         "number": rounded(result[measure]),
         "measure": _directed(measure),
         "of": "weighted mean" if result.weights else "",
@@ -239,11 +274,12 @@ def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
     why = (
         "One query shows no variation" if one else "The runs were measured by different judgments, policies or weights"
     )
-    shown = ", ".join(f"{result.run} {rounded(result[measure])}" for result in best_first[:NAMED])
+    shown = ", ".join(f"{shortened(result.run, NAME)} {rounded(result[measure])}" for result in best_first[:NAMED])
     return {
         "kind": "none",
         "badge": "Not compared",
         "about": f"{len(best_first)} runs",
+        "asked": False,
         "number": None,
         "measure": best_first[0].heading(measure),
         "of": "",

@@ -30,12 +30,23 @@ const eachAxis = (part, change) => {
   for (const layer of part.layer ?? []) eachAxis(layer, change);
 };
 const LETTER = 6.5;  // pixels, about
+const NARROW = 340;  // pixels: in less, legends leave out more of the middle of a name
+const relabelled = (part) => {
+  if (Array.isArray(part)) { part.forEach(relabelled); return; }
+  if (!part || typeof part !== "object") return;
+  if (part.legend?.labelExpr) {
+    const long = data.runs.map((name, run) => [name, data.brief[run]]).filter(([name, brief]) => name !== brief);
+    const [known, shown] = [0, 1].map((side) => JSON.stringify(long.map((pair) => pair[side])).replace(/[\u2028\u2029]/g, "\ufffd"));
+    part.legend = { ...part.legend, labelExpr: `indexof(${known}, datum.label) < 0 ? datum.label : ${shown}[indexof(${known}, datum.label)]` };
+  }
+  for (const [key, each] of Object.entries(part)) if (key !== "values") relabelled(each);
+};
 const fitted = (spec, painted, wide) => {
   const fit = {
     width: "container", height: Math.round(1.1 * spec.height), autosize: { type: "fit", contains: "padding" },
     config: {
       ...spec.config, font: getComputedStyle(document.body).fontFamily,
-      axis: { ...spec.config?.axis, titleLimit: wide }, legend: { ...spec.config?.legend, labelLimit: wide / 2 },
+      axis: { ...spec.config?.axis, titleLimit: wide }, legend: { ...spec.config?.legend, labelLimit: wide - 40 },
     },
   };
   const { title, ...rest } = spec;  // shown above the chart, where it can wrap
@@ -44,6 +55,7 @@ const fitted = (spec, painted, wide) => {
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
   recoloured(safe);
   if (safe.layer) renamed(safe);
+  if (wide < NARROW) relabelled(safe);
   // A title that is longer than its axis is wrapped where it has a comma.
   eachAxis(safe, (axis) => { if (typeof axis.title === "string" && axis.title.length * LETTER > wide) axis.title = axis.title.split(/(?<=,) /); });
   // The text "if" is taken for the function of that name, even in quotes.

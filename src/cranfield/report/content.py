@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +24,7 @@ from cranfield.report.leaderboard import leaderboard, notes
 from cranfield.report.order import rank_chart, standing_kinds
 from cranfield.report.pair import seen_from
 from cranfield.report.segment_maps import segment_maps
-from cranfield.report.sentences import capital
+from cranfield.report.sentences import BRIEF, capital, short_names
 from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
 from cranfield.show.view import View
 from cranfield.words import listed
@@ -65,11 +66,13 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     """Write the data for the page's script: values, rankings, differences, charts. Returns what it lacks, in words."""
     asked = gathered.request
     texts = asked.collection.queries if asked.collection else {}
-    colours = hues(gathered)
+    colours, short = hues(gathered), short_names(gathered.runs)
     place = {query: at for at, query in enumerate(gathered.query_ids)}
     definitions = {measure.name: measure.definition for measure in asked.measures}
     data.add(
         runs=gathered.runs,
+        short=[short[run] for run in gathered.runs],
+        brief=list(short_names(gathered.runs, BRIEF).values()),
         hues=[colours.get(run, 0) for run in gathered.runs],
         order=[result.run for result in gathered.best_first],
         standing=standing_kinds(gathered),
@@ -126,14 +129,15 @@ def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
         return {}
     # Runs with a baseline of their own come last, so these take precedence for their pairs.
     sources = [gathered.comparison, *(pair.comparison for pair in gathered.own)]
-    place = {run: at for at, run in enumerate(gathered.runs)}
+    place, short = {run: at for at, run in enumerate(gathered.runs)}, short_names(gathered.runs)
     pairs: dict[str, dict[str, list[str]]] = {}
     for measure in _tested_measures(gathered.comparison):
         pairs[measure.name] = verdicts = {}
         for difference in (difference for source in sources for difference in source.of(measure)):
             two = (difference.run, difference.baseline)
             for run, baseline in (two, two[::-1]):
-                verdicts[f"{place[baseline]} {place[run]}"] = _sentences(seen_from(difference, run))
+                seen = replace(seen_from(difference, run), run=short[run], baseline=short[baseline])
+                verdicts[f"{place[baseline]} {place[run]}"] = _sentences(seen)
     return pairs
 
 
@@ -157,7 +161,7 @@ def _sentences(difference: Difference) -> list[str]:
     sentence = f"{difference.sentence}."
     if difference.reach is None or sentence.endswith(f"{UNDECIDED}."):
         return [sentence]
-    may = "could" if difference.could_reverse else "cannot"
+    may = "could" if difference.could_reverse else "can't"
     return [sentence, f"{capital(difference.reach.documents)} {may} reverse this."]
 
 

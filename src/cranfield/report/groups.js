@@ -15,8 +15,8 @@ const happened = (query) => {
 };
 const HAPPENED = ["nothing retrieved", "nothing relevant retrieved", "ranked too low", MISORDERED, "unjudged on top", "mostly unjudged", "no shared word", "no relevant document is judged", NOTHING_WRONG];
 const kinds = [
-  { key: "what", title: () => `What happened with ${data.runs[state.b]}`, names: HAPPENED, of: happened, shown: data.detailed.length > 0 },
-  { key: "change", title: () => `Against ${data.runs[state.a]}`, names: ["worse", "better", "same"], of: (query) => (difference(query) === null ? [] : [direction(query) || "same"]), shown: several },
+  { key: "what", title: () => `What happened with ${data.short[state.b]}`, names: HAPPENED, of: happened, shown: data.detailed.length > 0 },
+  { key: "change", title: () => `Against ${data.short[state.a]}`, names: ["worse", "better", "same"], of: (query) => (difference(query) === null ? [] : [direction(query) || "same"]), shown: several },
   { key: "length", title: () => "Length", names: LENGTHS.map(([name]) => name),
     of: (query) => { const words = data.texts[query].trim().split(/\s+/).length; return [LENGTHS.find(([, most]) => words <= most)[0]]; }, shown: data.texts !== null },
   { key: "segment", title: () => "Segment", names: [...new Set(data.segments ?? [])].filter(Boolean).sort(), of: (query) => [data.segments[query]], shown: data.segments !== null },

@@ -13,6 +13,7 @@ from cranfield.comparison.pairing import judged_share
 from cranfield.comparison.standing import Standing
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.result import Evaluation
+from cranfield.report.card import doubts_about
 from cranfield.report.gathered import Gathered
 from cranfield.report.order import compare_place
 from cranfield.report.pair import seen_from
@@ -47,12 +48,18 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
             }
             for measure in primary_first(gathered)
         ],
-        "against": "its baseline" if gathered.own else "best" if gathered.standings else compared_with(gathered),
+        "against": _against(gathered),
         "ranks": None if gathered.standings is None else f"rank{f', {100 * level:g}%' if level else ''}",
         "judged": any(row["judged"] is not None for row in rows) and not _shows_holes(gathered),
         "drawn": any(row["primary"]["drawn"] for row in rows),
         "rows": rows,
     }
+
+
+def _against(gathered: Gathered) -> str | None:
+    if gathered.own:
+        return gathered.own[0].baseline if len(gathered.own) == 1 else "its baseline"
+    return "best" if gathered.standings else compared_with(gathered)
 
 
 def _shows_holes(gathered: Gathered) -> bool:
@@ -181,6 +188,7 @@ def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
 
 def notes(gathered: Gathered, view: View) -> list[str]:
     lines = [f"Warning: {text}." for text in view.warnings()]
+    lines += dict.fromkeys(f"Warning: {text}." for texts in doubts_about(gathered, primary=False) for text in texts)
     if gathered.means and len(gathered.query_ids) > 1:
         share = f"{100 * (1 - gathered.request.alpha):g}%"
         lines.append(f"Each run's bar is the {share} interval of its own mean; runs are compared query by query.")
@@ -200,7 +208,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
             ranks += if_the_test_holds(gathered.comparison) if gathered.comparison else ""
         lines += ["≈ best: not significantly worse than the best run.", f"Ranks: {ranks}."]
     if gathered.request.bounds:
-        lines.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
+        lines.append(f"Bounds: {view.describe_bounds(())}.")
     return [*lines, *_counted(gathered.evaluations)]
 
 

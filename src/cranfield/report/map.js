@@ -44,7 +44,7 @@ const mapEvents = () => {
   if (!at("map")) return;
   at("map-rows").addEventListener("mousemove", (event) => {
     const cell = cellAt(event);
-    if (cell) at("map-told").textContent = `${data.runs[cell.run]}, place ${best_first.indexOf(cell.run) + 1}: ${three(value(cell.run, cell.query))} for ${asked(cell.query)}`;
+    if (cell) at("map-told").textContent = `${data.short[cell.run]}, place ${best_first.indexOf(cell.run) + 1}: ${three(value(cell.run, cell.query))} for ${asked(cell.query)}`;
   });
   at("map-rows").addEventListener("click", (event) => {
     const cell = cellAt(event);

@@ -48,5 +48,5 @@ const renamed = (spec) => {
   }
   const grey = spec.layer.find((layer) => layer.mark.text?.startsWith?.("in grey: "));
   if (grey) grey.mark.text = `in grey: ${others(colours.domain.length - shown.length)}`;
-  if (!rows.length) for (const channel of channels) if (channel.legend !== undefined) channel.legend = { orient: "bottom", columns: 2, ...channel.legend, values: shown };
+  if (!rows.length) for (const channel of channels) if (channel.legend !== undefined) channel.legend = { orient: "bottom", columns: shown.some((name) => name.length > 24) ? 1 : 2, ...channel.legend, values: shown };
 };

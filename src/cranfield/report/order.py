@@ -11,11 +11,10 @@ import numpy as np
 from cranfield.comparison.standing import Standings
 from cranfield.evaluation.estimating import SAME
 from cranfield.report.gathered import Gathered
-from cranfield.report.sentences import capital, rounded
+from cranfield.report.sentences import NAME, capital, rounded
 from cranfield.show.charts.ranks import kind_of, told
 from cranfield.words import joined, shortened
 
-NAME = 32  # letters of a name in tables and sentences
 WIDTH, HEIGHT = 1000.0, 240.0  # of the chart, in the units of its SVG
 STRIP = 400.0  # width of the means in the card
 WIDEST = 40.0  # a bar

@@ -23,11 +23,11 @@ const showList = () => {
   const row = (query) => make("tr", query === state.q ? { "aria-current": "true" } : {},
     make("th", { scope: "row" }, link(query), data.texts?.[query] ? make("small", {}, data.queries[query]) : null),
     data.segments ? make("td", { "data-label": "segment" }, data.segments[query]) : null,
-    ...runs.map((run) => make("td", { class: "number", "data-label": data.runs[run] }, three(value(run, query)))),
+    ...runs.map((run) => make("td", { class: "number", "data-label": data.short[run] }, three(value(run, query)))),
     runs.length > 1 ? make("td", { class: "number " + direction(query), "data-label": "difference" }, changed(query)) : null,
     reason(query));
-  const heads = [["query"], ...(data.segments ? [["segment"]] : []), ...runs.map((run) => [data.runs[run], "number"]),
-    ...(runs.length > 1 ? [["difference", "number"]] : []), [several ? `what happened with ${data.runs[state.b]}` : "what happened"]];
+  const heads = [["query"], ...(data.segments ? [["segment"]] : []), ...runs.map((run) => [data.short[run], "number"]),
+    ...(runs.length > 1 ? [["difference", "number"]] : []), [several ? `what happened with ${data.short[state.b]}` : "what happened"]];
   const all = () => { at("filter").value = ""; only(null); at("filter").focus(); };
   const none = make("p", {}, "No query matches. ", make("button", { type: "button", class: "plain", onclick: all }, "Show all queries"));
   at("query-list").replaceChildren(!found.length ? none : table(heads, found.slice(0, state.shown).map(row)));

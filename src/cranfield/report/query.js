@@ -57,7 +57,7 @@ const movement = (query, number, inRun) => {
     : shown(state.b) ? `now ${now}` : now === null ? "gone" : `left, now${there(now)}`;
   // A document in both rankings has its effect once, in the second: so the effects that are shown add up.
   const once = change && (inRun || !shown(state.b));
-  return make("span", { class: `move ${kind}`, title: inRun ? `in ${data.runs[state.a]}` : `in ${data.runs[state.b]}` }, once ? `${words} ${kind === "better" ? "▲" : "▼"} ${signed(change)}` : words);
+  return make("span", { class: `move ${kind}`, title: inRun ? `in ${data.short[state.a]}` : `in ${data.short[state.b]}` }, once ? `${words} ${kind === "better" ? "▲" : "▼"} ${signed(change)}` : words);
 };
 const nameOf = (number) => data.documents[number][1] || data.documents[number][0];
 
@@ -81,7 +81,7 @@ const joined = (query) => {
   const row = (inRun) => (number, index) => make("li", { "data-document": number, class: effect(query, number).kind },
     make("span", { class: "rank" }, String(index + 1)), badge(data.details[query].grades[number]),
     make("button", { type: "button", class: "plain title", title: data.documents[number][0], onclick: () => open(number) }, nameOf(number)), movement(query, number, inRun));
-  const list = (run, top, inRun) => (top.length ? make("ol", { class: "ranking", "aria-label": data.runs[run] }, ...top.map(row(inRun))) : make("p", { class: "soft small" }, "Nothing was retrieved."));
+  const list = (run, top, inRun) => (top.length ? make("ol", { class: "ranking", "aria-label": data.short[run] }, ...top.map(row(inRun))) : make("p", { class: "soft small" }, "Nothing was retrieved."));
   const middle = (rank) => (rank + 0.5) * ROW, high = ROW * Math.max(...tops.map((top) => top.length), 1);
   const lines = [];
   const line = (number, path) => lines.push(shape("path", { class: effect(query, number).kind || "none", d: path, "data-document": number }));
@@ -111,11 +111,15 @@ const summed = (query, tops) => {
 const told = (query) => {
   const tops = [state.a, state.b].map((run) => known(query, run).top), all = [...new Set(tops.flat())];
   const largest = all.map((number) => [number, effect(query, number).change]).sort((x, y) => Math.abs(y[1]) - Math.abs(x[1]))[0];
-  const place = (rank) => (rank === null ? "not retrieved" : rank === undefined ? `below rank ${data.depth}` : `rank ${plain(rank)}`);
+  const place = (rank) => (rank === undefined ? `below rank ${data.depth}` : `rank ${plain(rank)}`);
   const sentences = [];
   if (largest?.[1]) {
     const [number, change] = largest, grade = data.details[query].grades[number];
-    sentences.push(`Largest effect: “${nameOf(number)}” (grade ${grade}), ${place(rankOf(query, state.a, number))} → ${place(rankOf(query, state.b, number))}, ${signed(change)}.`);
+    const before = rankOf(query, state.a, number), now = rankOf(query, state.b, number);
+    const known_ranks = Number.isFinite(before) && Number.isFinite(now);
+    const moved = before === now ? `stayed at rank ${plain(now)}` : before === null ? `is new, at ${place(now)}` : now === null ? `is no longer retrieved (it was at ${place(before)})`
+      : `${known_ranks && now < before || before === undefined ? "rose" : "fell"} from ${place(before)} to ${place(now).replace(known_ranks ? "rank " : "", "")}`;
+    sentences.push(`“${nameOf(number)}” (grade ${grade}) ${moved}: ${signed(change)}.`);
   }
   const relevant = data.details[query].relevant.map(([number]) => number), moves = { rose: 0, fell: 0, "came in": 0, left: 0 };
   for (const number of relevant) {
@@ -124,8 +128,8 @@ const told = (query) => {
     moves[before < 0 ? "came in" : now < 0 ? "left" : now < before ? "rose" : "fell"] += 1;
   }
   const parts = Object.entries(moves).filter(([, count]) => count).map(([how, count]) => `${plain(count)} ${how}`);
-  sentences.push(parts.length ? `Of the relevant documents in the top ${data.depth}: ${parts.join(", ")}.` : `No relevant document moved in the top ${data.depth}.`);
-  if (tops[1].length && tops[1][0] !== tops[0][0] && !(data.details[query].grades[tops[1][0]] >= 0)) sentences.push(`The first document of ${data.runs[state.b]} is not judged.`);
+  sentences.push(parts.length ? `Of the relevant documents in the top ${data.depth}, ${new Intl.ListFormat("en").format(parts)}.` : `No relevant document moved in the top ${data.depth}.`);
+  if (tops[1].length && tops[1][0] !== tops[0][0] && !(data.details[query].grades[tops[1][0]] >= 0)) sentences.push(`The first document of ${data.short[state.b]} is not judged.`);
   return make("p", { class: "told" }, sentences.join(" "));
 };
 const placed = (query) => {
@@ -148,7 +152,7 @@ const missed = (query, runs) => {
   const part = make("div", { class: "missed" }, make("h3", {}, head));
   const rank = (run, number) => { const found = rankOf(query, run, number); return found === null ? "not retrieved" : found === undefined ? "rank not known" : `rank ${plain(found)}`; };
   const row = ([number, grade]) => make("li", {}, badge(grade), described(number, data.texts?.[query] ?? ""),
-    make("span", { class: "move" }, ...runs.flatMap((run, index) => [index ? make("br") : null, runs.length > 1 ? `${data.runs[run]}: ${rank(run, number)}` : rank(run, number)])));
+    make("span", { class: "move" }, ...runs.flatMap((run, index) => [index ? make("br") : null, runs.length > 1 ? `${data.short[run]}: ${rank(run, number)}` : rank(run, number)])));
   if (rows.length) part.append(make("ul", { class: "ranking" }, ...rows.map(row)));
   if (unlisted > 0) part.append(make("p", { class: "soft small" }, `${counted(unlisted, "more relevant document is", "more relevant documents are")} not listed.`));
   return part;
@@ -167,14 +171,14 @@ const steps = (query, run) => {
       ...numbers.map((text, column) => make("td", { class: "number", "data-label": names[column] }, text)));
   });
   return make("details", { class: "notes steps" }, make("summary", {}, "How these values are calculated"),
-    make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": `Rank by rank, ${data.runs[run]}` }, table(heads, rows)));
+    make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": `Rank by rank, ${data.short[run]}` }, table(heads, rows)));
 };
 
 const side = (query, key, lists) => {
   const run = state[key], its = known(query, run);
   const pick = make("select", { "aria-label": key === "a" ? "Baseline shown here" : "Run shown here", onchange: (event) => { choose(key, Number(event.target.value)); go(query); } });
-  choices(pick, data.runs, run);
-  return make("div", {}, make("p", { class: "side-head" }, swatch(run), several ? pick : make("b", {}, data.runs[run]), make("span", {}, `${measure().name} ${three(value(run, query))}`)),
+  choices(pick, data.brief, run);
+  return make("div", {}, make("p", { class: "side-head" }, swatch(run), several ? pick : make("b", {}, data.short[run]), make("span", {}, `${measure().name} ${three(value(run, query))}`)),
     make("p", { class: "why" }, ...its.why.map(tag), about() + its.reason), lists ? ranked(query, run) : null, steps(query, run));
 };
 
@@ -199,7 +203,7 @@ const showQuery = (focus) => {
     if (both) view.append(told(query));
     view.append(make("div", { class: "side" }, ...keys.map((key) => side(query, key, !both))), ...(both ? joined(query) : []), missed(query, [...new Set(keys.map((key) => state[key]))]));
   } else {
-    const rows = data.runs.map((name, run) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number", "data-label": measure().name }, three(value(run, query)))));
+    const rows = data.short.map((name, run) => make("tr", {}, make("th", { scope: "row", title: data.runs[run] }, name), make("td", { class: "number", "data-label": measure().name }, three(value(run, query)))));
     view.append(make("p", { class: "soft small" }, "The rankings of this query are not on this page; the notes below the list say what was left out."), table([["run"], [measure().name, "number"]], rows));
   }
   if (focus) { view.scrollIntoView({ block: "start" }); view.focus({ preventScroll: true }); }

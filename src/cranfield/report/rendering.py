@@ -18,7 +18,7 @@ from cranfield.io.target import make_folder, write_text
 from cranfield.judging.page import STATIC
 from cranfield.look import DARK, LIGHT, coloured, css_tokens
 from cranfield.report.encoding import DataWriter
-from cranfield.report.order import NAME
+from cranfield.report.sentences import NAME, NARROW
 from cranfield.words import shortened
 
 # The parts of the page's script and of its style sheet, in this order.
@@ -33,7 +33,8 @@ def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iter
     environment = jinja.Environment(
         autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["short"] = lambda name: shortened(name, NAME)
+    environment.filters["short"] = lambda name, most=NAME: shortened(name, most)
+    environment.globals["NARROW"] = NARROW
     style = "".join(
         [
             css_tokens(),

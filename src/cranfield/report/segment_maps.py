@@ -92,7 +92,7 @@ def _rows(
 def _gap(gap: SegmentDifference) -> dict[str, str]:
     kind = KINDS.get(gap.verdict, "")
     ends = [] if gap.low is None or gap.high is None else [signed(gap.low), signed(gap.high)]
-    p = "" if gap.adjusted is None else f"p {p_text(gap.adjusted, gap.alpha, finest=FINEST)}"
+    p = "" if gap.adjusted is None else f"p {p_text(gap.adjusted, gap.alpha, FINEST)}"
     changed = f"{gap.better} better, {gap.same} the same, {gap.worse} worse"
     return {
         "text": SIGNS.get(kind, "") + signed(gap.difference),
@@ -107,12 +107,12 @@ def _sentences(tests: Sequence[Interaction], against: str) -> Iterator[str]:
     differ = [test for test in tests if test.significant]
     alike = [test for test in tests if test.adjusted is not None and not test.significant]
     if len(differ) > 1:
-        runs = ", ".join(f"{test.run} (p {p_text(test.adjusted or 0.0, test.alpha, finest=FINEST)})" for test in differ)
+        runs = ", ".join(f"{test.run} (p {p_text(test.adjusted or 0.0, test.alpha, FINEST)})" for test in differ)
         yield f"Compared with {against}, the effect differs between segments: {runs}."
     if len(alike) > 1:
         runs = f"{'the other ' * bool(differ)}{len(alike):,} runs"
         least = min(alike, key=lambda test: test.adjusted or 0.0)
-        p = p_text(least.adjusted or 0.0, least.alpha, finest=FINEST).replace("=", "≥")
+        p = p_text(least.adjusted or 0.0, least.alpha, FINEST).replace("=", "≥")
         yield f"No sign that the effect differs between segments for {runs} (p {p})."
     for [test] in (some for some in (differ, alike) if len(some) == 1):
         yield f"{test.run} vs {test.baseline}: {test.finding}."

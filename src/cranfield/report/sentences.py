@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.comparison import differences
-from cranfield.comparison.power import about
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.query_facts import FactColumns
 from cranfield.evaluation.result import Evaluation
@@ -20,17 +19,19 @@ from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers
 from cranfield.report.pair import VerdictPair
 from cranfield.report.request import Request
-from cranfield.show.comparison_words import by_t_test, how_often
+from cranfield.show.comparison_words import power_sentence, reach_text
 from cranfield.systems.settling_commands import ADVICE, settling_commands
-from cranfield.words import count, percent
+from cranfield.words import count, percent, shortened, visible
 
-DIGITS = 3
+NAME = 32  # letters of a name in tables and sentences
+BRIEF = 22  # ... and where one is chosen, and at an axis
+NARROW = 18  # ... and in tables where there is little room
 
 
 def rounded(value: float) -> str:
     """A value with three decimals."""
-    text = f"{value:.{DIGITS}f}"
-    return f"{abs(float(text)):.{DIGITS}f}" if float(text) == 0 else text.replace("-", "−")
+    text = f"{value:.{differences.DIGITS}f}"
+    return f"{abs(float(text)):.{differences.DIGITS}f}" if float(text) == 0 else text.replace("-", "−")
 
 
 def signed(number: float) -> str:
@@ -39,7 +40,14 @@ def signed(number: float) -> str:
     >>> signed(0.0373), signed(-0.00002), signed(0.0), signed(float("inf"))
     ('+0.037', '−0.00002', '0.000', 'no end')
     """
-    return rounded(0) if abs(number) < SAME else differences.signed(number, DIGITS).replace("-", "−")
+    return rounded(0) if abs(number) < SAME else differences.signed(number).replace("-", "−")
+
+
+def short_names(runs: Sequence[str], most: int = NAME) -> dict[str, str]:
+    """Names that fit a line, with their middle left out; whole where two would look the same."""
+    short = {run: shortened(run, most) for run in runs}
+    times = Counter(short.values())
+    return {run: name if times[name] == 1 else visible(run) for run, name in short.items()}
 
 
 class Seen(NamedTuple):
@@ -82,7 +90,7 @@ def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
     top, of, what = _top(measure), _of_queries(facts), _relevant(measure)
     sentences = [f"Every query{_with_relevant(facts)} finds something {what}{top}."]
     if facts.nothing:
-        sentences = [f"{facts.nothing:,} of {of} {_find(facts.nothing)} nothing {what}{top}."]
+        sentences = [f"Nothing {what}{top}: {facts.nothing:,} of {of}."]
     if Scope.of(measure).cutoff != 1:
         firsts = int((facts.first == 1).sum())
         sentences.append(f"The first result is {what} for {firsts:,} of {of}.")
@@ -106,10 +114,10 @@ def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
     top, what = _top(measure), _relevant(measure)
     if not before.nothing and not now.nothing:
         return f"Every query{_with_relevant(now)} finds something {what}{top} with both runs."
-    first, then = (before, now) if before.nothing else (now, before)
-    rest = f"{then.nothing:,} with {then.run}" if then.nothing else f"none with {then.run}"
-    verb = _find(first.nothing)
-    return f"{first.nothing:,} of {_of_queries(now)} {verb} nothing {what}{top} with {first.run} and {rest}."
+    of = f" of {_of_queries(now)}" if _with_relevant(now) else ""
+    counts = [count(before.nothing, "query", "queries"), f"{now.nothing:,}"]
+    (one, first), (other, then) = zip(map(_named, (before, now)), counts, strict=True)
+    return f"Nothing {what}{top}: {one} {first}{of}, {other} {then}."
 
 
 def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
@@ -120,10 +128,9 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
     one, other = (np.where(facts.first > 0, facts.first, far) for facts in (before, now))
     earlier, later = int((other < one).sum()), int((other > one).sum())
     if earlier or later:
-        where = _top(measure).strip()
-        start = f"{capital(where)}, the" if where else "The"
-        sentence = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
-        yield f"{sentence} and later on {later or 'none'} with {now.run}."
+        up = count(earlier, "query", "queries") if earlier else "no query"
+        down = f"{later:,}" if later and earlier else count(later, "query", "queries") if later else "none"
+        yield f"{_named(now)} moves the first relevant result{_top(measure)} up on {up}, down on {down}."
 
 
 def _decision(pair: VerdictPair) -> Iterator[str]:
@@ -133,15 +140,7 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
         yield f"{other}; the test compares the {difference.of} of the queries."
     if pair.kind != "close" or not difference.detectable or not difference.spread:
         return
-    with_queries = f"With {count(pair.queries, 'query', 'queries')}"
-    many = f" and {difference.family:,} comparisons" if difference.family > 1 else ""
-    some = f"a true difference of {signed(difference.detectable)[1:]}"
-    sentence = f"{with_queries}{many}, {some if difference.detectable < inf else 'no true difference'}"
-    sentence += f" is detected {how_often(difference)} of the time{by_t_test(difference)}"
-    matters = difference.detection
-    if matters is not None and matters.difference < difference.detectable:
-        sentence += f"; detecting {matters.difference:g} takes {about(matters.queries)} queries"
-    yield f"{sentence}."
+    yield f"{power_sentence(difference, pair.queries)}."
 
 
 def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
@@ -149,8 +148,10 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
     if lacking:
         cutoff = Scope.of(measure).cutoff
         what = "results" if cutoff is None else "first results" if cutoff == 1 else f"top {cutoff:,}"
-        shares = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
-        yield f"{capital(' and '.join(shares))} are unjudged and count as not relevant."
+        shares = ", ".join(f"{shortened(run, NAME)} {percent(share)}" for run, share in lacking)
+        if len(runs) == 1:
+            shares = percent(lacking[0][1])
+        yield f"Unjudged, so counted as not relevant: {shares} of the {what}."
 
 
 def _reversal(request: Request, pair: VerdictPair) -> Iterator[str]:
@@ -158,8 +159,8 @@ def _reversal(request: Request, pair: VerdictPair) -> Iterator[str]:
     if difference.reach is None:
         return
     if difference.could_reverse and pair.kind != "same":
-        ends = f"{signed(difference.reach.low)} to {signed(difference.reach.high)}"
-        yield f"{capital(difference.reach.documents)} could still reverse the difference (it could be {ends})."
+        ends = reach_text(difference.reach).replace("-", "−")
+        yield f"{capital(difference.reach.documents)} could reverse this ({ends})."
         if not difference.reach.unseen:  # which nobody can be asked to judge
             yield _settling_sentence(request, pair)
     elif (
@@ -167,7 +168,7 @@ def _reversal(request: Request, pair: VerdictPair) -> Iterator[str]:
         and pair.kind in ("better", "worse")
         and difference.reach.low < difference.reach.high
     ):
-        yield f"{capital(difference.reach.documents)} cannot reverse the difference, whatever they turn out to be."
+        yield f"{capital(difference.reach.documents)} can't reverse this."
 
 
 def _top(measure: Measure) -> str:
@@ -188,8 +189,8 @@ def _with_relevant(facts: Seen) -> str:
     return "" if facts.queries == facts.all_queries else " with a relevant document"
 
 
-def _find(number: int) -> str:
-    return "finds" if number == 1 else "find"
+def _named(facts: Seen) -> str:
+    return shortened(facts.run, NAME)
 
 
 def capital(text: str) -> str:

@@ -12,16 +12,19 @@ from cranfield.io.target import open_target
 from cranfield.look import coloured
 from cranfield.report.card import WIDTH
 from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings
-from cranfield.show.layout import wrapped
 from cranfield.show.pictures import drawn_svg
-from cranfield.words import columns, count, cut, joined, shortened, visible
+from cranfield.words import columns, count, joined, shortened, visible
 
 FORMATS = ("png", "svg", "md", "tex")
 SIGNS = {"−": "$-$", "→": r"$\to$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "≤": r"$\leq$"}
-# Sizes of letters, with the columns that fit on a line, and how many lines there is room for.
-TITLES = ((44, 42, 1), (30, 62, 2))
-LINE, SIDE, SMALL = 72, 46, 118  # columns of the whole width, of the left side, and of the whole in small letters
-BESIDE = 16  # columns of a measure that fit beside its number
+WIDE, SIDE, BESIDE = 1032, 520, 200  # the whole card, its left side, and what fits beside the number, in pixels
+TITLES = ((44, 1), (30, 2))  # sizes of letters, with the lines that there is room for
+HEADLINE, ABOUT, TEXT, SMALL = 26, 22, 24, 18  # sizes of letters
+# Widths of letters in Helvetica, bold, as parts of their size.
+NARROW, MIDDLE, BROAD = "ijl.,:;|!'’I ", "ftr()-[]/", "mw@%MW−+→"
+LETTERS = dict.fromkeys(NARROW, 0.3) | dict.fromkeys(MIDDLE, 0.36) | dict.fromkeys(BROAD, 0.92)
+LETTER, CAPITAL, ASIAN = 0.58, 0.72, 1.0
+THIN = 1.1  # so many more letters fit on a line if they are not bold
 
 
 class Shared(NamedTuple):
@@ -42,7 +45,9 @@ class Shared(NamedTuple):
     numbers: tuple[str, ...]
     counts: tuple[tuple[str, str], ...]
     of: str
+    day: str
     warnings: tuple[str, ...]
+    foot: str
     signature: str
     source: Mapping[str, Any]  # the card of the page: its drawings
 
@@ -58,6 +63,7 @@ def shared(content: Mapping[str, Any]) -> Shared | None:
     sentences = () if card["number"] else tuple(card["sentences"])
     return Shared(
         title=content["title"],
+        foot=" · ".join(filter(None, (_judgments(content["judgments"]), card["judged"]))),
         kind={"passed": "better", "failed": "worse"}.get(card["outcome"], card["kind"]),
         verdict=card["outcome"].capitalize() or card["badge"] or "",
         headline=card.get("headline", ""),
@@ -68,10 +74,15 @@ def shared(content: Mapping[str, Any]) -> Shared | None:
         numbers=tuple(filter(None, (*card["numbers"], card["two_sided"], *sentences))),
         counts=tuple(_counts(card)),
         of=f"{count(order['runs'], 'run')}, {queries}" if order else queries,
+        day=content["day"],
         warnings=tuple(card["warnings"]),
         signature=_short(content["signature"]),
         source=card,
     )
+
+
+def _judgments(number: int | None) -> str:
+    return count(number, "judgment") if number else ""
 
 
 def _short(signature: str) -> str:
@@ -99,7 +110,7 @@ def card_markdown(card: Shared) -> str:
     verdict = f"**{markdown_text(card.verdict)}**: " if card.verdict else ""
     value = f"**{card.number}** {markdown_text(card.measure)}" if card.number else ""
     counted = ", ".join(text for _, text in card.counts)
-    about = ": ".join(map(markdown_text, filter(None, (card.about, card.found.lower()))))
+    about = markdown_text(_about(card))
     answer = ", ".join(filter(None, (about, value)))
     counts = [f"{card.of}: {counted}"] if counted else [] if card.of in card.numbers else [card.of]
     paragraphs = [
@@ -147,48 +158,82 @@ def card_svg(card: Shared) -> str:
         lstrip_blocks=True,
     )
     size, title = _title(card.title)
-    pill = 48 + 11.5 * columns(card.verdict) if card.verdict else -20
-    about = ": ".join(filter(None, (card.about, card.found.lower())))
-    value = f"{card.number} {card.measure}"
-    beside = columns(card.measure) <= BESIDE
+    sign = {"better": "▲ ", "worse": "▼ "}.get(card.kind, "") if card.verdict in ("Better", "Worse") else ""
+    badge = f"{sign}{card.verdict}"
+    pill = 44 + _wide(badge, TEXT) if card.verdict else -20
+    about = "" if card.source["asked"] else _about(card)
+    beside = _wide(card.measure, TEXT) <= BESIDE
     parts = card.numbers if beside or not card.number else (card.measure, *card.numbers)
+    told = [card.foot, card.signature] if not card.warnings else [card.signature]
     content = {
         "size": size,
         "title": title,
-        "pill": pill,
-        "headline": _lines(card.headline, LINE, 2),
-        "about": _lines(about, int((1000 - pill) / 12), 2),
-        "numbers": [line for text in parts for line in _lines(text, SIDE if card.number else LINE, 3)],
-        "small": [*_lines(about, SMALL, 2), *_lines(" · ".join((value, *card.numbers)), SMALL, 2)],
-        "warning": cut(f"Warning: {'; '.join(card.warnings)}", SMALL) if card.warnings else "",
-        "signature": shortened(card.signature, SMALL),
+        "badge": badge,
+        "pill": round(pill, 1),
+        "headline": _lines(card.headline, HEADLINE, WIDE, 2),
+        "about": _lines(about, ABOUT, WIDE - pill - 20, 2),
+        "numbers": [line for text in parts for line in _lines(text, TEXT, SIDE if card.number else WIDE, 3)],
+        "small": [
+            *_lines(about, SMALL, THIN * WIDE, 2),
+            *_lines(" · ".join((f"{card.number} {card.measure}", *card.numbers)), SMALL, THIN * WIDE, 2),
+        ],
+        "warning": _lines(f"Warning: {'; '.join(card.warnings)}", SMALL, THIN * WIDE, 1)[0] if card.warnings else "",
+        "foot": _lines(" · ".join(filter(None, told)), SMALL, THIN * WIDE, 1)[0],
         "beside": card.measure if beside else "",
-        "wide": 1032 if card.headline else 480,
+        "wide": WIDE if card.headline else 480,
         "unit": WIDTH,
     }
     svg: str = environment.get_template("share.svg").render(card=card, source=card.source, **content)
     return coloured(svg)
 
 
+def _about(card: Shared) -> str:
+    return ", ".join(filter(None, (card.about, card.found.lower())))
+
+
 def _title(text: str) -> tuple[int, list[str]]:
-    for size, width, most in TITLES:
-        if len(lines := _wrapped(text, width)) <= most:
+    for size, most in TITLES:
+        if len(lines := _wrapped(text, WIDE / size)) <= most:
             return size, lines
-    return size, _lines(text, width, most)
+    return size, _lines(text, size, WIDE, most)
 
 
-def _lines(text: str, width: int, most: int) -> list[str]:
-    """A text in a few lines, with its middle left out where it is too long."""
-    lines, letters = _wrapped(text, width), width * most
+def _lines(text: str, size: int, room: float, most: int) -> list[str]:
+    """A text in a few lines of about equal length, with its middle left out where it is too long."""
+    fit, letters = room / size, columns(text)
+    lines = _wrapped(text, fit)
     while len(lines) > most:
-        lines, letters = _wrapped(shortened(text, letters), width), letters - 8
+        letters -= 4
+        lines = _wrapped(shortened(text, letters), fit)
+    if len(lines) > 1:
+        shown = " ".join(lines)
+        while len(tighter := _wrapped(shown, 0.97 * fit)) == len(lines):
+            lines, fit = tighter, 0.97 * fit
     return lines
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """The lines of a text; capitals are wider than other letters."""
-    letters = columns(text) or 1
-    return wrapped(text, width=int(width * letters / (letters + 0.4 * sum(map(str.isupper, text)))))
+def _wrapped(text: str, fit: float) -> list[str]:
+    """The lines of a text that are at most so wide; a word that is wider is broken."""
+    lines = [""]
+    for word in visible(text).split():
+        joined_on = f"{lines[-1]} {word}".strip()
+        if _wide(joined_on) <= fit:
+            lines[-1] = joined_on
+            continue
+        lines += [""] * bool(lines[-1])
+        for letter in word:
+            if _wide(lines[-1] + letter) > fit:
+                lines.append("")
+            lines[-1] += letter
+    return list(filter(None, lines))
+
+
+def _wide(text: str, size: float = 1) -> float:
+    """About how wide a text is, in bold letters of a size."""
+    return size * sum(
+        LETTERS.get(letter) or (ASIAN if columns(letter) > 1 else CAPITAL if letter.isupper() else LETTER)
+        for letter in text
+    )
 
 
 def card_format(path: str | os.PathLike[str]) -> str:

@@ -14,6 +14,14 @@ for (const [id, key] of [["run-a", "a"], ["run-b", "b"], ["measure", "m"]]) {
 }
 at("copy").addEventListener("click", () => copyPlace(at("copied")));
 for (const button of document.querySelectorAll("[data-share]")) button.addEventListener("click", () => copy(data.share[button.dataset.share], at("shared")));
+// The card as a picture, twice as large as it is drawn so that it is sharp.
+at("save-card")?.addEventListener("click", async () => {
+  const image = new Image(), canvas = make("canvas", { width: 2400, height: 1260 });
+  image.src = `data:image/svg+xml,${encodeURIComponent(data.share.svg)}`;
+  await image.decode();
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  make("a", { href: canvas.toDataURL("image/png"), download: "card.png" }).click();
+});
 linkPlaces(at("query"));
 mapEvents();
 // Where the page was when a query was opened: closing it leads back there, with the focus.

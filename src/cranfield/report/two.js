@@ -1,10 +1,10 @@
 // Two systems side by side.
 const changes = (title, queries) => {
   if (!queries.length) return make("div", {}, make("h3", {}, title), make("p", { class: "soft small" }, "Nowhere."));
-  const heads = [["query"], [data.runs[state.a], "number"], [data.runs[state.b], "number"], ["difference", "number"]];
+  const heads = [["query"], [data.short[state.a], "number"], [data.short[state.b], "number"], ["difference", "number"]];
   const cell = (text, name, kind = "") => make("td", { class: `number ${kind}`, "data-label": name }, text);
-  const rows = queries.map((query) => make("tr", {}, make("th", { scope: "row" }, link(query)), cell(three(value(state.a, query)), data.runs[state.a]),
-    cell(three(value(state.b, query)), data.runs[state.b]), cell(changed(query), "difference", direction(query))));
+  const rows = queries.map((query) => make("tr", {}, make("th", { scope: "row" }, link(query)), cell(three(value(state.a, query)), data.short[state.a]),
+    cell(three(value(state.b, query)), data.short[state.b]), cell(changed(query), "difference", direction(query))));
   return make("div", {}, make("h3", {}, title), table(heads, rows));
 };
 
@@ -63,19 +63,19 @@ const drawTwo = (name, one, other, compared, described) => {
 
 const showTwo = () => {
   if (!at("two")) return;
-  choices(at("run-a"), data.runs, state.a);
-  choices(at("run-b"), data.runs, state.b);
+  choices(at("run-a"), data.brief, state.a);
+  choices(at("run-b"), data.brief, state.b);
   choices(at("measure"), data.measures.map((each) => each.name), state.m);
-  const name = measure().name, one = data.runs[state.a], other = data.runs[state.b];
+  const name = measure().name, one = data.short[state.a], other = data.short[state.b];
   const compared = data.queries.map((_, query) => query).filter((query) => difference(query) !== null);
   const better = compared.filter((query) => gain(query) > SAME).length, worse = compared.filter((query) => gain(query) < -SAME).length;
   const same = compared.length - better - worse;
   const described = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${plain(worse)}, the same for ${plain(same)}.`;
   const said = data.pairs[name]?.[`${state.a} ${state.b}`];
   // As in the terminal, but with the page's minus sign.
-  at("two-summary").textContent = said ? said.join(" ").replace(/([ (])-(?=\d+\.\d{4}\b)/g, "$1−") : described;
+  at("two-summary").textContent = said ? said.join(" ").replace(/([ (])-(?=\d+\.\d+\b)/g, "$1−") : described;
   at("two-balance").replaceChildren(...balance(better, same, worse));
-  drawTwo(name, one, other, compared, described);
+  drawTwo(name, data.brief[state.a], data.brief[state.b], compared, described);
   const byGain = compared.slice().sort((x, y) => gain(y) - gain(x));
   at("two-changes").replaceChildren(
     changes(`Where ${other} gains most`, byGain.filter((query) => gain(query) > SAME).slice(0, 5)),

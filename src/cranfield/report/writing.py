@@ -28,7 +28,7 @@ from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import Gathered
 from cranfield.report.rendering import rendered
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
-from cranfield.report.sharing import card_format, card_latex, card_markdown, shared, write_cards
+from cranfield.report.sharing import card_format, card_latex, card_markdown, card_svg, shared, write_cards
 from cranfield.show.pictures import FORMATS
 from cranfield.systems.collection import BUILTIN, Collection, collection_beside, open_collection
 from cranfield.words import count
@@ -182,7 +182,8 @@ def write_report(
     left_out = add_program_data(data, gathered)
     content = {**page(gathered, datetime.now().astimezone()), "left_out": left_out}
     card = shared(content)
-    data.add(share={} if card is None else {"markdown": card_markdown(card), "latex": card_latex(card)})
+    forms = {"markdown": card_markdown, "latex": card_latex, "svg": card_svg}
+    data.add(share={} if card is None else {name: write(card) for name, write in forms.items()})
     write_cards(card, cards)
     size = write_text(path, rendered(content, data, charts), force=True)
     return ReportFile(os.fspath(path), size, tuple(left_out))
@@ -254,7 +255,7 @@ def write_test(test: ProjectTest, path: str | os.PathLike[str], *, command: str 
         accepted = tested.accepted
         # An accepted run of other queries cannot be compared with this one.
         if accepted is not None and accepted.qrels_sha256 == tested.evaluation.qrels_sha256:
-            baselines[tested.system] = f"{tested.system}, accepted"
+            baselines[tested.system] = f"{tested.system} (accepted)"
             runs[baselines[tested.system]] = accepted
             rankings[baselines[tested.system]] = tested.accepted_path
         runs[tested.system] = tested.evaluation
@@ -265,6 +266,7 @@ def write_test(test: ProjectTest, path: str | os.PathLike[str], *, command: str 
     empty = {tested.system for tested in results if len(tested.recorded.empty) == tested.recorded.answered}
     answered = [tested for tested in results if tested.recorded.answered and tested.system not in empty]
     rankings |= {tested.system: tested.recorded.path for tested in answered}
+    decided = not test.passed or any(tested.gate is not None or tested.checks for tested in results)
     return write_report(
         collection.qrels,
         runs,
@@ -273,8 +275,8 @@ def write_test(test: ProjectTest, path: str | os.PathLike[str], *, command: str 
         title=_title(results, bool(baselines)),
         baseline=baselines or None,
         notes=[note for tested in results for note in _notes(tested)],
-        passed=test.passed,
-        reasons=_reasons(test),
+        passed=test.passed if decided else None,
+        reasons=_reasons(test) if decided else (),
         command=command,
         collection=collection,
         test="t" if gate is None else gate.test,
@@ -288,6 +290,8 @@ def _notes(tested: Tested) -> Iterator[str]:
     if tested.evaluation is not None and not recorded.complete:
         answered = f"{recorded.answered:,} of {count(recorded.queries, 'query', 'queries')}"
         yield f"{tested.system}: {answered} answered; the values are over these only."
+    if tested.passed and tested.gate is None:
+        yield f"{tested.system}: nothing is accepted yet, so nothing is compared. To accept this:\ncranfield accept"
     for note in tested.notes:
         yield f"{tested.system}: {note.removesuffix('.')}."
 
@@ -316,7 +320,4 @@ def _failures(tested: Tested) -> Iterator[str]:
 
 
 def _successes(tested: Tested) -> Iterator[str]:
-    if tested.gate is None:
-        yield "nothing is accepted yet, so there is nothing to compare with"
-    else:
-        yield from (check.message for check in tested.gate.checks)
+    yield from (check.message for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks))

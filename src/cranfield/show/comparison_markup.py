@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import UNDECIDED, interval_name, signed
+from cranfield.comparison.differences import DIGITS, UNDECIDED, estimate_text, interval_name
 from cranfield.comparison.means import means_table
 from cranfield.show import comparison_words as words
 from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings
@@ -21,7 +21,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         [
             markdown_text(row.run),
             *(
-                f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
+                f"{'**' * cell.best}{cell.value:.{DIGITS}f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
                 for cell in row.cells
             ),
             *map(words.judged_cell, row.judged),
@@ -44,7 +44,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         [
             markdown_text(pair.measure) + ("" if pair.primary else " (secondary)"),
             markdown_text(f"{pair.run} - {pair.baseline}"),
-            signed(pair.estimate),
+            estimate_text(pair),
             words.span_and_p(pair)[0],
             words.p_cell(pair),
             words.effect_cell(pair.effect),
@@ -89,7 +89,7 @@ def comparison_latex(comparison: Comparison) -> str:
         cells = [latex_text(row.run)]
         for cell in row.cells:
             mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
-            value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
+            value = rf"\textbf{{{cell.value:.{DIGITS}f}}}" if cell.best else f"{cell.value:.{DIGITS}f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
         lines.append(" & ".join([*cells, *(latex_text(words.judged_cell(share)) for share in row.judged)]) + r" \\")
     sentences = (words.verdict(comparison), *table.other_names, table.notes[0], words.basis_text(comparison))

@@ -10,8 +10,15 @@ from statistics import median
 
 from cranfield.comparison.conclusions import Comparison, median_pair
 from cranfield.comparison.correlation import Reliability
-from cranfield.comparison.differences import Change, Difference, decisive_p, interval_name, signed, span_text
-from cranfield.comparison.power import about
+from cranfield.comparison.differences import (
+    Change,
+    Difference,
+    decisive_p,
+    estimate_text,
+    interval_name,
+    signed,
+    span_text,
+)
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.evaluation.estimating import SAME
@@ -19,7 +26,6 @@ from cranfield.measures import known_measure
 from cranfield.show.comparison_words import (
     as_sentence,
     basis_text,
-    by_t_test,
     effect_cell,
     estimate_name,
     how_often,
@@ -29,6 +35,7 @@ from cranfield.show.comparison_words import (
     method_text,
     p_cell,
     power_basis,
+    power_sentence,
     reach_text,
     share_text,
     verdict,
@@ -71,7 +78,7 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
         paint.strong, _beside(measure + second, f"{gap:>{first}}{ends:>20}{'p':>9}{'effect':>8}", wide, width)
     )
     for name, pair in zip(names, listed, strict=True):
-        numbers = f"{signed(pair.estimate):>{first}}{span_text(pair):>20}{p_cell(pair):>9}{effect_cell(pair.effect):>8}"
+        numbers = f"{estimate_text(pair):>{first}}{span_text(pair):>20}{p_cell(pair):>9}{effect_cell(pair.effect):>8}"
         tone = verdict_tone(pair, paint)
         yield from (tone(line) if pair.significant else line for line in _beside(name, numbers, wide, width))
         judged = [percent(share) for run in (pair.run, pair.baseline) if (share := shares[run]) is not None]
@@ -122,7 +129,7 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
             yield from wrapped(f"{measure}: {_no_variation(comparison.of(measure.name))}", "  ", hang=4, width=width)
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
-        what = f"a true difference of {pair.detectable:.4f}" if pair.detectable < inf else "no true difference"
+        what = f"a true difference of {pair.detectable:.3f}" if pair.detectable < inf else "no true difference"
         equally = " equally weighted" if comparison.weights else ""
         alone = "Of two runs alone, a" if comparison.pairs > 1 else "A"
         yield from wrapped(
@@ -230,17 +237,13 @@ def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator
 def _found(difference: Difference) -> str:
     names = f"{visible(difference.run)} vs {visible(difference.baseline)}: {difference.measure}"
     queries = difference.better + difference.same + difference.worse
-    interval = f" ({_ends(difference)})" if difference.has_interval else ""
+    interval = f" ({span_text(difference)})" if difference.has_interval else ""
     if difference.same == queries:
         return f"{names} is the same on {f'all {queries}' if queries > 2 else 'both'} queries{interval}"
     of = f" ({difference.of})" if difference.of != "mean" else ""
     ends = f" on each of {queries} queries" if difference.constant else ""
-    p = decisive_p(difference, 3)
-    return f"{names} {signed(difference.estimate, 3)}{of}{ends}{interval}, p {p}"
-
-
-def _ends(difference: Difference) -> str:
-    return f"{signed(difference.low, 3)} to {signed(difference.high, 3)}"
+    p = decisive_p(difference)
+    return f"{names} {estimate_text(difference)}{of}{ends}{interval}, p {p}"
 
 
 def _changed_lines(
@@ -310,7 +313,7 @@ def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
         return
     if one.reach is not None and one.could_reverse:
         at_most = "" if one.reach.exact else " at the widest"
-        ends = f"{signed(one.reach.low)} to {signed(one.reach.high)}{at_most}"
+        ends = f"{reach_text(one.reach).rstrip('~')}{at_most}"
         yield f"{as_sentence(one.reach.documents)} could reverse this ({ends})."
     if one.significant and one.direction * one.difference < 0:
         yield f"The mean moves the other way ({signed(one.difference)})."
@@ -323,9 +326,7 @@ def _method(comparison: Comparison, one: Difference | None, *, listed: bool) -> 
         yield from _power(comparison, one)
         others = [pair for pair in comparison.differences if not pair.primary]
         if others:
-            secondary = ", ".join(
-                f"{pair.measure} {signed(pair.estimate)} (p {decisive_p(pair, 3)})" for pair in others
-            )
+            secondary = ", ".join(f"{pair.measure} {estimate_text(pair)} (p {decisive_p(pair)})" for pair in others)
             yield f"Secondary: {secondary}."
     yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
@@ -362,14 +363,7 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     """What this many queries can detect, and how many it takes to detect a difference that matters."""
     if not one.detectable or not one.spread:
         return
-    power = f"{how_often(one)} power{by_t_test(one)}"
-    what = f"{one.detectable:.3f}" if one.detectable < inf else "no difference"
-    sentence = f"{comparison.queries} queries can detect {what} ({power})"
-    matters = one.detection
-    if matters is not None and matters.difference < one.detectable:
-        equally = " equally weighted ones" if comparison.weights else ""
-        sentence += f"; {matters.difference:g} takes {about(matters.queries)}{equally}"
-    yield f"{sentence}."
+    yield f"{power_sentence(one, comparison.queries, ' equally weighted ones' if comparison.weights else '')}."
 
 
 def _more(comparison: Comparison, *, explained: bool, pairs: bool) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from cranfield.comparison.conclusions import Comparison, described_method
 from cranfield.comparison.detecting import is_bound
-from cranfield.comparison.differences import Difference, decisive_p, p_text, signed, span_text
+from cranfield.comparison.differences import DIGITS, Difference, decisive_p, digits_for, p_text, signed, span_text
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
-from cranfield.comparison.power import USUAL
+from cranfield.comparison.power import USUAL, about
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import Reach
@@ -109,7 +111,7 @@ def if_the_test_holds(comparison: Comparison) -> str:
     return "" if comparison.correction == MAX_T else ", if the test holds for values like these"
 
 
-def share_text(value: float | None, digits: int = 4) -> str:
+def share_text(value: float | None, digits: int) -> str:
     """A number with some decimals; a dash where there is none."""
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: there is no -0
 
@@ -127,6 +129,18 @@ def how_often(difference: Difference) -> str:
 def by_t_test(difference: Difference) -> str:
     """Whether what is detectable is that of another test: the power of those about medians is not computed."""
     return " by a t-test" if "median" in difference.of else ""
+
+
+def power_sentence(difference: Difference, queries: int, weighted: str = "") -> str:
+    """What so many queries can detect, and how many it takes to detect a difference that matters."""
+    what = f"{difference.detectable:.{DIGITS}f}" if difference.detectable < inf else "no difference"
+    over = f" over {difference.family:,} comparisons" if difference.family > 1 else ""
+    sentence = f"{count(queries, 'query', 'queries')} can detect {what}"
+    sentence += f"{over} ({how_often(difference)} power{by_t_test(difference)})"
+    matters = difference.detection
+    if matters is not None and matters.difference < difference.detectable:
+        sentence += f"; {matters.difference:g} takes {about(matters.queries)}{weighted}"
+    return sentence
 
 
 def power_basis(comparison: Comparison, difference: Difference) -> str:
@@ -151,14 +165,15 @@ def p_number(p: float, alpha: float, finest: float = 0.0) -> str:
     """A p-value in a table; `finest` as for `p_text`.
 
     >>> p_number(0.08704, 0.05), p_number(0.00001, 0.05)
-    ('0.0870', '<0.0001')
+    ('0.087', '<0.001')
     """
-    return p_text(p, alpha, finest=finest).removeprefix("= ").replace(" ", "")
+    return p_text(p, alpha, finest).removeprefix("= ").replace(" ", "")
 
 
 def reach_text(reach: Reach) -> str:
     """How low and high unjudged documents could make a difference; ~ where the true bounds may be narrower."""
-    return f"{signed(reach.low)} to {signed(reach.high)}{'' if reach.exact else '~'}"
+    digits = digits_for(reach.low, reach.high)
+    return f"{signed(reach.low, digits)} to {signed(reach.high, digits)}{'' if reach.exact else '~'}"
 
 
 def effect_cell(value: float | None) -> str:

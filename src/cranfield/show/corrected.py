@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from cranfield.comparison.conclusions import Comparison, described_method
-from cranfield.comparison.differences import Difference, signed, span_text
+from cranfield.comparison.differences import DIGITS, Difference, estimate_text, signed, span_text
 from cranfield.evaluation.corrected import ROUGH, CorrectionBasis
 from cranfield.evaluation.estimating import CorrectedParts, Estimate
 from cranfield.evaluation.result import Evaluation
@@ -111,7 +111,7 @@ def _corrections(groups: Iterable[Iterable[Estimate] | Iterable[Difference]]) ->
 def _mean_rows(name: str, runs: dict[str, Estimate], basis: CorrectionBasis) -> TextRows:
     rows = [[name, "corrected", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
     for run, estimate in runs.items():
-        model, *parts = _parts(estimate.corrected, str)
+        model, *parts = _parts(estimate.corrected, 4)
         rows.append([run, f"{estimate.value:.4f} ± {estimate.margin:.4f}", model, *parts])
     return rows
 
@@ -120,21 +120,24 @@ def _difference_rows(name: str, listed: Sequence[Difference], basis: CorrectionB
     level = f"{100 * (1 - listed[0].alpha):g}% interval"
     rows = [[name, "corrected", level, "p", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
     for pair in listed:
-        ends = [signed(pair.estimate), span_text(pair), p_cell(pair)]
-        rows.append([f"{pair.run} - {pair.baseline}", *ends, *_parts(pair.corrected, signed)])
+        ends = [estimate_text(pair), span_text(pair), p_cell(pair)]
+        rows.append([f"{pair.run} - {pair.baseline}", *ends, *_parts(pair.corrected, DIGITS, signed)])
     return rows
 
 
-def _parts(correction: CorrectedParts | None, shown: Any) -> list[str]:
+def _unsigned(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}"
+
+
+def _parts(correction: CorrectedParts | None, digits: int, shown: Callable[[float, int], str] = _unsigned) -> list[str]:
     """The cells of model, correction, weight, people alone and worth."""
     assert correction is not None
-    number = (lambda value: f"{value:.4f}") if shown is str else shown
     half = (correction.people_high - correction.people_low) / 2
     return [
-        number(correction.model),
-        signed(correction.correction),
+        shown(correction.model, digits),
+        signed(correction.correction, digits),
         f"{correction.weight:.2f}",
-        f"{number(correction.people)} ± {half:.4f}",
+        f"{shown(correction.people, digits)} ± {half:.{digits}f}",
         "-" if correction.worth is None else f"{correction.worth:,}",
     ]
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import Bounds
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, warning_lines, wrapped
 from cranfield.show.view import View
 from cranfield.words import columns, count, cut, shortened, visible
@@ -82,18 +83,25 @@ def _means(view: View, width: int, paint: Paint) -> list[str]:
 
 
 def _bounds(view: View, width: int, paint: Paint) -> list[str]:
-    rows = [["run", *view.heads]]
-    exact, scale = True, set[float]()
-    for result in view.evaluations:
-        cells = []
-        for measure in view.measures:
-            ends = view.mean_bounds(result, measure)
-            exact, scale = exact and ends.exact, scale.union(ends.scale)
-            cells.append(f"{view.shown(ends.low, measure)}–{view.shown(ends.high, measure)}{'' if ends.exact else '~'}")
-        rows.append([result.run, *cells])
-    title = f"Lowest and highest value, {view.describe_bounds(scale)}:"
-    note = [] if exact else ["~ the true bounds may be narrower"]
-    return [*wrapped(title, width=width), *fitted(rows, width, paint.strong), *note]
+    """The ends of each mean: the table first, then what they allow for. What cannot move is left out."""
+    ends = {measure: [view.mean_bounds(result, measure) for result in view.evaluations] for measure in view.measures}
+    moving = [measure for measure, its in ends.items() if any(each.low < each.high for each in its)]
+    scale = set[float]().union(*(each.scale for its in ends.values() for each in its))
+    allowed = wrapped(f"Bounds: {view.describe_bounds(scale)}.", width=width)
+    if not moving:
+        return [paint.strong("Unjudged documents can't move these values."), *map(paint.dim, allowed)]
+    rows = [["could be", *(head for head, measure in zip(view.heads, view.measures, strict=True) if measure in moving)]]
+    for at, result in enumerate(view.evaluations):
+        rows.append([result.run, *(_ends(view, ends[measure][at], measure) for measure in moving)])
+    exact = all(each.exact for its in ends.values() for each in its)
+    note = [] if exact else [paint.dim("~ the true bounds may be narrower")]
+    return [*fitted(rows, width, paint.strong), *note, *map(paint.dim, allowed)]
+
+
+def _ends(view: View, its: Bounds, measure: str) -> str:
+    low, high = view.shown(its.low, measure), view.shown(its.high, measure)
+    mark = "" if its.exact else "~"
+    return f"{low if low == high else f'{low} to {high}'}{mark}"
 
 
 def _modelled(view: View, width: int, paint: Paint) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import inf
 
+from cranfield.comparison.differences import DIGITS, value_text
 from cranfield.comparison.gate_checks import Check, GatedMeasure
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
@@ -92,7 +93,7 @@ def _measure_lines(
         room = max(map(columns, names))
         yield paint.strong(f"  {padded(names[0], room)}  {'before':>7}  {'now':>7}  what changed")
         for name, query in zip(names[1:], seen.worse_queries, strict=True):
-            values = f"{query.baseline:>7.4f}  {query.candidate:>7.4f}"
+            values = f"{query.baseline:>7.{DIGITS}f}  {query.candidate:>7.{DIGITS}f}"
             head = f"  {padded(name, room)}  {values}  "
             text = texts.get(query.query_id)
             lines = wrapped(query.moved, " " * columns(head) if text else head, width=width)
@@ -124,7 +125,7 @@ def detectable_text(seen: GatedMeasure, result: GateResult) -> str:
         return f"{changed}, so their variation cannot be estimated"
     by = "" if result.test == "t" else " by a t-test"  # the power of other tests is not computed
     drop = "rise" if seen.lower_is_better else "drop"
-    what = f"A true {drop} of {seen.detectable:.4f}" if seen.detectable < inf else f"No true {drop}"
+    what = f"A true {drop} of {seen.detectable:.3f}" if seen.detectable < inf else f"No true {drop}"
     text = f"{what} would be stopped {USUAL:.0%} of the time{by}"
     return text if seen.power is None else f"{text}; one of {result.detect:g}, {seen.power:.0%}"
 
@@ -142,8 +143,8 @@ def gate_markdown(result: GateResult, texts: Mapping[str, str] = NO_TEXTS) -> st
             rows = [
                 [
                     markdown_text(named_query(query.query_id, texts)),
-                    f"{query.baseline:.4f}",
-                    f"{query.candidate:.4f}",
+                    value_text(query.baseline, query.candidate),
+                    value_text(query.candidate, query.baseline),
                     markdown_text(query.moved),
                 ]
                 for query in seen.worse_queries

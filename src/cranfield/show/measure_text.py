@@ -11,20 +11,29 @@ from cranfield.measures.parameters import ParameterKind
 from cranfield.measures.registry import REQUIRED
 from cranfield.show.layout import UNPAINTED, Paint, wrapped
 
+# What most evaluations need; all others are listed after these.
+FIRST = ("nDCG", "AP", "RR", "P", "R", "Success", "Judged")
+
 
 def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
+    """All measures by family, after the few that most evaluations need, with the advice when to use them."""
     known = catalogue()
     names = max(map(len, known))
     homes = [family.__name__ for family in families()]
     titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in families()}
-    lines: list[str] = []
+
+    def entry(name: str, text: str) -> list[str]:
+        first, *rest = wrapped(text, width=max(width - names - 4, 20))
+        return [f"  {name:<{names}}  {first}", *(" " * (names + 4) + line for line in rest)]
+
+    lines = [paint.strong("The usual ones, and when to use them.")]
+    lines += [line for name in FIRST for line in entry(name, known[name].advice)]
     for home in dict.fromkeys([*homes, *(definition.function.__module__ for definition in known.values())]):
         lines += ["", *map(paint.strong, wrapped(titles.get(home, "Of your own."), width=width))]
         for definition in known.values():
             if definition.function.__module__ == home:
-                first, *rest = wrapped(definition.summary, width=max(width - names - 4, 20))
-                lines += [f"  {definition.name:<{names}}  {first}", *(" " * (names + 4) + line for line in rest)]
-    return "\n".join(lines[1:])
+                lines += entry(definition.name, definition.summary)
+    return "\n".join([*lines, "", *map(paint.dim, wrapped("One in full: cranfield measures nDCG", width=width))])
 
 
 def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -> str:

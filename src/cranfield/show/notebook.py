@@ -9,7 +9,7 @@ from html import escape
 from itertools import islice
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import Difference, interval_name, signed
+from cranfield.comparison.differences import DIGITS, Difference, estimate_text, interval_name, signed, value_text
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.means import means_table
 from cranfield.comparison.reusability import Reusability
@@ -211,7 +211,7 @@ def comparison_html(comparison: Comparison) -> str:
     if comparison.basis is not None:
         return text_html(corrected.compared_text(comparison))
     means = means_table(comparison)
-    rows = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in means.rows]
+    rows = [[row.run, *(f"{cell.value:.{DIGITS}f} {cell.mark}".rstrip() for cell in row.cells)] for row in means.rows]
     remarks = [*means.other_names, *means.notes, interval_text(comparison)]
     if len(comparison.differences) > LISTED:
         remarks.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
@@ -252,7 +252,7 @@ def _differences(differences: Sequence[Difference]) -> str:
         kind = KINDS[its.direction * (-1 if its.lower_is_better else 1) if its.significant else 0]
         verdict = HtmlCell(f"{SIGNS.get(kind, '')}{its.verdict}", f"badge {kind}")
         measure = its.measure + ("" if its.primary else " (secondary)")
-        rows.append([measure, its.run, its.baseline, signed(its.estimate), *span_and_p(its), verdict])
+        rows.append([measure, its.run, its.baseline, estimate_text(its), *span_and_p(its), verdict])
     return table(head, rows, words=(0, 1, 2, 6))
 
 
@@ -304,7 +304,8 @@ def gate_html(result: GateResult) -> str:
     for its in result.measures:
         counts = ((its.better, "better"), (its.same, ""), (its.worse, "worse"))
         numbers = [HtmlCell(f"{number:,}", kind) for number, kind in counts]
-        seen.append([its.measure, f"{its.baseline:.4f}", f"{its.candidate:.4f}", *numbers])
+        values = (value_text(its.baseline, its.candidate), value_text(its.candidate, its.baseline))
+        seen.append([its.measure, *values, *numbers])
     return frame(
         warnings(result.warnings),
         paragraph(headline, "headline"),

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import Difference, signed
+from cranfield.comparison.differences import DIGITS, Difference, estimate_text, signed
 from cranfield.comparison.means import MeansTable, means_table
 from cranfield.comparison.standing import Standings, standings
 from cranfield.show.comparison_words import estimate_name, judged_cell, p_cell, p_number
@@ -177,7 +177,7 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
     median = "median" in one.of
     head = f"{estimate_name(one)} {head}" if median else head
     tones = [verdict_tone(pair, paint) if pair else None for pair in pairs]
-    gaps = [signed(pair.estimate) if pair else "baseline" for pair in pairs]
+    gaps = [estimate_text(pair) if pair else "baseline" for pair in pairs]
     several = [Column("p", [p_cell(pair) if pair else "" for pair in pairs])] if comparison.pairs > 1 else []
     means = means_table(comparison)
     marks = {one.name: {pair.run: pair for pair in comparison.of(one)} for one in comparison.measures}
@@ -247,7 +247,8 @@ def _value_columns(
                 tones = [verdict_tone(pair, paint) if pair and pair.significant else None for pair in against]
         widest = max(map(len, marks))
         texts = [
-            f"{cell.value:.4f}{' ' * bool(widest)}{mark:<{widest}}" for cell, mark in zip(cells, marks, strict=True)
+            f"{cell.value:.{DIGITS}f}{' ' * bool(widest)}{mark:<{widest}}"
+            for cell, mark in zip(cells, marks, strict=True)
         ]
         listed.append(Column(means.heads[at] + " " * (widest + bool(widest)), texts, tones))
     judged = [rows[run].judged[0] for run in order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cranfield.comparison.differences import signed
+from cranfield.comparison.differences import DIGITS, signed
 from cranfield.comparison.segments import DIFFERING, ENOUGH, FINEST, SegmentComparison, SegmentDifference
 from cranfield.evaluation.weighting import MARK
 from cranfield.show.comparison_markup import markdown_table
@@ -48,7 +48,7 @@ def _head(one: SegmentDifference) -> list[str]:
 def _cells(its: SegmentDifference) -> list[str]:
     sign = SIGNS.get(its.verdict, " ")
     p = "-" if its.adjusted is None else p_number(its.adjusted, its.alpha, FINEST)
-    means = f"{its.baseline_mean:.4f}", f"{its.run_mean:.4f}"
+    means = f"{its.baseline_mean:.{DIGITS}f}", f"{its.run_mean:.{DIGITS}f}"
     return [f"{sign} {its.segment}", f"{its.queries:,}", *means, signed(its.difference), its.span or "-", p]
 
 

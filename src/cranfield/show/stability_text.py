@@ -87,7 +87,7 @@ def _table(result: Reusability, measure: str, width: int, paint: Paint) -> list[
         if row.measure == measure:
             name = shortened(row.run, NAME // 2 if head else NAME)
             group = [shortened(row.group or "-", NAME // 2)] if head else []
-            numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", signed(row.change)]
+            numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", signed(row.change, 4)]
             rows.append([name, *group, *numbers, str(row.rank), str(row.rank_without)])
     return fitted(rows, width, paint.strong, left=(0, 1) if head else (0,))
 
@@ -97,9 +97,9 @@ def _overall(result: Reusability, measure: str, width: int) -> Iterator[str]:
     if not any(row.change for row in result.rows if row.measure == measure):
         yield "No run changes."
         return
-    largest = f"largest {signed(overall.largest)} ({shortened(overall.largest_run, NAME)})"
+    largest = f"largest {signed(overall.largest, 4)} ({shortened(overall.largest_run, NAME)})"
     order = "" if overall.tau is None else f"; tau {share_text(overall.tau, 3)}, lowest {share_text(overall.lowest, 3)}"
-    yield from wrapped(f"change: mean {signed(overall.mean)}, {largest}{order}", width=width)
+    yield from wrapped(f"change: mean {signed(overall.mean, 4)}, {largest}{order}", width=width)
 
 
 def _legend(result: Reusability, width: int) -> Iterator[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from cranfield.comparison.differences import change_text, signed, value_text
 from cranfield.evaluation.from_ranks import recording_warnings
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import MARK
+from cranfield.show.comparison_words import power_sentence
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, warning_lines, wrapped
 from cranfield.show.segments_text import segments_text
@@ -17,6 +19,7 @@ from cranfield.words import count, cut, visible
 
 _SHOWN = 5
 MEASURED = "measured"
+WORST = 3  # queries shown of a test that failed, and of the first one, which people look at before they accept it
 
 
 def recorded_lines(recorded: Recorded, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
@@ -82,7 +85,8 @@ def milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.1f} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"
 
 
-def tested_lines(project: ProjectTest, worst: int, width: int, paint: Paint) -> Iterator[str]:
+def tested_lines(project: ProjectTest, worst: int | None, width: int, paint: Paint) -> Iterator[str]:
+    """What a test found; `worst`: how many queries of each system to show, by default none of one that passed."""
     yield from _table(project.systems, width, paint)
     yield from _unjudged_queries(project.unjudged, width)
     for tested in project.systems:
@@ -102,8 +106,9 @@ def tested_lines(project: ProjectTest, worst: int, width: int, paint: Paint) -> 
         if tested.gate is not None and tested.gate.segments is not None:
             yield ""
             yield from segments_text(tested.gate.segments, width=width, paint=paint).split("\n")
-        yield from _got_worse(tested, project.collection.queries, worst, width, paint)
-        if tested.evaluation and worst:
+        shown = worst if worst is not None else 0 if tested.passed and tested.gate is not None else WORST
+        yield from _got_worse(tested, project.collection.queries, shown, width, paint)
+        if tested.evaluation and shown:
             measure = next(iter(tested.evaluation))
             yield ""
             head = paint.strong(f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}")
@@ -183,7 +188,7 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
         yield ""
         yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, 'query', 'queries')}"
         for query in measure.worse_queries[: max(shown, 1)]:
-            change = f"{query.baseline:.4f} → {query.candidate:.4f}"
+            change = change_text(query.baseline, query.candidate)
             line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
             yield f"    {paint.bad(change)}  {line}"
             yield from map(paint.dim, wrapped(query.moved, " " * (len(change) + 6), width=width))
@@ -191,9 +196,9 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
 
 def miss_lines(miss: Miss, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
     yield ""
-    yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", width)
+    yield cut(f"  {value_text(miss.facts.value)}  {miss.facts.query_id}: {miss.text}", width)
     reasons = "; ".join(filter(None, (miss.facts.reason, miss.why)))
-    yield from map(paint.dim, wrapped(reasons, " " * 10, width=width))
+    yield from map(paint.dim, wrapped(reasons, " " * 9, width=width))
     for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
             grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
@@ -246,14 +251,9 @@ def _comparison_lines(demo: Demonstration, width: int, paint: Paint) -> Iterator
     first, *more = wrapped(verdict, "  ", width=width)
     yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
     yield from more
-    yield from wrapped(
-        f"With {demo.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
-        "80% of the time, if differences vary as they do here; detecting smaller ones takes more queries.",
-        "  ",
-        width=width,
-    )
+    yield from wrapped(f"{power_sentence(difference, demo.comparison.queries)}.", "  ", width=width)
     for change in difference.changed[:2]:
-        number = f"{change.difference:+.4f}"
+        number = signed(change.difference)
         shown = cut(f"{change.query_id}: {demo.collection.queries[change.query_id]}", width - len(number) - 4)
         yield f"  {paint.signed(change.difference, number)}  {shown}"
 

@@ -50,16 +50,13 @@ class View:
     def describe_bounds(self, scale: Iterable[float]) -> str:
         """What the bounds allow for, in words; `scale` are the grades that an unjudged document may have."""
         if all(result.policy.complete for result in self.evaluations):
-            return "which are the same, since documents without a judgment count as judged and not relevant"
+            return "the same, since documents without a judgment count as judged and not relevant"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
-        others = "unjudged documents that it did not retrieve count as not relevant"
+        others = "those it did not retrieve count as not relevant"
         if self.overview.unseen:
-            several = "unjudged document" if self.overview.unseen == 1 else "unjudged documents"
-            others = f"up to {self.overview.unseen} {several} that it did not retrieve may be relevant, too"
-        return (
-            "whatever the unjudged documents that a run retrieved turn out to be"
-            f"{f' (grades {grades})' if grades else ''}; {others}"
-        )
+            others = f"up to {self.overview.unseen} that it did not retrieve may be relevant, too"
+        grades = f" of {grades}" if grades else ""
+        return f"any grade{grades} for the unjudged documents that a run retrieved; {others}"
 
     def best(self, measure: str) -> set[str]:
         """The runs with the best mean, where there are several runs and one can be better than another."""

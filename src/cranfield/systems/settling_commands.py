@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cranfield.io.formats.store import STORE, names_store
-from cranfield.io.streams import BUILT_IN_FILES, Stream, stream_name
+from cranfield.io.streams import BUILT_IN_FILES, DATA, Stream, stream_name
 from cranfield.systems.collection import collection_beside
 
 HIDDEN = "***"  # in place of a password
@@ -30,6 +30,9 @@ def _from_here(name: str) -> str:
     """A path as it is typed in this folder: a command is pasted here, and nobody types the folders above."""
     if not os.path.isabs(name):
         return name
+    for built_in, path in BUILT_IN_FILES.items():
+        if name == os.path.join(DATA, *path.split("/")):
+            return built_in
     try:
         return os.path.relpath(name)
     except ValueError:  # on another drive

@@ -52,7 +52,7 @@ def corrected_judgments(
     ...     judgments = corrected_judgments(store, model="gpt")
     >>> [difference] = compare(judgments, {"old": old, "new": new}, "P@1")
     >>> print(difference)
-    Better: new vs old, P@1 +0.7699 (corrected mean) (95% interval +0.5198 to +1.0000), p < 0.0001
+    Better: new vs old, P@1 +0.770 (corrected mean) (95% interval +0.520 to +1.000), p < 0.001
     >>> difference.corrected.people, difference.corrected.worth
     (0.7, 17)
     """
