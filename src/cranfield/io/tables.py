@@ -45,11 +45,12 @@ class Schema:
 
     @property
     def version(self) -> int:
-        return max(
+        numbers: list[int] = [
             part.info.get("since", 1)
             for table in self.metadata.sorted_tables
             for part in (table, *table.c, *table.indexes)
-        )
+        ]
+        return max(numbers)
 
     def create(self, connection: sa.Connection) -> None:
         definitions = _definitions(self, connection.dialect.name)
@@ -89,6 +90,21 @@ class Schema:
             for statement in self.filled.get(step, ()):
                 connection.execute(statement)
         connection.execute(self.about.update().values(version=self.version))
+
+
+def wrong_types(table: sa.Table) -> list[sa.ColumnElement[bool]]:
+    """Conditions that a row has values of other types; SQLite keeps values of any type in any column."""
+    conditions: list[sa.ColumnElement[bool]] = []
+    for column in table.c:
+        types = ["integer", "real"]
+        if isinstance(column.type, sa.Text):
+            types = ["text"]
+        elif isinstance(column.type, sa.LargeBinary):
+            types = ["blob"]
+        elif isinstance(column.type, sa.Integer | sa.Boolean):
+            types = ["integer"]
+        conditions.append(sa.func.typeof(column).not_in([*types, *(["null"] if column.nullable else [])]))
+    return conditions
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import either
-from cranfield.io.tables import Schema
+from cranfield.io.tables import Schema, wrong_types
 from cranfield.judging.store.events import (
     DocumentPart,
     StoredDocument,
@@ -209,13 +209,9 @@ INDEXES = (
 
 
 def impossible(table: sa.Table) -> sa.ColumnElement[bool]:
-    """The condition that a row contains what is never written; SQLite keeps values of any type in any column."""
-    conditions: list[sa.ColumnElement[bool]] = []
+    """The condition that a row contains what is never written."""
+    conditions = wrong_types(table)
     for column in table.c:
-        types = ["text"] if isinstance(column.type, sa.Text) else ["integer", "real"]
-        if isinstance(column.type, sa.Integer | sa.Boolean):
-            types = ["integer"]
-        conditions.append(sa.func.typeof(column).not_in([*types, *(["null"] if column.nullable else [])]))
         if column.name == "at":
             conditions.append(sa.func.time_of(column).is_(None))  # which fails where there is no time
         elif column.name == "kind":
