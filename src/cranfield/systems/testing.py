@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
 from cranfield.systems.accepting import (
     VALUES,
+    Verdict,
     accepted_asking,
     accepted_judgments,
     accepted_run,
@@ -36,6 +37,7 @@ from cranfield.systems.accepting import (
 )
 from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
+from cranfield.systems.history.change import Moment
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import System, open_system
 from cranfield.systems.project import Project
@@ -228,6 +230,7 @@ class Tested:
     checks: what the run must keep to by itself, as far as no gate checks it
     notes: what has changed since the run was accepted
     missed: the worst queries by the first measure, as many as were asked for
+    judged, moment: by which judgments it was measured, when, and of which commit
     """
 
     system: str
@@ -240,6 +243,8 @@ class Tested:
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     missed: tuple[Miss, ...] = ()
+    judged: Judged | None = field(default=None, repr=False)
+    moment: Moment | None = None
 
     @property
     def passed(self) -> bool:
@@ -402,14 +407,19 @@ def _test_one(project: Project, collection: Collection, name: str, progress: Pro
     if evaluation is None:
         return Tested(name, recorded, None)
     checks = checks_alone(project, collection, evaluation, recorded)
-    if recorded.complete:
-        save_result(evaluation, recorded, judged.sha256, saved)
+    moment = Moment.now(project.folder, (project.baseline,))
+    if recorded.complete:  # also where the accepted result turns out to be damaged: this one may replace it
+        save_result(evaluation, recorded, judged, saved, moment)
     beside = beside_accepted(project, collection, judged, evaluation, recorded) if enough(project, recorded) else None
     if beside is not None:
-        return beside
+        if recorded.complete and beside.accepted is not None:
+            verdict = Verdict(beside.accepted.run_sha256, tuple(check.message for check in beside.failed_checks))
+            save_result(evaluation, recorded, judged, saved, moment, verdict)
+        return replace(beside, judged=judged, moment=moment)
     weighted = evaluation.weights is not None
     minima = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
-    return Tested(name, recorded, evaluation, checks=(*minima, *checks), notes=judged.notes)
+    alone = (*minima, *checks)
+    return Tested(name, recorded, evaluation, checks=alone, notes=judged.notes, judged=judged, moment=moment)
 
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")

@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Variables of CI that name a pull request, and what in them is its number. One that says "false" names none.
 _PULLS = {
@@ -72,6 +73,37 @@ def measured_change(folder: Path, environment: Mapping[str, str] = os.environ, a
     status = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", ":/", *excepted)
     head = re.match(r"HEAD -> ([^,]+)", names)
     return Change(commit, subject.strip(), branch or (head[1] if head else ""), bool((status or "").strip()), pull)
+
+
+class Moment(NamedTuple):
+    """When something was measured, and of which commit."""
+
+    at: datetime
+    change: Change = UNKNOWN
+
+    @classmethod
+    def now(cls, folder: Path, apart: tuple[str, ...] = ()) -> Moment:
+        return cls(datetime.now(UTC), measured_change(folder, apart=apart))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"at": stored_time(self.at), **self.change._asdict()}
+
+    @classmethod
+    def of(cls, known: Mapping[str, Any]) -> Moment | None:
+        """What `to_dict` returned, among other things; None where it is not there."""
+        try:
+            return cls(time_from(known["at"]), Change(**{name: known[name] for name in Change._fields}))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+
+def stored_time(at: datetime) -> str:
+    """A time in UTC as text, which sorts by time."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def time_from(stored: str) -> datetime:
+    return datetime.fromisoformat(stored.replace("Z", "+00:00"))
 
 
 def pull_request(environment: Mapping[str, str] = os.environ) -> str:

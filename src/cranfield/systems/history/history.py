@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Self
 
 import sqlalchemy as sa
@@ -17,7 +17,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
 from cranfield.io.database import LONGEST_VALUE, Database
 from cranfield.ranks.columns import Numbers
-from cranfield.systems.history.change import Change
+from cranfield.systems.history.change import Change, stored_time, time_from
 from cranfield.systems.history.packing import (
     content_id,
     packed_run,
@@ -36,10 +36,7 @@ from cranfield.systems.history.results import (
     Value,
     basis_of,
     basis_row,
-    now,
     query_row,
-    stored_time,
-    time_from,
     value_rows,
 )
 from cranfield.systems.history.tables import (
@@ -92,7 +89,12 @@ class History:
     ) -> None:
         """Append what was measured, all of it or nothing; what is there already stays as it is."""
         there = self.kept_runs() if runs else set()
-        packed = {run.sha256: (run.name, packed_run(run.read())) for run in runs if run.sha256 not in there}
+        contents = ((run, run.read()) for run in runs if run.sha256 not in there)
+        packed = {
+            run.sha256: (run.name, packed_run(content))
+            for run, content in contents
+            if hashlib.sha256(content).hexdigest() == run.sha256  # the file may have changed since it was measured
+        }
         rows: dict[sa.Table, list[_Row]] = {table: [] for table in METADATA.sorted_tables}
         for measured in results:
             rows[RESULTS].append(measured.row)
@@ -111,7 +113,7 @@ class History:
 
     def note(self, text: str, *, who: str = "", commit: str = "", at: datetime | None = None) -> Note:
         """Append a note, by default at this moment."""
-        when = stored_time(at or now())
+        when = stored_time(at or datetime.now(UTC))
         note = Note(content_id(when, text, who), time_from(when), text, who, commit)
         with self._database.writing("the note") as connection:
             _insert(connection, {NOTES: [{**note._asdict(), "at": when}]})

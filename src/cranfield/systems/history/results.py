@@ -6,16 +6,17 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.systems.history.change import UNKNOWN, Change
+from cranfield.systems.history.change import UNKNOWN, Change, Moment, stored_time
 from cranfield.systems.history.packing import content_id, packed_numbers, packed_texts
 
+BASELINE = "baseline"
 _LEVEL = 0.05  # of the intervals that are kept beside the values
 
 
@@ -118,6 +119,7 @@ class Note(NamedTuple):
 class Measured:
     """A result to be appended, complete: it may be appended again without doubling anything.
 
+    command: that measured it; BASELINE if it is not known when that was, and it only serves others to be compared with
     evaluation: its values
     judged: how many judgments there are
     texts: the texts of queries, as far as they are known
@@ -125,9 +127,8 @@ class Measured:
 
     evaluation: Evaluation
     system: str
-    at: datetime
+    moment: Moment
     command: str
-    change: Change
     passed: bool | None = None
     accepted: str = ""
     latency: Mapping[str, float] | None = None
@@ -138,8 +139,9 @@ class Measured:
 
     @property
     def id(self) -> str:
-        """Follows from when which run of which system was measured on which basis."""
-        return result_id(self.system, self.at, self.evaluation.run_sha256, self.change.commit, self.change.pull)
+        """Follows from the run, and from when it was measured, of which commit."""
+        when = "" if self.command == BASELINE else self.moment.to_dict()
+        return content_id(self.system, self.evaluation.run_sha256, when)
 
     @property
     def basis(self) -> Basis:
@@ -157,11 +159,11 @@ class Measured:
         return {
             "id": self.id,
             "system": self.system,
-            "at": stored_time(self.at),
+            "at": stored_time(self.moment.at),
             "basis": self.basis.id,
             "run": evaluation.run_sha256,
             "command": self.command,
-            **self.change._asdict(),
+            **self.moment.change._asdict(),
             "signature": evaluation.signature,
             "version": evaluation.version,
             "passed": self.passed,
@@ -184,10 +186,6 @@ class KeptRun(NamedTuple):
     sha256: str
     name: str
     read: Callable[[], bytes]
-
-
-def result_id(system: str, at: datetime, run_sha256: str, commit: str, pull: str) -> str:
-    return content_id(system, stored_time(at), run_sha256, commit, pull)
 
 
 def basis_of(evaluation: Evaluation, judged: int = 0) -> Basis:
@@ -224,16 +222,3 @@ def _value(evaluation: Evaluation, measure: Measure) -> Value:
         return Value(evaluation[measure])
     estimate = evaluation.estimate(measure, alpha=_LEVEL)
     return Value(estimate.value, estimate.low, estimate.high)
-
-
-def stored_time(at: datetime) -> str:
-    """A time in UTC as text, which sorts by time."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def time_from(stored: str) -> datetime:
-    return datetime.fromisoformat(stored.replace("Z", "+00:00"))
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
