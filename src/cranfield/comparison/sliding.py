@@ -80,15 +80,15 @@ def noise_of(values: Numbers, commits: Sequence[str], weight: Numbers | None = N
     return Noise(BY_QUERY)
 
 
-def _shaken(values: Numbers, pairs: Sequence[int], seen: str, weight: Numbers | None) -> Noise | None:
-    """Whether means differ from result to result by more than queries on their own let them."""
-    if not len(pairs):
+def _shaken(values: Numbers, at: Sequence[int], seen: str, weight: Numbers | None) -> Noise | None:
+    """Whether means differ from the result at a place to the next by more than queries on their own let them."""
+    if not len(at):
         return None
-    at = np.array(pairs, dtype=np.int64)
-    steps = _estimates(values[:, at + 1] - values[:, at], weight)
+    first = np.array(at, dtype=np.int64)
+    steps = _estimates(values[:, first + 1] - values[:, first], weight)
     moving = steps.error > 0
     if not moving.any():
-        return Noise(BY_QUERY, seen, len(pairs), None)  # nothing varies at all
+        return Noise(BY_QUERY, seen, len(at), None)  # nothing varies at all
     squares = (steps.value[moving] / steps.error[moving]) ** 2
     ratio, pairs = _ratio(squares), len(squares)
     doubtful = 1 + _DOUBT * _SPREAD / _USUAL / sqrt(pairs)
@@ -168,7 +168,7 @@ class _Days(NamedTuple):
 
     def covariance(self, lag: float) -> float:
         """Of two days so far apart."""
-        return self.variance / (1 - self.coefficient**2) * self.coefficient**lag
+        return float(self.variance / (1 - self.coefficient**2) * self.coefficient**lag)
 
     def chance_above(self, value: float, variance: float) -> float:
         """The chance of more than a value, by what days do by themselves."""

@@ -70,7 +70,7 @@ def measured(
     run = open_run(recorded)
     if gone:
         run = without_documents(run, gone, project.policy)
-    evaluation = _evaluated(run, judgments, measures, project, name or recorded.system)
+    evaluation = evaluated_run(run, judgments, measures, project, name or recorded.system)
     several = recorded.answered - len(recorded.empty) >= FEW
     if several and evaluation.ranks is not None and not len(evaluation.ranks.rank):  # ids that are not the judged ones
         where = f"ids were taken from {' and '.join(recorded.id_places)}; " if recorded.id_places else ""
@@ -107,7 +107,9 @@ def without_documents(run: Run, documents: frozenset[str], policy: Policy) -> Ru
     return Run(Rankings(run.place, rankings), name=run.name, sha256=sha256, made=run.made)
 
 
-def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str) -> Evaluation:
+def evaluated_run(
+    run: Run, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str
+) -> Evaluation:
     """Evaluate a recorded run, whatever its ids are."""
     if run.stream is not None and run.stream.head(LOOK).count(b"\n") < 2:  # a header alone: nothing was answered
         run = open_run({query: [] for query in judgments.query_ids})
@@ -141,7 +143,7 @@ def beside_accepted(
     stream, gone = run.stream, judged.gone or frozenset()
     if gone:
         run = without_documents(run, gone, project.policy)
-    accepted = _evaluated(run, shared, measures, project, ACCEPTED)
+    accepted = evaluated_run(run, shared, measures, project, ACCEPTED)
     check_accepted(before, stream, accepted)
     made = before._evidence.made
     # What its answers held then is not what is left of them now.
@@ -396,13 +398,22 @@ def _gone(system: System, collection: Collection, judged: set[str]) -> frozenset
         raise system.failure(error) from None
 
 
+def _floors(project: Project) -> dict[Measure, float]:
+    return {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
+
+
+def tested_measures(project: Project) -> list[Measure]:
+    """What a test measures: the measures of the project, and those that its gate needs."""
+    named = parse_measures([*project.measures, *project.gate.get("measures", ())])
+    return list(dict.fromkeys((*named, *_floors(project), parse_measure("Judged@10"))))
+
+
 def _test_one(project: Project, collection: Collection, name: str, progress: Progress) -> Tested:
     out, saved = project.recorded_run(name), project.result_path(f"{name}{VALUES}")
     saved.unlink(missing_ok=True)
     recorded, judged = asked(project, collection, dict(project.systems[name]), name, out, progress)
-    floors = {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
-    named = parse_measures([*project.measures, *project.gate.get("measures", ())])
-    measures = list(dict.fromkeys((*named, *floors, parse_measure("Judged@10"))))
+    floors = _floors(project)
+    measures = tested_measures(project)
     evaluation = measured(recorded, judged.judgments, measures, project, name, judged.gone or frozenset())
     if evaluation is None:
         return Tested(name, recorded, None)

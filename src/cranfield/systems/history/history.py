@@ -174,6 +174,7 @@ class History:
         valued = sa.select(*_VALUE).join(
             names, sa.and_(MEASURED.c.result == names.c.id, MEASURED.c.basis == names.c.basis)
         )
+        valued = valued.order_by(MEASURED.c.place)
         with self._database.reading() as connection:
             rows = connection.execute(wanted).mappings().all()
             values: dict[str, dict[str, Value]] = {}
@@ -188,7 +189,8 @@ class History:
             if row is None:
                 return None
             here = (MEASURED.c.result == id, MEASURED.c.basis == row["basis"])
-            values = {name: Value(*value) for _, name, *value in connection.execute(sa.select(*_VALUE).where(*here))}
+            valued = sa.select(*_VALUE).where(*here).order_by(MEASURED.c.place)
+            values = {name: Value(*value) for _, name, *value in connection.execute(valued)}
         return _result(row, values)
 
     def values(self, measure: str, basis: str) -> dict[str, Value]:

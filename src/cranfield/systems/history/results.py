@@ -209,12 +209,12 @@ def query_row(evaluation: Evaluation, texts: Mapping[str, str]) -> dict[str, Any
 
 def value_rows(result: str, basis: Basis, evaluation: Evaluation) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The value of each measure, and its column."""
-    for measure in evaluation.measures:
+    for place, measure in enumerate(evaluation.measures):
         column = np.ascontiguousarray(evaluation._columns[measure], dtype="<f8")
         name = hashlib.sha256(column.tobytes()).hexdigest()[:32]
         value = _value(evaluation, measure)
-        row = {"result": result, "basis": basis.id, "measure": measure.name, "column": name, **value._asdict()}
-        yield row, {"id": name, "packed": packed_numbers(column)}
+        row = {"result": result, "basis": basis.id, "measure": measure.name, "place": place, "column": name}
+        yield {**row, **value._asdict()}, {"id": name, "packed": packed_numbers(column)}
 
 
 def _value(evaluation: Evaluation, measure: Measure) -> Value:

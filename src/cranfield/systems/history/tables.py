@@ -59,6 +59,7 @@ MEASURED = sa.Table(
     sa.Column("result", _ID, primary_key=True),
     sa.Column("basis", _ID, primary_key=True),
     sa.Column("measure", _ID, primary_key=True),
+    sa.Column("place", sa.Integer, nullable=False),  # among the measures: the first is the one that matters
     sa.Column("value", sa.Float(53), nullable=False),
     sa.Column("low", sa.Float(53)),  # of the 95% interval, for means
     sa.Column("high", sa.Float(53)),
