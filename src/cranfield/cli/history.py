@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -85,10 +85,14 @@ def command(systems: tuple[str, ...], where: WhereOptions, which: WhichOptions, 
 
 
 def _settings(where: WhereOptions) -> tuple[Project | None, HistorySettings]:
-    from cranfield.systems.history.opening import HistorySettings
-    from cranfield.systems.project import read_project
+    from cranfield.systems.history.opening import USUAL_HISTORY, HistorySettings
 
-    project = read_project(where.config) if where.store is None or where.config.is_file() else None
+    project = None
+    beside = where.config.parent / USUAL_HISTORY
+    if where.config.is_file() or (where.store is None and not beside.is_file()):
+        from cranfield.systems.project import read_project
+
+        project = read_project(where.config)
     known = {} if project is None else dict(project.history)
     if where.store is None:
         return project, HistorySettings.of(known, where.config)
@@ -148,8 +152,13 @@ def _lines(
     page = (shown.file or "").lower().endswith((".html", ".htm"))
     since = None if which.since is None else _since(which.since)
     last = which.last if which.last is not None or page or since is not None else 30
+    options: dict[str, Any] = {"last": last, "since": since, "branch": which.branch or settings.branch}
     for system in systems:
-        yield line_of(history, system, which.measure, last=last, since=since, branch=which.branch or settings.branch)
+        line = line_of(history, system, which.measure, **options)
+        yield line
+        if page and which.measure is None:
+            others = [name for name in line.measures if name != line.measure]
+            yield from (line_of(history, system, name, **options) for name in others[: MEASURES - 1])
 
 
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}

@@ -13,14 +13,16 @@ from cranfield.report.encoding import DataWriter
 from cranfield.report.rendering import HISTORY, rendered
 from cranfield.report.writing import ReportFile
 from cranfield.show.history_text import break_text, review_text, tags
-from cranfield.systems.history.lines import SHARED_AMONG, Break, Line, Moved, Point, Standing, Step, Stretch
+from cranfield.systems.history.lines import SHARED_AMONG, Break, Line, Moved, Point, Step, Stretch
 from cranfield.version import __version__
 from cranfield.words import count
 
 ROWS = 30  # results in the table
 _LISTED = 12  # commits that moved something, the latest
 _NAMED = 3  # queries of each
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_MONTHS = tuple(
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
 _WIDTH = 130  # of a drawn interval
 _BADGES = {
     "Better": ("better", "▲ Better than accepted"),
@@ -65,6 +67,11 @@ def write_history(
 
 def _day(at: datetime, *, year: bool = False) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]}{f' {at.year}' if year else ''}"
+
+
+def _day_of(at: datetime, line: Line) -> str:
+    """A day, with its year if that is not the year of the last result."""
+    return _day(at, year=at.year != line.last.result.at.year)
 
 
 def _short(at: datetime) -> str:
@@ -164,7 +171,7 @@ def _told(number: int, line: Line) -> dict[str, Any]:
         "kind": kind,
         "badge": badge,
         "value": f"{line.last.value.value:.3f}",
-        "standing": _standing(line.standing),
+        "standing": _standing(line),
         "review": review_text(line.standing) if line.standing else "",
         "stretch": _stretch(line),
         "moves": [_move(number, point) for point in _moving(line)[:_LISTED]],
@@ -177,10 +184,11 @@ def _told(number: int, line: Line) -> dict[str, Any]:
     }
 
 
-def _standing(standing: Standing | None) -> str:
+def _standing(line: Line) -> str:
+    standing = line.standing
     if standing is None:
         return "cranfield accept makes a result the one that later ones are compared with"
-    when = _day(standing.acceptance.at)
+    when = _day_of(standing.acceptance.at, line)
     if standing.step is None or standing.value is None:
         return f"accepted on {when}, by other queries, judgments, weights or conventions"
     accepted = f"accepted {standing.value.value:.3f} on {when}"
@@ -206,15 +214,16 @@ def _stretch(line: Line) -> dict[str, Any]:
     stretch = line.stretches[-1]
     points = stretch.points
     by = points[-1].value.value - points[0].value.value
-    largest = max(
-        (p for p in points if p.step and p.step.sign),
-        key=lambda p: abs(p.step.difference if p.step else 0),
-        default=None,
-    )
-    since = points[0].result
+    way = {"better": 1, "worse": -1}.get(_direction(by, line), 0)
+    moving = [
+        (abs(step.difference), point)
+        for point in points[1:]
+        if (step := point.step) and step.sign == way and abs(step.difference) <= abs(by)
+    ]
+    largest = max(moving, key=lambda pair: pair[0])[1] if moving and way else None
     cause = _cause(line, stretch)
     return {
-        "since": f"{f'Since {cause}, ' if cause else 'Since '}{_day(since.at)}",
+        "since": f"Since {_day_of(points[0].result.at, line)}{f': {cause}' if cause else ''}",
         "by": _minus(signed(by, 3)) if by else "0.000",
         "kind": _direction(by, line),
         "results": count(len(points), "result"),
@@ -279,8 +288,10 @@ def _rows(number: int, line: Line) -> Iterator[dict[str, Any]]:
     known = [v for p in shown for v in (p.value.low, p.value.high, p.value.value) if v is not None and not p.apart]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     breaks = {found.at: found for found in line.breaks}
+    starts = {stretch.points[0].result.id for stretch in line.stretches[1:]}
     for at, point in reversed([*enumerate(shown)]):
-        yield _row(number, point, low, high)
+        missing = "first" if point is line.points[0] else "not comparable" if point.result.id in starts else ""
+        yield {**_row(number, point, low, high), "missing": missing}
         found = breaks.get(point.result.at)
         if found is not None and at > 0:
             yield {"break": _broken(found)}

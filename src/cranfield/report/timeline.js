@@ -3,6 +3,7 @@
 const HEIGHT = 300, LATENCY = 96, TOP = 34, FOOT = 30, RIGHT = 46, LEFT = 12, DENSE = 150;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const dayOf = (text) => { const at = new Date(text); return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`; };
+const monthOf = (text) => { const at = new Date(text); return `${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`; };
 const known = (values) => values.filter((value) => value !== null && value !== undefined);
 
 // Round numbers between two values: 1, 2 or 5 times a power of ten apart.
@@ -129,9 +130,10 @@ const timeline = (line, limit, width, go) => {
     foot = end + 6;
   }
   const days = Math.max(1, Math.ceil(count / Math.max(2, Math.floor((width - RIGHT) / 110))));
+  const named = new Date(line.at.at(-1)) - new Date(line.at[0]) > 300 * 86400000 ? monthOf : dayOf;
   for (let at = 0; at < count; at += days) {
     const last = at + days >= count;
-    add("text", { class: "scale", x: x(at), y: foot + 16, "text-anchor": at === 0 ? "start" : last && x(at) > width - 90 ? "end" : "middle" }, dayOf(line.at[at]));
+    add("text", { class: "scale", x: x(at), y: foot + 16, "text-anchor": at === 0 ? "start" : last && x(at) > width - 90 ? "end" : "middle" }, named(line.at[at]));
   }
   const cursor = add("path", { class: "cursor", d: "", visibility: "hidden" });
   return {

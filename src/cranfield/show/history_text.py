@@ -7,14 +7,16 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield.comparison.differences import signed
 from cranfield.show.escaping import markdown_text, spreadsheet_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, wrapped
-from cranfield.systems.history.alerts import Alert, noise_words
 from cranfield.systems.history.lines import Break, Line, Point, QueryDay, Standing
 from cranfield.words import count, cut, visible
+
+if TYPE_CHECKING:
+    from cranfield.systems.history.alerts import Alert
 
 ROWS = 10  # results in the table, unless more are asked for
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -293,7 +295,7 @@ def alert_lines(alert: Alert, width: int = WIDTH, paint: Paint = UNPAINTED) -> I
         yield from more
     for reason in alert.open:
         yield from wrapped(reason, "  - ", width=width)
-    said = [noise_words(alert.noise)] if alert.checks else []
+    said = [alert.noise_words] if alert.checks else []
     said.append(
         f"both rules share {alert.alpha:g} among {count(alert.looks, 'look')}: an alarm at p ≤ {alert.level:.2g}"
     )

@@ -48,6 +48,11 @@ class Alert(NamedTuple):
     def passed(self) -> bool:
         return all(check.passed for check in self.checks)
 
+    @property
+    def noise_words(self) -> str:
+        """What was taken for chance, and why."""
+        return _noise_words(self.noise)
+
     def to_dict(self) -> dict[str, Any]:
         """The alert as plain values, ready for JSON."""
         return {
@@ -169,8 +174,7 @@ def _check(name: str, measure: Measure, test: Tested, p: float, level: float, to
     return Check("slide", p > level or test.loss <= 0, f"{said} ({beside})")
 
 
-def noise_words(noise: Noise) -> str:
-    """What was taken for chance, and why."""
+def _noise_words(noise: Noise) -> str:
     seen = {
         "repeats": f"in {count(noise.pairs, 'repeat')} of a commit",
         "earlier": f"in {count(noise.pairs, 'step')} between earlier results",

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
@@ -300,7 +300,11 @@ def _add_values(
 
 def _insert(connection: sa.Connection, rows: Mapping[sa.Table, Sequence[_Row]]) -> None:
     """Insert rows that are not there yet."""
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    insert = sqlite.insert
+    if connection.dialect.name != "sqlite":
+        from sqlalchemy.dialects import postgresql  # its import takes as long as showing a history
+
+        insert = postgresql.insert
     for table, its in rows.items():
         if its:
             connection.execute(insert(table).on_conflict_do_nothing(), [dict(row) for row in its])

@@ -209,10 +209,10 @@ def line_of(
         for result, basis in placed
         if not basis and name in result.values
     )
-    stretches = []
+    stretches: list[Stretch] = []
     for basis, its in groupby((pair for pair in placed if pair[1]), key=lambda pair: pair[1]):
         on_it = [result for result, _ in its]
-        steps = _steps(history, name, bases[basis], on_it, higher)
+        steps = [_joining(history, name, stretches, on_it[0], higher), *_steps(history, name, basis, on_it, higher)]
         points = (
             Point(
                 result,
@@ -271,16 +271,21 @@ def _placed(results: Sequence[Result], values: Callable[[str], dict[str, Value]]
     return placed[::-1]
 
 
-def _steps(
-    history: History, measure: str, basis: Basis, results: Sequence[Result], higher: float
-) -> Iterator[Step | None]:
-    """Each result beside the one before it; None for the first."""
-    yield None
+def _steps(history: History, measure: str, basis: str, results: Sequence[Result], higher: float) -> list[Step]:
+    """Each result beside the one before it, but for the first."""
     if len(results) < 2:
-        return
-    columns = history.columns(measure, basis.id, [result.id for result in results])
+        return []
+    columns = history.columns(measure, basis, [result.id for result in results])
     values = np.stack([columns[result.id] for result in results], axis=1)
-    yield from steps_between(values[:, :-1], values[:, 1:], history.texts(basis.id), history.weights(basis.id), higher)
+    return steps_between(values[:, :-1], values[:, 1:], history.texts(basis), history.weights(basis), higher)
+
+
+def _joining(history: History, measure: str, stretches: Sequence[Stretch], first: Result, higher: float) -> Step | None:
+    """The first result of a stretch beside the one before it: they may be comparable by an earlier basis of both."""
+    if not stretches or stretches[-1].basis.id != first.basis:
+        return None
+    [step] = _steps(history, measure, first.basis, [stretches[-1].points[-1].result, first], higher)
+    return step
 
 
 def steps_between(
