@@ -119,12 +119,17 @@ def drop_since(values: Numbers, accepted: Numbers, noise: Noise, weight: Numbers
 
 
 def slide(values: Numbers, noise: Noise, weight: Numbers | None = None) -> Tested | None:
-    """The loss over the last ten results by their slope; None where there are fewer."""
+    """The loss over the last ten results by their slope; None where there are fewer.
+
+    p is 1 where the last result is not below the mean of the ten: whatever they lost has come back.
+    """
     if values.shape[1] < WINDOW:
         return None
     window = values[:, -WINDOW:]
     slopes = _estimates(-(window @ _SLOPE)[:, None], weight)
     loss = float(slopes.value[0]) * (WINDOW - 1)
+    if float(_estimates((window[:, -1] - window.mean(axis=1))[:, None], weight).value[0]) >= -SAME:
+        return Tested(loss, 1.0)
     if noise.kind == BY_QUERY:
         return Tested(loss, noise.chance_above(slopes))
     days = _Days.before(values, weight)
@@ -142,7 +147,8 @@ _SLOPE = _TIMES / (_TIMES @ _TIMES)  # times values: the least-squares slope
 class _Days(NamedTuple):
     """Means of days as an autoregressive series: y_t - m = φ (y_{t-1} - m) + e_t.
 
-    φ by least squares is too small by about (1 + 3φ) / n in n results, which is added (Marriott and Pope 1954).
+    φ by least squares is too small by about (1 + 3φ) / n in n results, which is added (Marriott and Pope 1954). What is
+    estimated with it varies about twice as much as a variance alone: half of the degrees of freedom are left.
     """
 
     coefficient: float
@@ -164,7 +170,7 @@ class _Days(NamedTuple):
         estimate = float(before @ after) / square
         coefficient = min(max(estimate + (1 + 3 * estimate) / n, 0.0), _HIGHEST)
         rest = after - coefficient * before
-        return cls(coefficient, float(rest @ rest) / (n - 3), n - 3)
+        return cls(coefficient, float(rest @ rest) / (n - 3), (n - 3) / 2)
 
     def covariance(self, lag: float) -> float:
         """Of two days so far apart."""

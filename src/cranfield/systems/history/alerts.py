@@ -164,14 +164,16 @@ def _check(name: str, measure: Measure, test: Tested, p: float, level: float, to
         far = test.loss > tolerance
         said = f"{measure.name} {verb} by {test.loss:.4f} since it was accepted"
         if test.loss <= 0:
-            said = f"{measure.name} is not worse than accepted"
-        elif not far:
+            return Check("worse than accepted", True, f"{measure.name} is not worse than accepted")
+        if not far:
             said += f", within the tolerance of {tolerance:g}"
         return Check("worse than accepted", not (far and p <= level), f"{said} ({beside})")
     said = f"{measure.name} {verb} by {test.loss:.4f} over the last {WINDOW} results"
     if test.loss <= 0:
-        said = f"{measure.name} does not slide"
-    return Check("slide", p > level or test.loss <= 0, f"{said} ({beside})")
+        return Check("slide", True, f"{measure.name} does not slide")
+    if p == 1:
+        return Check("slide", True, f"{said}, but the last result is not below their mean")
+    return Check("slide", p > level, f"{said} ({beside})")
 
 
 def _noise_words(noise: Noise) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
-from cranfield.errors import InputError
+from cranfield.errors import CranfieldError, InputError
 from cranfield.evaluation.result import Evaluation
 from cranfield.io.database import LONGEST_VALUE, Database
+from cranfield.io.tables import DAMAGED
 from cranfield.ranks.columns import Numbers
 from cranfield.systems.history.change import Change, stored_time, time_from
 from cranfield.systems.history.packing import (
@@ -138,10 +139,22 @@ class History:
         with self._database.reading() as connection:
             return int(connection.execute(sa.select(sa.func.count()).select_from(RESULTS)).scalar_one())
 
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        """What cannot be unpacked is damaged, or was made by others."""
+        with self._database.reading() as connection:
+            try:
+                yield connection
+            except (LookupError, TypeError, ValueError) as error:
+                if isinstance(error, CranfieldError):
+                    raise
+                fact = f"it contains what no history holds ({error})."
+                raise InputError(self.name, fact, hint=DAMAGED) from error
+
     def systems(self) -> tuple[str, ...]:
         """The systems with results, the one measured last first."""
         latest = sa.func.max(RESULTS.c.at)
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             rows = connection.execute(
                 sa.select(RESULTS.c.system).group_by(RESULTS.c.system).order_by(latest.desc(), RESULTS.c.system)
             )
@@ -175,28 +188,28 @@ class History:
             names, sa.and_(MEASURED.c.result == names.c.id, MEASURED.c.basis == names.c.basis)
         )
         valued = valued.order_by(MEASURED.c.place)
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             rows = connection.execute(wanted).mappings().all()
             values: dict[str, dict[str, Value]] = {}
             for result, measure, *value in connection.execute(valued):
                 values.setdefault(result, {})[measure] = Value(*value)
-        return tuple(_result(row, values.get(row["id"], {})) for row in reversed(rows))
+            return tuple(_result(row, values.get(row["id"], {})) for row in reversed(rows))
 
     def result(self, id: str) -> Result | None:
         """The result with this id."""
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             row = connection.execute(sa.select(RESULTS).where(RESULTS.c.id == id)).mappings().one_or_none()
             if row is None:
                 return None
             here = (MEASURED.c.result == id, MEASURED.c.basis == row["basis"])
             valued = sa.select(*_VALUE).where(*here).order_by(MEASURED.c.place)
             values = {name: Value(*value) for _, name, *value in connection.execute(valued)}
-        return _result(row, values)
+            return _result(row, values)
 
     def values(self, measure: str, basis: str) -> dict[str, Value]:
         """The values of all results on a basis, also of those that were measured again on it."""
         here = (MEASURED.c.measure == measure, MEASURED.c.basis == basis)
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             return {name: Value(*value) for name, _, *value in connection.execute(sa.select(*_VALUE).where(*here))}
 
     def columns(self, measure: str, basis: str, results: Sequence[str]) -> dict[str, Numbers]:
@@ -205,7 +218,7 @@ class History:
         here = (MEASURED.c.measure == measure, MEASURED.c.basis == basis)
         found: dict[str, Numbers] = {}
         unpacked: dict[str, Numbers] = {}
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             for start in range(0, len(results), _NAMED):
                 statement = sa.select(MEASURED.c.result, COLUMNS.c.id, COLUMNS.c.packed).join(
                     COLUMNS, COLUMNS.c.id == MEASURED.c.column
@@ -224,45 +237,45 @@ class History:
         return {} if column is None else dict(zip(self.texts(basis), column.tolist(), strict=True))
 
     def bases(self) -> dict[str, Basis]:
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             rows = connection.execute(sa.select(*(BASES.c[name] for name in Basis._fields)))
             return {row[0]: Basis(*row) for row in rows}
 
     def texts(self, basis: str) -> dict[str, str]:
         """The texts of the queries of a basis, by id, in the order of columns; empty texts where they are unknown."""
         statement = sa.select(QUERY_SETS.c.texts).join(BASES, BASES.c.queries == QUERY_SETS.c.id)
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             packed = connection.execute(statement.where(BASES.c.id == basis)).scalar_one_or_none()
             return {} if packed is None else unpacked_texts(packed)
 
     def weights(self, basis: str) -> Numbers | None:
         """The weights of the queries of a basis; None where all count alike."""
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             packed = connection.execute(sa.select(BASES.c.weighting).where(BASES.c.id == basis)).scalar_one_or_none()
-        return None if packed is None else unpacked_numbers(packed, len(self.texts(basis)))
+            return None if packed is None else unpacked_numbers(packed, len(self.texts(basis)))
 
     def acceptances(self, system: str) -> tuple[Acceptance, ...]:
         """What was accepted of a system, the oldest first; the last one counts."""
         columns = [ACCEPTANCES.c[name] for name in Acceptance._fields]
         statement = sa.select(*columns).where(ACCEPTANCES.c.system == system).order_by(ACCEPTANCES.c.at)
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             rows = connection.execute(statement).all()
         return tuple(Acceptance(*row)._replace(at=time_from(row.at), worse=bool(row.worse)) for row in rows)
 
     def notes(self) -> tuple[Note, ...]:
         """All notes, the oldest first."""
         statement = sa.select(*(NOTES.c[name] for name in Note._fields)).order_by(NOTES.c.at)
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             return tuple(Note(*row)._replace(at=time_from(row.at)) for row in connection.execute(statement))
 
     def kept_runs(self) -> set[str]:
         """The SHA-256 of the runs that are kept."""
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             return {*connection.execute(sa.select(RUNS.c.id)).scalars()}
 
     def run(self, sha256: str) -> tuple[str, bytes]:
         """The name of the file of a run that is kept, and its content."""
-        with self._database.reading() as connection:
+        with self._reading() as connection:
             row = connection.execute(sa.select(RUNS.c.name, RUNS.c.packed).where(RUNS.c.id == sha256)).one_or_none()
             if row is None:
                 hint = f"the accepted ones and the last {KEPT} of a system are kept"
