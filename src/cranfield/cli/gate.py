@@ -242,7 +242,7 @@ def _store(config: Path | None, settings: Mapping[str, Any], chosen: str | None)
 
 
 def _keep(
-    store: str, result: GateResult, latency: Mapping[str, float], texts: Mapping[str, str], candidate: Any
+    store: str, result: GateResult, latency: Mapping[str, float], texts: Mapping[str, str], candidate: str
 ) -> None:
     from cranfield.systems.history.change import Moment
     from cranfield.systems.history.keeping import keep_gate

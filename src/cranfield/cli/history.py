@@ -132,9 +132,8 @@ def _write(history: History, where: WhereOptions, project: Project | None, given
             left = [f"{done.known} known"] if done.known else []
             left += [f"{done.lost} no longer kept"] if done.lost else []
             left += [f"{done.not_asked} not asked today's queries"] if done.not_asked else []
-            output.say(
-                f"{system}: {count(done.measured, 'result')} measured again{f'; {chr(44).join(left)}' if left else ''}"
-            )
+            told = f"{system}: {count(done.measured, 'result')} measured again"
+            output.say(f"{told}; {', '.join(left)}" if left else told)
 
 
 def _lines(

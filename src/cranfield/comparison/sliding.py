@@ -86,10 +86,11 @@ def _shaken(values: Numbers, at: Sequence[int], seen: str, weight: Numbers | Non
         return None
     first = np.array(at, dtype=np.int64)
     steps = _estimates(values[:, first + 1] - values[:, first], weight)
-    moving = steps.error > 0
+    moving = (steps.error > 0) | (np.abs(steps.value) > SAME)
     if not moving.any():
         return Noise(BY_QUERY, seen, len(at), None)  # nothing varies at all
-    squares = (steps.value[moving] / steps.error[moving]) ** 2
+    error = np.maximum(steps.error[moving], SAME)  # all queries may change by exactly the same amount
+    squares = (steps.value[moving] / error) ** 2
     ratio, pairs = _ratio(squares), len(squares)
     doubtful = 1 + _DOUBT * _SPREAD / _USUAL / sqrt(pairs)
     return Noise(BY_DAY if ratio > doubtful else BY_QUERY, seen, pairs, ratio)

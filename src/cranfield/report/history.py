@@ -260,7 +260,6 @@ def _move(number: int, point: Point) -> dict[str, Any]:
     left = step.better + step.worse - min(len(sided), _NAMED)
     return {
         "id": f"move-{number}-{point.result.id}",
-        "row": f"result-{number}-{point.result.id}",
         "kind": "better" if step.sign > 0 else "worse",
         "by": f"{'▲' if step.sign > 0 else '▼'} {_number(step)}",
         "commit": point.result.commit,

@@ -13,14 +13,14 @@ from cranfield.comparison.differences import signed
 from cranfield.show.escaping import markdown_text, spreadsheet_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, wrapped
 from cranfield.systems.history.lines import Break, Line, Point, QueryDay, Standing
-from cranfield.words import count, cut, visible
+from cranfield.words import columns, count, cut, visible
 
 if TYPE_CHECKING:
     from cranfield.systems.history.alerts import Alert
 
 ROWS = 10  # results in the table, unless more are asked for
 _BLOCKS = "▁▂▃▄▅▆▇█"
-_DRAWN = 17  # columns of an interval
+_NARROWEST, _WIDEST = 9, 21  # columns of an interval
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -128,18 +128,19 @@ def _table(line: Line, items: Sequence[Point | Break], width: int, paint: Paint)
     ends = [end for p in points if not p.apart for end in (p.value.low, p.value.high, p.value.value) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     head = ["date", "commit", line.measure, "", "vs before", "queries", "p95", ""]
-    rows = [head, *(_cells(point, hours, low, high) for point in reversed(points))]
+    bare = [head, *(_cells(point, hours, low, high, 0) for point in reversed(points))]
+    room = width - max(map(columns, aligned(bare, (0, 1, 3, 7))))
+    wide = min(room, _WIDEST) if room >= _NARROWEST else 0  # the drawing is what can be done without
+    rows = [head, *(_cells(point, hours, low, high, wide) for point in reversed(points))]
     tones = [_tones(point, paint) for point in reversed(points)]
+    kept = [at for at in range(len(head)) if at != 3 or wide]
 
     def tint(row: int, column: int, text: str) -> str:
-        tone = tones[row - 1].get(column)
+        tone = tones[row - 1].get(kept[column])
         return tone(text) if tone else text
 
-    lines = aligned(rows, (0, 1, 3, 7), paint.strong, tint)
-    if max(map(len, (aligned(rows, (0, 1, 3, 7))))) > width:  # the drawing is what can be done without
-        rows = [[*row[:3], *row[4:]] for row in rows]
-        tones = [{(c if c < 3 else c - 1): tone for c, tone in its.items() if c != 3} for its in tones]
-        lines = aligned(rows, (0, 1, 6), paint.strong, tint)
+    left = [kept.index(at) for at in (0, 1, 3, 7) if at in kept]
+    lines = aligned([[row[at] for at in kept] for row in rows], left, paint.strong, tint)
     drawn = iter(lines[1:])
     yield lines[0]
     for item in reversed(items):
@@ -149,7 +150,7 @@ def _table(line: Line, items: Sequence[Point | Break], width: int, paint: Paint)
             yield paint.dim(_break_line(item, width))
 
 
-def _cells(point: Point, hours: bool, low: float, high: float) -> list[str]:
+def _cells(point: Point, hours: bool, low: float, high: float, wide: int) -> list[str]:
     result, step = point.result, point.step
     before = "" if step is None else "0.000" if not step.better + step.worse else signed(step.difference, 3)
     if step is not None and step.sign:
@@ -160,7 +161,7 @@ def _cells(point: Point, hours: bool, low: float, high: float) -> list[str]:
         day(result.at, hour=hours),
         result.commit or "-",
         f"{point.value.value:.3f}",
-        "" if point.apart else _interval(point, low, high),
+        "" if point.apart or not wide else _interval(point, low, high, wide),
         point.apart or before,
         "" if point.apart else queries,
         f"{1000 * p95:.0f} ms" if p95 is not None else "",
@@ -184,18 +185,17 @@ def _tones(point: Point, paint: Paint) -> dict[int, Any]:
     return {column: tone for column, tone in tones.items() if tone is not None}
 
 
-def _interval(point: Point, low: float, high: float) -> str:
+def _interval(point: Point, low: float, high: float, wide: int) -> str:
     def place(value: float) -> int:
-        return round((value - low) / (high - low) * (_DRAWN - 1)) if high > low else _DRAWN // 2
+        return round((value - low) / (high - low) * (wide - 3)) + 1 if high > low else wide // 2
 
     at = place(point.value.value)
     if point.value.low is None or point.value.high is None:
         return f"{' ' * at}●"
     first, last = min(place(point.value.low), at - 1), max(place(point.value.high), at + 1)
-    first = max(first, 0)
     drawn = [" "] * first + ["├", *"─" * max(last - first - 1, 0), "┤"]
     drawn[at] = "●"
-    return "".join(drawn)[: _DRAWN + 1]
+    return "".join(drawn)
 
 
 def break_text(found: Break) -> str:
@@ -382,7 +382,7 @@ def history_markdown(lines: Sequence[Line], rows: int = ROWS) -> Iterator[str]:
         yield f"| date | commit | change | {line.measure} | vs before | queries | p95 | |"
         yield "| --- | --- | --- | ---: | ---: | ---: | ---: | --- |"
         for point in reversed(line.points[-rows:]):
-            date, commit, value, _, before, queries, p95, said = _cells(point, False, 0.0, 1.0)
+            date, commit, value, _, before, queries, p95, said = _cells(point, False, 0.0, 1.0, 0)
             subject = markdown_text(point.result.change.subject)
             yield f"| {date.strip()} | {commit} | {subject} | {value} | {before} | {queries} | {p95} | {said} |"
         yield ""

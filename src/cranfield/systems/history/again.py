@@ -11,7 +11,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.run import open_run
-from cranfield.systems.history.results import BASELINE, Again, Result, basis_of
+from cranfield.systems.history.results import Again, Result, basis_of
 from cranfield.systems.project import Project
 from cranfield.systems.testing import evaluated_run, of_existing, tested_measures, without_documents
 
@@ -36,7 +36,7 @@ class MeasuredAgain(NamedTuple):
 def measure_again(project: Project, history: History, system: str) -> MeasuredAgain:
     """Measure the runs that are kept by the queries, judgments, weights and policy of the last result."""
     results = history.results(system)
-    complete = [result for result in results if not result.counts.get("failed", 0) and result.command != BASELINE]
+    complete = [result for result in results if not result.counts.get("failed", 0)]
     if not complete:
         raise InputError(history.name, f"there is no complete result of '{system}' in it.")
     last = complete[-1]

@@ -27,6 +27,7 @@ from cranfield.systems.history.packing import (
     unpacked_texts,
 )
 from cranfield.systems.history.results import (
+    BASELINE,
     Acceptance,
     Again,
     Basis,
@@ -169,7 +170,7 @@ class History:
         pulls: bool = False,
         branch: str = "",
     ) -> tuple[Result, ...]:
-        """Results with their values, the oldest first.
+        """Results with their values, the oldest first; those that only serve to be compared with are not among them.
 
         system: only those of a system
         last: only so many, the latest
@@ -177,7 +178,7 @@ class History:
         pulls: those of pull requests instead of all others
         branch: only those of a branch
         """
-        conditions = [RESULTS.c.pull != "" if pulls else RESULTS.c.pull == ""]
+        conditions = [RESULTS.c.command != BASELINE, RESULTS.c.pull != "" if pulls else RESULTS.c.pull == ""]
         conditions += [RESULTS.c.system == system] if system is not None else []
         conditions += [RESULTS.c.at >= stored_time(since)] if since is not None else []
         conditions += [RESULTS.c.branch == branch] if branch else []
@@ -291,7 +292,11 @@ _VALUE = (MEASURED.c.result, MEASURED.c.measure, MEASURED.c.value, MEASURED.c.lo
 
 def _numbered() -> Any:
     place = sa.func.row_number().over(partition_by=RESULTS.c.system, order_by=RESULTS.c.at.desc())
-    return sa.select(RESULTS.c.run, place.label("place")).where(RESULTS.c.pull == "").subquery()
+    return (
+        sa.select(RESULTS.c.run, place.label("place"))
+        .where(RESULTS.c.pull == "", RESULTS.c.command != BASELINE)
+        .subquery()
+    )
 
 
 _RECENT = _numbered()

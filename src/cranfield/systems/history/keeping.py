@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,11 +65,11 @@ def keep_gate(
     *,
     latency: Mapping[str, float],
     texts: Mapping[str, str],
-    candidate: Any,
+    candidate: str,
 ) -> None:
     """Append the candidate of a gate, and its baseline as what was accepted. Its system is the name of its run.
 
-    candidate: its run is kept if this is the stream of a file
+    candidate: its file, which is kept
     """
     assert result._evaluations is not None
     before, after = result._evaluations
@@ -78,8 +79,7 @@ def keep_gate(
     reference = Measured(before, system, Moment(moment.at), BASELINE, texts=texts)
     measured = Measured(after, system, moment, "gate", result.passed, reference.id, latency=latency, texts=texts)
     accepted = Acceptance(content_id(system, reference.id), system, moment.at, reference.id, "", "baseline of the gate")
-    is_file = isinstance(candidate, Stream) and candidate.again and not moment.change.pull
-    runs = [_kept(after, Path(candidate.name))] if is_file else []
+    runs = [_kept(after, Path(candidate))] if os.path.isfile(candidate) and not moment.change.pull else []
     with open_history(store, create=True) as history:
         history.append([reference, measured], acceptances=[accepted], runs=runs)
 

@@ -17,7 +17,7 @@ from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.estimating import SAME, Columns, estimated
 from cranfield.measures import parse_measure
 from cranfield.ranks.columns import Numbers
-from cranfield.systems.history.results import BASELINE, Acceptance, Basis, Note, Result, Value
+from cranfield.systems.history.results import Acceptance, Basis, Note, Result, Value
 from cranfield.words import count
 
 if TYPE_CHECKING:
@@ -179,11 +179,7 @@ def line_of(
     branch: str = "",
 ) -> Line:
     """The results of a system by a measure, by default the first one; the last so many, or those since a time."""
-    results = [
-        result
-        for result in history.results(system, last=last, since=since, branch=branch)
-        if result.command != BASELINE
-    ]
+    results = history.results(system, last=last, since=since, branch=branch)
     if not results:
         _refuse_empty(history, system)
     measured = results[-1].values
