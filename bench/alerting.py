@@ -46,7 +46,7 @@ SLIDING = [
 
 def main(months: int) -> None:
     worlds = {"own": OWN, "shaken": SHAKEN, "faint": FAINT, "sliding": SLIDING}
-    with ProcessPoolExecutor(1) as pool:
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
         futures = {name: [pool.submit(alarms, world, months) for world in its] for name, its in worlds.items()}
         results = {
             name: [

@@ -409,7 +409,7 @@ CLAIMS = [
     Claim(
         HISTORY,
         (
-            "Worse  {run}: {measure} {x}, accepted {x}: {x} ({x} to {x}), p = {x}",
+            "Worse {run}: {measure} {x}, accepted {x}: {d} ({d} to {d}), p {p}",
             "▲▼ mark differences beyond chance, by a paired t-test at 0.05 / {n}: among {n} steps without an effect, "
             "there is a false mark with a chance of about 5%",
         ),
