@@ -38,7 +38,9 @@ elif not find_spec("triton"):
 # Every worker would import sentence-transformers for five seconds; tests/torch/test_evaluator.py runs their examples.
 collect_ignore += ["src/cranfield/torch/__init__.py", "src/cranfield/torch/evaluator.py"]
 if not find_spec("sqlalchemy"):
-    collect_ignore += ["src/cranfield/judging", "tests/judging"]
+    collect_ignore += ["src/cranfield/judging", "tests/judging", "tests/io/test_commits.py"]
+    collect_ignore += ["src/cranfield/io/database.py", "src/cranfield/io/tables.py"]
+    collect_ignore += ["src/cranfield/systems/history", "tests/systems/history"]
 # What `make quick` leaves out: simulations, damaged input, other processes, browsers, engines, pages, docstrings and
 # libraries that take long to import.
 SLOW = (
@@ -56,6 +58,7 @@ SLOW = (
     *("tests/cli/test_terminal.py", "tests/cli/test_progress.py", "tests/cli/test_judge.py", "tests/cli/test_pool.py"),
     *("tests/cli/test_setting_up.py", "tests/comparison/test_correcting.py", "tests/measures/test_catalogue.py"),
     *("tests/show/test_chart_looks.py", "tests/comparison/test_reusability.py", "tests/cli/test_corrected.py"),
+    *("tests/systems/history", "tests/comparison/test_sliding.py", "tests/report/test_history_page.py"),
     *("tests/measures/test_finite.py", "tests/cli/test_odd_arguments.py", "tests/comparison/test_standing.py"),
     *("tests/ranks/test_frames.py", "tests/ranks/test_passages.py", "tests/systems/test_retrievers.py"),
     *("tests/show/test_notebook.py", "tests/test_docstrings.py", "tests/test_claims.py"),

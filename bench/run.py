@@ -528,6 +528,24 @@ def case_simultaneous() -> None:
     print("  target: missed in 8% of samples at most, 5.5% on average; width 1.05 at most; near twins 1.5; false 6%")
 
 
+def case_history() -> None:
+    """No peers: a history of 1,000 results of 1,000 queries, shown and as a page, beside the import of numpy."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, page = Path(folder) / "history.db", Path(folder) / "history.html"
+        append, with_run, size = map(float, printed("overtime.py", file).split())
+        command = [CRANFIELD, "history", "--history", file]
+        rows: list[tuple[str, float, float | None]] = [
+            ("import numpy", *whole([PYTHON, "-c", "import numpy"], 5)),
+            ("append a result", append, None),
+            ("append a result and its run", with_run, None),
+            ("history", *whole(command, 5)),
+            ("history -o history.html", *whole([*command, "-o", page], 3)),
+        ]
+        target = "append 0.05 s, history 0.5 s, page 3 s and 5 MB"
+        show("A history of 1,000 results of 1,000 queries", rows, "import numpy", target)
+        print(f"  page {page.stat().st_size / 1e6:.1f} MB, history {size:.0f} MB")
+
+
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ class Claim(NamedTuple):
 
 
 EVALUATE, TWO, MANY, GATE = "One run", "Two runs", "Many runs", "Gates"
+HISTORY = "Over time"
 UNJUDGED, SEGMENTS, DOUBTS = "Unjudged documents", "Segments", "Runs that are not alike"
 REUSE, CORRECTED, DECIDING, AGREEMENT = "Judgments", "Corrected values", "Judging until decided", "Agreement"
 SAMPLES = "Samples of a pool"
@@ -41,6 +42,7 @@ GROUPS = {
     TWO: "By `compare`, `gate`, `test` and `demo`, in the report, and as `Difference.sentence`.",
     MANY: "By `compare` of three runs or more, and in the report.",
     GATE: "By `gate` and `test`.",
+    HISTORY: "By `history`, and on its page.",
     UNJUDGED: "By `compare`, `evaluate --bounds` and the report.",
     SEGMENTS: "By `compare --segments`, and in the report.",
     DOUBTS: "Before the verdict, by `compare`, `gate`, `test` and the report.",
@@ -398,6 +400,40 @@ CLAIMS = [
         ),
         "Counts and values as they are, compared with the limits given; only improvement is tested.",
         (f"{COMPARISON}gate.py::test_minimum_improvement_and_worse_queries",),
+    ),
+    Claim(
+        HISTORY,
+        (
+            "Worse {run}: {measure} {x}, accepted {x}: {d} ({d} to {d}), p {p}",
+            "▲▼ mark differences beyond chance, by a paired t-test at 0.05 / {n}: among {n} steps without an effect, "
+            "there is a false mark with a chance of about 5%",
+        ),
+        "The accepted result is compared as by `compare`. Results are only compared by the same queries, judgments, "
+        "weights and conventions; a mark is no claim about why.",
+        (
+            "tests/systems/history/test_lines.py::test_steps_are_those_of_compare",
+            "tests/systems/history/test_lines.py::test_steps_without_an_effect_are_rarely_marked",
+            "tests/systems/history/test_lines.py::test_a_change_of_judgments_breaks_the_line_until_runs_are_measured_again",
+        ),
+    ),
+    Claim(
+        HISTORY,
+        (
+            "both rules share 0.05 among {n} looks: an alarm at p ≤ {x}",
+            "{measure} fell by {x} since it was accepted (one-sided p {p}, alarm at {x})",
+            "{measure} fell by {x} over the last {n} results (one-sided p {p}, alarm at {x})",
+            "assumed: queries vary on their own; repeats of a commit would show it, or {n} results before the last {n}",
+        ),
+        "In thirty looks there is a false alarm with a chance of at most about 6%, where queries vary on their own and "
+        "where days shake all queries together, once that was seen. What is assumed before is said. A mean that "
+        "wanders by itself for weeks is taken for a slide: see the figures below.",
+        (
+            f"{COMPARISON}sliding.py::test_a_month_of_looks_rarely_raises_a_false_alarm",
+            f"{COMPARISON}sliding.py::test_a_slide_is_found",
+            f"{COMPARISON}sliding.py::test_the_recorded_figures_keep_what_the_documentation_promises",
+            f"{COMPARISON}sliding.py::test_the_drop_is_the_gates_test",
+            f"{COMPARISON}sliding.py::test_shaken_days_are_seen_in_repeats_and_in_earlier_results",
+        ),
     ),
     Claim(
         UNJUDGED,

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from itertools import count
+from urllib.parse import quote
 
 import pytest
 
@@ -13,6 +15,7 @@ SETTINGS = (
     *("fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0"),
     *("autovacuum=off", "jit=off", "shared_buffers=16MB", "listen_addresses=''"),
 )
+_NUMBERS = count()
 
 
 def find(program):
@@ -60,3 +63,22 @@ def _exists(pwd, name):
         return bool(pwd.getpwnam(name))
     except KeyError:
         return False
+
+
+@pytest.fixture(scope="session")
+def new_database(request):
+    """A function that makes an empty schema in PostgreSQL and returns its URL.
+
+    A schema is as good as a database, and takes a hundredth of the time.
+    """
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    server = request.getfixturevalue("dsn")
+    folder = server.split()[0].removeprefix("host=")
+    with psycopg.connect(server, autocommit=True) as connection:
+
+        def make():
+            name = f"store{next(_NUMBERS)}"
+            connection.execute(f"create schema {name}")
+            return f"postgresql+psycopg://tester@/postgres?host={quote(folder)}&options=-csearch_path%3D{name}"
+
+        yield make

@@ -28,18 +28,24 @@ from cranfield.comparison.correlation import reliability
 from cranfield.evaluation.overview import overview
 from cranfield.judging.decide.looks import decision_summary
 from cranfield.judging.store.waiting import pooled_documents
+from cranfield.report.history import write_history
 from cranfield.show.comparison_markup import comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.evaluation_text import table
 from cranfield.show.gate_text import gate_text
+from cranfield.show.history_text import alert_lines, history_lines
 from cranfield.show.judging_text import agreement_text, plan_lines
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
 from cranfield.show.view import View
+from cranfield.systems.history.alerts import alert_of
+from cranfield.systems.history.lines import line_of
+from cranfield.systems.history.opening import open_history
 from cranfield.systems.testing import demonstrate
 from tests.comparison.made import qrels_for, run_of_ranks
 from tests.report.page import Page
+from tests.systems.history.measuring import accepting, measured
 
 OUTPUTS: list[Callable[[], Iterator[str]]] = []
 BUILTIN = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
@@ -319,3 +325,17 @@ def report():
             names = [name for name, size in zip("abc", sizes, strict=True) for _ in range(size)]
             write_report(qrels, its, page, "RR", charts=False, segments=dict(zip(qrels, names, strict=True)))
             yield Page(page).text
+
+
+@output
+def histories():
+    """Two months of a system that slides, beside what was accepted at first; and the note below the page."""
+    with tempfile.TemporaryDirectory() as folder, open_history(f"{folder}/history.db", create=True) as history:
+        results = [measured([3] * (2 * day) + [1] * (40 - 2 * day), day) for day in range(4)]
+        history.append(results, acceptances=[accepting(results[0])])
+        yield "\n".join(history_lines(line_of(history, "mine"), width=1000))
+        results = [measured([3] * (2 * day) + [1] * (40 - 2 * day), day) for day in range(4, 12)]
+        history.append(results)
+        yield "\n".join(alert_lines(alert_of(history, "mine", ["RR"]), width=1000))
+        written = write_history([line_of(history, "mine")], f"{folder}/history.html")
+        yield Path(written.path).read_text(encoding="utf-8")

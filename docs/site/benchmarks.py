@@ -31,6 +31,8 @@ SENTENCES = {
     "63 runs of 200 queries × 240 documents by": "All 1,953 pairs are compared in [compare --no-bounds]; with bounds "
     "on unjudged documents, in [compare, with bounds].",
     "Two files": "Comparing two files takes [compare --no-bounds], evaluating them [evaluate both].",
+    "A history": "A result is appended in [append a result], with its run in [append a result and its run]; `history` "
+    "takes [history], the page [history -o history.html].",
     "Quotes": "4,000 quotes are located in [4,000 quotes in one text of 1 MB], 100,000 chunks in "
     "[100,000 chunks, 60 MB].",
 }

@@ -107,6 +107,24 @@ Measured by `bench/sampling.py`.
 """
 
 
+ALERTING = """\
+## How often `history --check` raises an alarm {{ #alarms }}
+
+Months of thirty daily looks at 200 queries, at a level of 0.05 for all of them, with values like nDCG@10 and RR:
+skewed, cut at 0 and 1, those of RR tied. The values of a query vary by 0.05 from day to day, with an autocorrelation of
+0.5. Where days shake all queries together, they do so by up to 0.05, with an autocorrelation of 0 or 0.5. {months:,}
+months each; the highest share of months with an alarm:
+
+{false}
+
+A slide of 0.02 in twenty days, in which three of ten queries move, is found in so many months:
+
+{found}
+
+Measured by `bench/alerting.py`.
+"""
+
+
 def page() -> str:
     """The page, in Markdown: a section for each group of claims, then what was measured."""
     text = [INTRODUCTION]
@@ -114,7 +132,10 @@ def page() -> str:
         text += [f"## {group}", "", where, ""]
         text += [line for claim in CLAIMS if claim.group == group for line in _lines(claim)]
     return (
-        "\n".join([*text, _simultaneous(), _one_mean(), _weighted(), _few(), _sampling(), _deciding()]).rstrip() + "\n"
+        "\n".join(
+            [*text, _simultaneous(), _one_mean(), _weighted(), _few(), _sampling(), _deciding(), _alerting()]
+        ).rstrip()
+        + "\n"
     )
 
 
@@ -236,6 +257,34 @@ def _deciding() -> str:
     ]
     head = ["", "the same verdict", "the opposite one", "documents judged", "pairs of runs"]
     return DECIDING.format(table="\n".join(_table(head, rows)))
+
+
+def _alerting() -> str:
+    worlds = json.loads((BENCH / "alerting.json").read_text(encoding="utf-8"))
+    names = {
+        "own": "queries vary on their own",
+        "shaken": "days shake all queries together, as seen in earlier results",
+        "faint": "they do so by less than queries vary",
+    }
+    rules = ("either", "gate_alone", "means_alone")
+    false = [
+        [name, *(f"{max(world[rule] for world in worlds[kind]):.1%}" for rule in rules)] for kind, name in names.items()
+    ]
+    found = [
+        [
+            f"values like {'nDCG@10' if world['kind'] == 'graded' else 'RR'}, "
+            f"{'days shaken by ' + format(world['shake'], 'g') if world['shake'] else 'queries on their own'}, "
+            f"{world['earlier']} result{'s' if world['earlier'] > 1 else ''} before",
+            *(f"{world[rule]:.0%}" for rule in ("either", "by_drop", "by_slide")),
+        ]
+        for world in worlds["sliding"]
+    ]
+    head = ["", "an alarm", "a gate at 0.05 alone", "the slope of ten means at 0.05 / 30"]
+    return ALERTING.format(
+        months=worlds["months"],
+        false="\n".join(_table(head, false)),
+        found="\n".join(_table(["", "found", "beside the accepted result", "by the slope"], found)),
+    )
 
 
 if __name__ == "__main__":

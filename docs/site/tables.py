@@ -273,6 +273,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         "gate": project.GATE,
         "expect": EXPECT,
         "judgments": project.JUDGMENTS,
+        "history": project.HISTORY,
     }.items()
 }
 

@@ -88,7 +88,8 @@ class SearchQuality:
         system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
         from cranfield.io.target import locked
-        from cranfield.systems.accepting import VALUES, Result, keep, save_result
+        from cranfield.systems.accepting import VALUES, Result, keep, reviewed, save_result
+        from cranfield.systems.history.change import Moment
         from cranfield.systems.project import refuse_name
         from cranfield.systems.testing import beside_accepted
 
@@ -100,9 +101,11 @@ class SearchQuality:
             if not self.recorded.complete:
                 pytest.fail("only a run with all queries answered is accepted", pytrace=False)
             saved = path.with_suffix(".values.json")
-            save_result(evaluation, self.recorded, self._judged.sha256, saved)
+            moment = Moment.now(project.folder, (project.baseline,))
+            save_result(evaluation, self.recorded, self._judged, saved, moment)
             with locked(project.result_path("lock"), "testing here", wait=True):  # for other workers of pytest
-                keep(project, {self._name: Result(evaluation, saved, path)})
+                review = reviewed(project, "accepted by pytest")
+                keep(project, {self._name: Result(evaluation, saved, path)}, {self._name: review})
             return self
         beside = beside_accepted(project, self._collection, self._judged, evaluation, self.recorded)
         if beside is None:

@@ -1,16 +1,12 @@
 """Every test of a store runs on SQLite and on PostgreSQL."""
 
 import gc
-from itertools import count
-from urllib.parse import quote
 
 import pytest
 import sqlalchemy as sa
 
 from cranfield import open_store
 from tests.judging.lossy_proxy import LossyProxy
-
-_NUMBERS = count()
 
 
 class Compiled(dict):
@@ -37,25 +33,6 @@ def _compiled_once():
             sa, "create_engine", lambda *of, **how: create(*of, execution_options={"compiled_cache": compiled}, **how)
         )
         yield
-
-
-@pytest.fixture(scope="session")
-def new_database(request):
-    """A function that makes an empty schema in PostgreSQL and returns its URL.
-
-    A schema is as good as a database, and takes a hundredth of the time.
-    """
-    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
-    server = request.getfixturevalue("dsn")
-    folder = server.split()[0].removeprefix("host=")
-    with psycopg.connect(server, autocommit=True) as connection:
-
-        def make():
-            name = f"store{next(_NUMBERS)}"
-            connection.execute(f"create schema {name}")
-            return f"postgresql+psycopg://tester@/postgres?host={quote(folder)}&options=-csearch_path%3D{name}"
-
-        yield make
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -40,6 +40,7 @@ GROUPS = {
         "init": ("Write a cranfield.toml for a collection.", "systems.init"),
         "test": ("Test the systems of cranfield.toml against the accepted result.", "systems.test"),
         "accept": ("Make the last tested result the accepted one.", "systems.accept"),
+        "history": ("Show quality over time, and what moved it.", "history.command"),
         "run": ("Ask a live system all queries and write its run.", "systems.run"),
     },
     "Files": {

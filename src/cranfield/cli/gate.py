@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +24,9 @@ from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.queries import Queries
 from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
+
+if TYPE_CHECKING:
+    from cranfield.comparison.gating import GateResult
 
 
 class GateTestOptions(
@@ -109,8 +113,14 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     )
 
 
-class VerdictOptions(options.PrintOptions, formats=("json", "junit", "markdown")):
-    """How the verdict is shown."""
+class VerdictOptions(options.PrintOptions, options.KeepOptions, formats=("json", "junit", "markdown")):
+    """How the verdict is shown and kept."""
+
+    history: str | None = option(
+        "--history",
+        metavar="FILE",
+        help="Append CANDIDATE to this history, a file or a URL [with --config: .cranfield/history.db beside it].",
+    )
 
     collection: str | None = options.collection()
     segments: str | None = options.SEGMENTS
@@ -200,6 +210,7 @@ def command(
     source = corrected_source(qrels, judgments.correct_with or tuple(named or ()))
     judged, measured = documents.measured(source, opened(paths), paths)
     in_file = settings.pop("exists", None)
+    kept_in = settings.pop("history", {})
     if corpus := file.exists or in_file:
         judged, measured, notes = _of_existing(corpus, judged, measured, reading)
         for note in notes:
@@ -213,7 +224,30 @@ def command(
     else:
         text = gate_markdown(result, texts) if shown.form == "markdown" else gate_junit(result, texts)
     output.write([text], shown.file, data=shown.form == "json")
+    store = _store(file.config, kept_in, shown.history)
+    latency = asking[1].latency if asking[1] else {}
+    if store and (note := shown.kept(lambda: _keep(store, result, latency, texts, paths[1]))):
+        output.say(note, err=True)
     return 0 if result.passed else 1
+
+
+def _store(config: Path | None, settings: Mapping[str, Any], chosen: str | None) -> str | None:
+    """The history to append to: the one that was named, or that of the file of settings."""
+    from cranfield.systems.history.opening import HistorySettings
+
+    if chosen is not None or config is None:
+        return chosen
+    known = HistorySettings.of(settings, config)
+    return known.store if known.keep else None
+
+
+def _keep(
+    store: str, result: GateResult, latency: Mapping[str, float], texts: Mapping[str, str], candidate: str
+) -> None:
+    from cranfield.systems.history.change import Moment
+    from cranfield.systems.history.keeping import keep_gate
+
+    keep_gate(store, result, Moment.now(Path()), latency=latency, texts=texts, candidate=candidate)
 
 
 def _of_existing(
@@ -280,6 +314,7 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("except_queries", "expect"), list),
     "tolerance": (int, float, dict),
     "minimum": dict,
+    "history": dict,
     "measures": list,
     "rel": (int, float),
     **dict.fromkeys(("judged_only", "require_improvement", "beyond_tolerance", "may_become_empty"), bool),
@@ -296,9 +331,11 @@ FILES = {
 
 def _read_config(path: Path) -> dict[str, Any]:
     from cranfield.io.settings import check_settings, read_toml
+    from cranfield.systems.project import HISTORY
 
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
+    check_settings(settings.get("history", {}), HISTORY, f"{path}: [history]")
     for name in (*FILES, "lengths", "weights", "segments", "exists"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])

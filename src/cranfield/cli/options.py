@@ -389,6 +389,22 @@ class PrintOptions(OptionGroup, section="Output"):
                 raise click.UsageError(fact)
 
 
+class KeepOptions(OptionGroup, section="Output"):
+    no_history: bool = flag("--no-history", help="Append nothing to the history.")
+
+    def kept(self, keep: Callable[[], None]) -> str:
+        """Append to a history; if that fails, a note that says why: what was measured is shown all the same."""
+        if self.no_history:
+            return ""
+        from cranfield.errors import CranfieldError
+
+        try:
+            keep()
+        except CranfieldError as error:
+            return f"not in the history: {error}"
+        return ""
+
+
 class JsonOptions(PrintOptions, formats=("json",)):
     """For commands that print text or JSON."""
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
-from cranfield.cli.options import argument, flag, number
+from cranfield.cli.options import argument, flag, number, option
 from cranfield.io.corpus import USUAL_CORPUS
 from cranfield.io.formats import FORMATS, writable
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 from cranfield.systems.opening import short_names
 from cranfield.words import joined
+
+if TYPE_CHECKING:
+    from cranfield.systems.project import Project
+    from cranfield.systems.testing import ProjectTest
 
 
 class ConfigOptions(options.OptionGroup, section="Input"):
@@ -28,7 +33,7 @@ class ProjectOptions(ImportOptions, ConfigOptions):
     """A project, and the measures that it may need."""
 
 
-class ResultOptions(options.OptionGroup, section="Output"):
+class ResultOptions(options.KeepOptions):
     worst: int | None = options.worst("3, and none if it passed")
     report: str | None = options.file(
         "--report",
@@ -117,9 +122,9 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
     from cranfield.systems.testing import run_test
 
     project.import_measures()
-    tested = run_test(
-        read_project(project.config), output.shown_asking, systems, WORST if shown.worst is None else shown.worst
-    )
+    settings = read_project(project.config)
+    tested = run_test(settings, output.shown_asking, systems, WORST if shown.worst is None else shown.worst)
+    kept = _kept(settings, shown, lambda: _keep_test(settings, tested))
     for line in tested_lines(tested, shown.worst, output.width(), output.paint()):
         output.say(line)
     own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
@@ -131,24 +136,57 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
         written = write_test(tested, shown.report, command=output.command_line())
         size = f"{written.path}: {written.size / 1e6:.1f} MB" if written else ""
         output.say(f"\n{size or 'no query was answered, so no report was written'}")
+    if kept:
+        output.say(f"\n{kept}", err=True)
     return 0 if tested.passed else 1
 
 
+def _keep_test(project: Project, tested: ProjectTest) -> None:
+    from cranfield.systems.history.keeping import keep_test
+
+    keep_test(project, tested)
+
+
+def _kept(project: Project, keeping: options.KeepOptions, keep: Callable[[], None]) -> str:
+    """Append to the history of a project, unless that is not wanted; a note if nothing was appended."""
+    return "" if not project.history.get("keep", True) else keeping.kept(keep)
+
+
+class ReviewOptions(options.KeepOptions):
+    because: str = option(
+        "--because", metavar="TEXT", default="", help="Why it is accepted; 'cranfield history' shows it."
+    )
+    worse: bool = flag("--worse", help="Accept a result that failed beside the one accepted before.")
+
+
 @options.command("accept", systems=SYSTEMS)
-def accept(systems: tuple[str, ...], project: ProjectOptions) -> None:
+def accept(systems: tuple[str, ...], project: ProjectOptions, review: ReviewOptions) -> None:
     """Accept the result of the last 'cranfield test', for all systems or some; later tests are compared with it.
 
+    Who accepted it, when and why is kept with it. A result that failed its test is only accepted with --worse.
+
     \b
-    Example:
+    Examples:
       cranfield init && cranfield test && cranfield accept
+      cranfield accept --because "stop words, as agreed"
     """
     from cranfield.show.systems_text import accepted_line
     from cranfield.systems.accepting import accept
     from cranfield.systems.project import read_project
 
     project.import_measures()
-    for name, (before, now) in accept(read_project(project.config), systems).items():
+    settings = read_project(project.config)
+    accepted = accept(settings, systems, because=review.because, worse=review.worse)
+
+    def keep() -> None:
+        from cranfield.systems.history.keeping import keep_accepted
+
+        keep_accepted(settings, [*accepted])
+
+    for name, (before, now) in accepted.items():
         output.say(accepted_line(name, before, now))
+    if note := _kept(settings, review, keep):
+        output.say(note, err=True)
 
 
 class RunOptions(options.AskingOptions, section="System"):

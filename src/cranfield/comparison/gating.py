@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from math import inf
 from typing import Any, Unpack
@@ -93,6 +93,7 @@ class GateResult:
     doubts: tuple[Doubt, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = SEED
+    _evaluations: tuple[Evaluation, Evaluation] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<GateResult: {self._said}>"
@@ -133,8 +134,10 @@ class GateResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
+        plain = asdict(replace(self, segments=None, weights=None, _evaluations=None))
+        del plain["_evaluations"]
         return {
-            **asdict(replace(self, segments=None, weights=None)),
+            **plain,
             "checks": [check._asdict() for check in self.checks],
             "measures": [
                 {
@@ -360,6 +363,7 @@ def gate(
         + to_judge,
         permutations=permutations,
         seed=seed,
+        _evaluations=(before, after),
     )
 
 

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from cranfield.errors import OutputError, need
@@ -21,12 +21,28 @@ from cranfield.report.encoding import DataWriter
 from cranfield.report.sentences import NAME, NARROW
 from cranfield.words import shortened
 
-# The parts of the page's script and of its style sheet, in this order.
-PROGRAM = ("elements", "state", "names", "charts", "two", "query", "groups", "queries", "board", "map", "start")
-STYLES = ("page", "card", "order", "tables", "query", "charts", "narrow", "print")
+
+class Page(NamedTuple):
+    """A kind of page: its template, and the parts of its script and of its style sheet, in this order."""
+
+    template: str
+    program: tuple[str, ...]
+    styles: tuple[str, ...]
 
 
-def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iterator[str]:
+REPORT = Page(
+    "page.html",
+    ("elements", "theme", "state", "names", "charts", "two", "query", "groups", "queries", "board", "map", "start"),
+    ("page", "card", "order", "tables", "query", "charts", "narrow", "print"),
+)
+HISTORY = Page(
+    "history.html",
+    ("elements", "theme", "timeline", "history"),
+    ("page", "card", "tables", "narrow", "print", "history"),
+)
+
+
+def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool, page: Page = REPORT) -> Iterator[str]:
     """The page in pieces: its text escaped by the template, its data as JSON that is safe inside HTML."""
     jinja = need("jinja2", extra="report", purpose="a report")
     folder = Path(__file__).parent
@@ -41,12 +57,12 @@ def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iter
             theme_colours(),
             paper_colours(),
             chart_colours(),
-            *(_part(folder / f"{name}.css") for name in STYLES),
+            *(_part(folder / f"{name}.css") for name in page.styles),
         ]
     )
-    program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
+    program = words_program() + "".join(_part(folder / f"{name}.js") for name in page.program)
     scripts = [f'(async () => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
-    template = environment.get_template("page.html")
+    template = environment.get_template(page.template)
     yield from template.generate(
         **content,
         security=content_policy(scripts, [style]),

@@ -7,37 +7,73 @@ systems at once. Then the values are renamed; a process that is killed before le
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cranfield.comparison.limits import Asking
 from cranfield.errors import InputError, OutputError
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.saving import content_of, read, write
+from cranfield.evaluation.saving import CHECKSUM, content_of, read, write
 from cranfield.io.streams import Stream
 from cranfield.io.target import locked, make_folder, open_target, reported
 from cranfield.measures.lookup import comes_with_us
 from cranfield.ranks.judgments import Judgments
+from cranfield.systems.history.change import Moment, stored_time, who
 from cranfield.systems.project import Project
 from cranfield.systems.recorded import Recorded
 
+if TYPE_CHECKING:
+    from cranfield.systems.testing import Judged
+
 VALUES = ".json"
 COMMITTED = ".accepting"  # while it exists, staged values count
-_ASKED = "asked"  # beside the values, and under the same checksum
+# Beside the values, and under the same checksum: how the system was asked; when and of which commit it was measured, by
+# how many judgments; what it was compared with; who accepted it and why.
+_ASKED, MEASURED, _COMPARED, ACCEPTED = "asked", "measured", "compared", "accepted"
 _RUN, _STAGED = ".run.tsv.gz", f"{VALUES}.part"
 _RESTORE = "restore the folder, such as with 'git checkout'; or accept a new result, which replaces it"
 
 
-def save_result(evaluation: Evaluation, recorded: Recorded, qrels_sha256: str, path: Path) -> None:
-    """Save values that may be accepted, with how the system was asked; the hash is that of the whole judgments."""
+class Verdict(NamedTuple):
+    """What the test of a result said: the hash of the accepted run that it was compared with, and what failed."""
+
+    accepted_run: str = ""
+    failed: tuple[str, ...] = ()
+
+
+class Review(NamedTuple):
+    """Who accepted a result, when and why; worse: although it failed beside the one accepted before."""
+
+    who: str = ""
+    at: str = ""
+    because: str = ""
+    worse: bool = False
+
+
+def save_result(
+    evaluation: Evaluation,
+    recorded: Recorded,
+    judged: Judged,
+    path: Path,
+    moment: Moment,
+    verdict: Verdict | None = None,
+) -> None:
+    """Save values that may be accepted, with how the system was asked, when, and what its test said."""
     failed = [*recorded.failed]
     known = {"latency": recorded.latency, "failed": failed, "not_asked": list(recorded.not_asked)}
-    write(path, {**content_of(evaluation), _ASKED: {**known, "qrels_sha256": qrels_sha256}})
+    by = {"judged": len(judged.judgments.grades), "gone": sorted(judged.gone or ())}
+    content = {
+        **content_of(evaluation),
+        _ASKED: {**known, "qrels_sha256": judged.sha256},
+        MEASURED: {**moment.to_dict(), **by},
+        **({_COMPARED: verdict._asdict()} if verdict else {}),
+    }
+    write(path, content)
 
 
 class Result(NamedTuple):
@@ -48,14 +84,43 @@ class Result(NamedTuple):
     run: Path
 
 
-def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
-    """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}."""
+def accept(
+    project: Project, systems: Sequence[str] = (), *, because: str = "", worse: bool = False
+) -> dict[str, tuple[Evaluation | None, Evaluation]]:
+    """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}.
+
+    because: why, for whoever asks later
+    worse: also those that failed beside what is accepted now
+    """
     judgments = project.open_collection().judgments()
     with locked(project.result_path("lock"), "testing here"):
         results = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
         before = {name: _before(project, name) for name in results}
-        keep(project, results)
+        failed = {name: _failed(result, before[name]) for name, result in results.items()}
+        for name, reasons in failed.items():
+            if reasons and not worse:
+                more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+                fact = f"this result failed beside the accepted one: {reasons[0]}{more}."
+                raise InputError(name, fact, hint="if that is intended: cranfield accept --worse --because '…'")
+        review = reviewed(project, because)
+        keep(project, results, {name: review._replace(worse=bool(failed[name])) for name in results})
     return {name: (before[name], result.evaluation) for name, result in results.items()}
+
+
+def reviewed(project: Project, because: str) -> Review:
+    """Accepted by whoever is at work, now."""
+    return Review(who(project.folder), stored_time(datetime.now(UTC)), because)
+
+
+def _failed(result: Result, before: Evaluation | None) -> tuple[str, ...]:
+    """What failed when a result was compared with the accepted one; an error if another one was accepted since."""
+    known = read(result.values).get(_COMPARED)
+    if before is None or not isinstance(known, dict) or before.run_sha256 == result.evaluation.run_sha256:
+        return ()
+    if known.get("accepted_run") != before.run_sha256:
+        fact = "another result was accepted since the last test."
+        raise InputError(before.run, fact, hint="run 'cranfield test' again")
+    return tuple(map(str, known.get("failed", ())))
 
 
 def _acceptable(project: Project, name: str, judgments: Judgments) -> Result:
@@ -76,7 +141,7 @@ def _before(project: Project, name: str) -> Evaluation | None:
     return None
 
 
-def keep(project: Project, results: Mapping[str, Result]) -> None:
+def keep(project: Project, results: Mapping[str, Result], reviews: Mapping[str, Review]) -> None:
     """Accept results, all of them or none. The caller holds the lock of the project."""
     folder = project.accepted_path("")
     make_folder(folder)
@@ -84,12 +149,8 @@ def keep(project: Project, results: Mapping[str, Result]) -> None:
     _abandon(folder)
     try:
         for name, result in results.items():
-            with (
-                result.values.open("rb") as source,
-                open_target(folder / f"{name}{_STAGED}") as target,
-                target.opened() as file,
-            ):
-                shutil.copyfileobj(source, file)
+            saved = {part: value for part, value in read(result.values).items() if part not in (_COMPARED, CHECKSUM)}
+            write(folder / f"{name}{_STAGED}", {**saved, ACCEPTED: reviews[name]._asdict()})
             _copy_run(result, folder / _run_name(name, result.evaluation.run_sha256))
         with reported(str(folder / COMMITTED)):
             (folder / COMMITTED).touch()
@@ -158,7 +219,7 @@ def _run_name(name: str, sha256: str) -> str:
 
 def accepted_values(project: Project, name: str) -> Evaluation | None:
     """The accepted values of a system; None if nothing was accepted. Values of another system are an error."""
-    values = _values_path(project, name)
+    values = values_path(project, name)
     if not values.is_file():
         if _runs(values.parent, name) and not project.accepted_path(f"{name}{_STAGED}").is_file():
             raise InputError(str(values), "the values of the accepted run are missing.", hint=_RESTORE)
@@ -171,7 +232,7 @@ def accepted_values(project: Project, name: str) -> Evaluation | None:
 
 def accepted_judgments(project: Project, values: Evaluation) -> str:
     """The hash of the collection's judgments when values were accepted."""
-    return _judged_by(_values_path(project, values.run), values)
+    return _judged_by(values_path(project, values.run), values)
 
 
 def _judged_by(path: Path, values: Evaluation) -> str:
@@ -180,7 +241,7 @@ def _judged_by(path: Path, values: Evaluation) -> str:
 
 def accepted_asking(project: Project, name: str) -> Asking | None:
     """How a system was asked when its accepted result was made; None where an earlier version accepted it."""
-    path = _values_path(project, name)
+    path = values_path(project, name)
     known = _asked(path)
     asking = Asking.of(known)
     if known and asking is None:
@@ -193,7 +254,8 @@ def _asked(path: Path) -> Mapping[str, Any]:
     return known if isinstance(known, dict) else {"latency": None}  # damaged
 
 
-def _values_path(project: Project, name: str) -> Path:
+def values_path(project: Project, name: str) -> Path:
+    """The file of the accepted values of a system."""
     staged, values = (project.accepted_path(f"{name}{ending}") for ending in (_STAGED, VALUES))
     return staged if staged.is_file() and project.accepted_path(COMMITTED).exists() else values
 

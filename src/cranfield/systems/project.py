@@ -72,6 +72,7 @@ PROJECT = {
     "gate": TomlSetting(dict, "when a test fails: see below"),
     "expect": TomlSetting(list, "what single queries must find, a table [[expect]] each: see below"),
     "judgments": TomlSetting(dict, "whose judgments count: see below"),
+    "history": TomlSetting(dict, "where results are kept, and when `cranfield history --check` fails: see below"),
     "systems": TomlSetting(dict, "one table for each system"),
     "assessors": TomlSetting(dict, "one table for each model that judges"),  # read where models are asked
 }
@@ -105,6 +106,17 @@ JUDGMENTS = {
     "kinds": TomlSetting(list, "which [kinds of assessors](judging.md#views) count", "those of people"),
     "merge": TomlSetting(str, "[what counts](judging.md#views) where assessors differ", '"majority"'),
 }
+HISTORY = {
+    "store": TomlSetting(
+        str,
+        "a file, or `postgresql://user@host/name` for a team; `${NAME}` is replaced from the environment",
+        '".cranfield/history.db"',
+    ),
+    "keep": TomlSetting(bool, "whether results are appended", "true"),
+    "branch": TomlSetting(str, "only results of this branch are shown and checked", "all but those of pull requests"),
+    "looks": TomlSetting(int, "how many times alpha is shared among: 30 for a check every day of a month", "30"),
+    "alpha": TomlSetting(_NUMBER, "the chance of an alarm, in so many looks, if nothing has become worse", "0.05"),
+}
 
 
 _NAME = re.compile(r"\w[\w.-]*")
@@ -136,6 +148,7 @@ class Project:
     view: JudgmentView | None = None
     weights: str | Mapping[str, float] | None = None
     segments: str | Mapping[str, str] | None = None
+    history: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -193,9 +206,10 @@ class Project:
         return self._with(settings, "search_quality")
 
     def _with(self, settings: Mapping[str, Any], place: str) -> Project:
-        gate, chosen = settings.get("gate", {}), settings.get("judgments", {})
+        gate, chosen, history = (settings.get(name, {}) for name in ("gate", "judgments", "history"))
         check_settings(gate, GATE, f"{place}: [gate]")
         check_settings(chosen, JUDGMENTS, f"{place}: [judgments]")
+        check_settings(history, HISTORY, f"{place}: [history]")
         policy = {name: settings[name] for name in POLICY if name in settings}
         plain = ("k", "deepen", "timeout", "collapse", "split", "corpus", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
@@ -212,6 +226,7 @@ class Project:
             expect=(*self.expect, *expectations(settings.get("expect", ()), f"{place}: [[expect]]")),
             store=chosen.get("store", self.store),
             scale=chosen.get("scale", self.scale),
+            history={**self.history, **history},
             **others,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, Wants, open_run
 from cranfield.systems.accepting import (
     VALUES,
+    Verdict,
     accepted_asking,
     accepted_judgments,
     accepted_run,
@@ -36,6 +37,7 @@ from cranfield.systems.accepting import (
 )
 from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
+from cranfield.systems.history.change import Moment
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import System, open_system
 from cranfield.systems.project import Project
@@ -68,7 +70,7 @@ def measured(
     run = open_run(recorded)
     if gone:
         run = without_documents(run, gone, project.policy)
-    evaluation = _evaluated(run, judgments, measures, project, name or recorded.system)
+    evaluation = evaluated_run(run, judgments, measures, project, name or recorded.system)
     several = recorded.answered - len(recorded.empty) >= FEW
     if several and evaluation.ranks is not None and not len(evaluation.ranks.rank):  # ids that are not the judged ones
         where = f"ids were taken from {' and '.join(recorded.id_places)}; " if recorded.id_places else ""
@@ -105,7 +107,9 @@ def without_documents(run: Run, documents: frozenset[str], policy: Policy) -> Ru
     return Run(Rankings(run.place, rankings), name=run.name, sha256=sha256, made=run.made)
 
 
-def _evaluated(run: Run, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str) -> Evaluation:
+def evaluated_run(
+    run: Run, judgments: Judgments, measures: Sequence[Measure], project: Project, name: str
+) -> Evaluation:
     """Evaluate a recorded run, whatever its ids are."""
     if run.stream is not None and run.stream.head(LOOK).count(b"\n") < 2:  # a header alone: nothing was answered
         run = open_run({query: [] for query in judgments.query_ids})
@@ -139,7 +143,7 @@ def beside_accepted(
     stream, gone = run.stream, judged.gone or frozenset()
     if gone:
         run = without_documents(run, gone, project.policy)
-    accepted = _evaluated(run, shared, measures, project, ACCEPTED)
+    accepted = evaluated_run(run, shared, measures, project, ACCEPTED)
     check_accepted(before, stream, accepted)
     made = before._evidence.made
     # What its answers held then is not what is left of them now.
@@ -228,6 +232,7 @@ class Tested:
     checks: what the run must keep to by itself, as far as no gate checks it
     notes: what has changed since the run was accepted
     missed: the worst queries by the first measure, as many as were asked for
+    judged, moment: by which judgments it was measured, when, and of which commit
     """
 
     system: str
@@ -240,6 +245,8 @@ class Tested:
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     missed: tuple[Miss, ...] = ()
+    judged: Judged | None = field(default=None, repr=False)
+    moment: Moment | None = None
 
     @property
     def passed(self) -> bool:
@@ -391,25 +398,39 @@ def _gone(system: System, collection: Collection, judged: set[str]) -> frozenset
         raise system.failure(error) from None
 
 
+def _floors(project: Project) -> dict[Measure, float]:
+    return {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
+
+
+def tested_measures(project: Project) -> list[Measure]:
+    """What a test measures: the measures of the project, and those that its gate needs."""
+    named = parse_measures([*project.measures, *project.gate.get("measures", ())])
+    return list(dict.fromkeys((*named, *_floors(project), parse_measure("Judged@10"))))
+
+
 def _test_one(project: Project, collection: Collection, name: str, progress: Progress) -> Tested:
     out, saved = project.recorded_run(name), project.result_path(f"{name}{VALUES}")
     saved.unlink(missing_ok=True)
     recorded, judged = asked(project, collection, dict(project.systems[name]), name, out, progress)
-    floors = {parse_measure(measure): floor for measure, floor in project.gate.get("minimum", {}).items()}
-    named = parse_measures([*project.measures, *project.gate.get("measures", ())])
-    measures = list(dict.fromkeys((*named, *floors, parse_measure("Judged@10"))))
+    floors = _floors(project)
+    measures = tested_measures(project)
     evaluation = measured(recorded, judged.judgments, measures, project, name, judged.gone or frozenset())
     if evaluation is None:
         return Tested(name, recorded, None)
     checks = checks_alone(project, collection, evaluation, recorded)
-    if recorded.complete:
-        save_result(evaluation, recorded, judged.sha256, saved)
+    moment = Moment.now(project.folder, (project.baseline,))
+    if recorded.complete:  # also where the accepted result turns out to be damaged: this one may replace it
+        save_result(evaluation, recorded, judged, saved, moment)
     beside = beside_accepted(project, collection, judged, evaluation, recorded) if enough(project, recorded) else None
     if beside is not None:
-        return beside
+        if recorded.complete and beside.accepted is not None:
+            verdict = Verdict(beside.accepted.run_sha256, tuple(check.message for check in beside.failed_checks))
+            save_result(evaluation, recorded, judged, saved, moment, verdict)
+        return replace(beside, judged=judged, moment=moment)
     weighted = evaluation.weights is not None
     minima = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
-    return Tested(name, recorded, evaluation, checks=(*minima, *checks), notes=judged.notes)
+    alone = (*minima, *checks)
+    return Tested(name, recorded, evaluation, checks=alone, notes=judged.notes, judged=judged, moment=moment)
 
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from cranfield import InputError, OutputError, evaluate, open_store
 from cranfield.errors import MissingLibrary
-from cranfield.judging.store import database, schema
+from cranfield.io import database
+from cranfield.judging.store import schema
 from tests.judging.store.older import make_older
 from tests.program import run
 

@@ -4,7 +4,8 @@ import pytest
 import sqlalchemy as sa
 
 from cranfield import CranfieldError, OutputError
-from cranfield.judging.store import database
+from cranfield.io import database
+from cranfield.io.commits import LostError, UnknownError
 from tests.judging.lossy_proxy import losing_each
 
 # A cursor cannot be closed when its connection has broken.
@@ -46,7 +47,7 @@ def test_an_import(lossy):
         reported.add(type(result))
         assert [event.doc_id for event in direct.events()] == saved
     assert documents == len(saved)
-    assert reported == {int, database.LostError}
+    assert reported == {int, LostError}
 
 
 def test_nobody_knows_whether_a_grade_was_saved(lossy, monkeypatch):
@@ -59,7 +60,7 @@ def test_nobody_knows_whether_a_grade_was_saved(lossy, monkeypatch):
     monkeypatch.setattr(database.Database, "_was_committed", unreachable)
     graded = losing_each(proxy, lambda number: store.judge("q", f"d{number}", 1, assessor="ann"))
     results = [result for _, result in graded]
-    unknown = [result for result in results if isinstance(result, database.UnknownError)]
+    unknown = [result for result in results if isinstance(result, UnknownError)]
     assert 1 <= len(unknown) <= 2  # of COMMIT: that it is complete, and that the server is ready
     assert all("it is not known whether this was saved (unreachable)" in str(error) for error in unknown)
     saved = sum(not isinstance(result, OutputError) for result in results)

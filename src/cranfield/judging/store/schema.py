@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import MISSING
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 
-from cranfield.errors import InputError
+from cranfield.errors import either
+from cranfield.io.tables import Schema, wrong_types
 from cranfield.judging.store.events import (
     DocumentPart,
     StoredDocument,
@@ -23,6 +23,7 @@ from cranfield.judging.store.events import (
     StoredFlag,
     StoredQuery,
     stored_fields,
+    time_of,
 )
 from cranfield.judging.store.merging import KINDS
 
@@ -206,48 +207,11 @@ INDEXES = (
     sa.Index("reply_keys", REPLIES.c.key),
 )
 
-VERSION = max(
-    part.info.get("since", 1) for table in METADATA.sorted_tables for part in (table, *table.c, *table.indexes)
-)
-
-
-def create_tables(connection: sa.Connection) -> None:
-    definitions = _definitions(connection.dialect.name)
-    # A server takes them all at once; SQLite takes one at a time.
-    for statement in definitions if connection.dialect.name == "sqlite" else (";\n".join(definitions),):
-        connection.exec_driver_sql(statement)
-    connection.execute(ABOUT.insert().values(version=VERSION))
-
-
-@cache
-def _definitions(dialect: str) -> tuple[str, ...]:
-    """The statements that make all tables and indexes; SQLAlchemy would compile and check each for every store."""
-    language = sa.make_url(f"{dialect}://").get_dialect()()
-    tables = [sa.schema.CreateTable(table, if_not_exists=True) for table in METADATA.sorted_tables]
-    indexes = [sa.schema.CreateIndex(index, if_not_exists=True) for index in INDEXES]
-    return tuple(str(part.compile(dialect=language)) for part in (*tables, *indexes))
-
-
-def version_of(connection: sa.Connection, name: str) -> int | None:
-    if not sa.inspect(connection).has_table(ABOUT.name):
-        return None
-    version = connection.execute(sa.select(sa.func.max(ABOUT.c.version))).scalar()
-    if not isinstance(version, int):
-        raise InputError(name, "this store has lost its version.", hint="restore it from a backup")
-    if version > VERSION:
-        fact = f"this store has version {version}, but this cranfield reads only up to {VERSION}."
-        raise InputError(name, fact, hint="pip install --upgrade cranfield")
-    return version
-
 
 def impossible(table: sa.Table) -> sa.ColumnElement[bool]:
-    """The condition that a row contains what is never written; SQLite keeps values of any type in any column."""
-    conditions: list[sa.ColumnElement[bool]] = []
+    """The condition that a row contains what is never written."""
+    conditions = wrong_types(table)
     for column in table.c:
-        types = ["text"] if isinstance(column.type, sa.Text) else ["integer", "real"]
-        if isinstance(column.type, sa.Integer | sa.Boolean):
-            types = ["integer"]
-        conditions.append(sa.func.typeof(column).not_in([*types, *(["null"] if column.nullable else [])]))
         if column.name == "at":
             conditions.append(sa.func.time_of(column).is_(None))  # which fails where there is no time
         elif column.name == "kind":
@@ -255,28 +219,6 @@ def impossible(table: sa.Table) -> sa.ColumnElement[bool]:
         elif column.name in ("details", "settings"):
             conditions.append(sa.func.json_valid(column) == 0)
     return sa.or_(*conditions)
-
-
-def migrate(connection: sa.Connection, version: int) -> None:
-    """Bring a store up to date; the caller's transaction makes it all or nothing."""
-    made: set[sa.Table] = set()
-    for step in range(version + 1, VERSION + 1):
-        for table in METADATA.sorted_tables:
-            if table.info.get("since") == step:
-                table.create(connection)
-                made.add(table)
-            elif table.info.get("since", 1) < step and table not in made:  # one just made has all columns
-                for column in table.c:
-                    if column.info.get("since") == step:
-                        added = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
-                        connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {added}")
-        for index in INDEXES:
-            if index.info.get("since") == step:
-                connection.exec_driver_sql(f"DROP INDEX IF EXISTS {index.name}")
-                index.create(connection)
-        for statement in _FILLED.get(step, ()):
-            connection.execute(statement)
-    connection.execute(ABOUT.update().values(version=VERSION))
 
 
 def _why(reason: str) -> sa.ColumnElement[bool]:
@@ -296,3 +238,19 @@ _FILLED = {
     ],
     5: [WAITING.update().where(_why("to decide about ")).values(chosen_by="decide")],
 }
+
+SCHEMA = Schema(
+    word="store",
+    called="store of judgments",
+    usual_file="judgments.db",
+    making=either("open_store(path, create=True)", "'cranfield pool'") + " makes one",
+    updating="open it for judging once: cranfield judge …",
+    lock=7_235_010_419,
+    metadata=METADATA,
+    about=ABOUT,
+    indexes=INDEXES,
+    filled=_FILLED,
+    impossible=impossible,
+    functions={"time_of": lambda stored: str(time_of(stored))},
+)
+VERSION = SCHEMA.version

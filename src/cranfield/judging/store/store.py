@@ -39,9 +39,10 @@ def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only
     {'q1': {'d1': 2.0}}
     """
     need("sqlalchemy", purpose="a store of judgments", extra="judge")
-    from cranfield.judging.store.database import Database
+    from cranfield.io.database import Database
+    from cranfield.judging.store.schema import SCHEMA
 
-    return Store(Database(os.fspath(where), create=create, read_only=read_only))
+    return Store(Database(SCHEMA, os.fspath(where), create=create, read_only=read_only))
 
 
 def open_view(where: str, what: str, wanted: JudgmentView) -> tuple[Any, str]:

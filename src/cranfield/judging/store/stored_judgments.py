@@ -12,7 +12,7 @@ from cranfield.judging.store.merging import BY_PEOPLE
 from cranfield.judging.store.scale import GradeScale
 
 if TYPE_CHECKING:
-    from cranfield.judging.store.database import Database
+    from cranfield.io.database import Database
     from cranfield.judging.store.views import Conflict, MarkedPassage
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.judgments import Judgments

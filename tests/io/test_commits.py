@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cranfield.judging.store.database import SharedCommits
+from cranfield.io.commits import SharedCommits
 from tests.waiting import until
 
 
@@ -125,7 +125,7 @@ def test_a_thread_that_left_does_not_become_the_leader():
         raise Stopped
 
     leader = threading.Thread(target=run, args=(commits, 0, lead, results), daemon=True)
-    from cranfield.judging.store import database as module
+    from cranfield.io import commits as module
 
     pending = module._PendingChange
     first = threading.Thread(target=run, args=(commits, -1, lambda: free.wait(10), results), daemon=True)
