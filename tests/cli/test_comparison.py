@@ -128,7 +128,12 @@ def test_a_saved_baseline_and_changed_judgments(files):
 
 
 def test_the_formats_of_the_gate(files):
-    for name, start in (("junit", "<?xml"), ("markdown", "### ❌"), ("json", "{")):
+    for name, start in (
+        ("junit", "<?xml"),
+        ("markdown", "<!-- cranfield: gate -->\n\n### ▼ Search got worse: RR "),
+        ("github", "::error title="),
+        ("json", "{"),
+    ):
         done = run("gate", "qrels", "good.run", "bad.run", "-m", "RR", "--format", name, cwd=files)
         assert done.returncode == 1
         assert done.stdout.startswith(start)

@@ -11,10 +11,11 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.correcting_options import CorrectedOptions, corrected_source
-from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
+from cranfield.cli.input_options import DocumentOptions, ReadingOptions, reading_options, shown_collection
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, option
 from cranfield.cli.output import shown_progress
+from cranfield.cli.reviewing import ReviewOptions, links
 from cranfield.cli.run_files import only, opened
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.comparison.multiple_testing import CORRECTIONS
@@ -109,8 +110,8 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     )
 
 
-class VerdictOptions(options.PrintOptions, formats=("json", "junit", "markdown")):
-    """How the verdict is shown."""
+class VerdictOptions(ReviewOptions):
+    """How the verdict is shown, with which texts."""
 
     collection: str | None = options.collection()
     segments: str | None = options.SEGMENTS
@@ -157,9 +158,11 @@ def command(
         _write_files()
         return 0
 
-    from cranfield.comparison.gating import gate
+    from cranfield.comparison.gating import deciding, gate
     from cranfield.comparison.limits import Asking, expectations
-    from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+    from cranfield.show.gate_text import gate_text
+    from cranfield.show.review import Reviewed, review_of_gate
+    from cranfield.systems.misses import Lost, lost_most
 
     measures.import_measures()
     settings = _read_config(file.config) if file.config else {}
@@ -193,7 +196,8 @@ def command(
     paths = list(map(only, runs))
     if file.config:
         settings["expect"] = expectations(settings.get("expect", ()), f"{file.config}: [[expect]]")
-    texts = query_texts(qrels, shown.collection)
+    collection = shown_collection(qrels, shown.collection)
+    texts = collection.queries
     if isinstance(texts, Queries):
         settings["expect"] = (*settings.get("expect", ()), *expectations(texts, texts.place))
     asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
@@ -206,13 +210,20 @@ def command(
             output.say(f"note: {note}", err=True)
     with shown_progress("comparing"):
         result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()}, recorded=asking, texts=texts)
-    if shown.form == "text":
-        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=texts)
-    elif shown.form == "json":
-        text = result.to_json()
-    else:
-        text = gate_markdown(result, texts) if shown.form == "markdown" else gate_junit(result, texts)
-    output.write([text], shown.file, data=shown.form == "json")
+    lost: tuple[Lost, ...] = ()
+    if shown.forms & {"markdown", "github", "junit"} and result._sides is not None:
+        lost = lost_most(deciding(result), result._sides, collection)
+    reviewed = Reviewed(
+        "gate",
+        (review_of_gate(result, lost),),
+        {
+            "text": lambda width, paint: gate_text(result, width=width, paint=paint, texts=texts),
+            "json": lambda width, paint: result.to_json(),
+        },
+        file=str(file.config or ""),
+        links=links(),
+    )
+    shown.write(reviewed)
     return 0 if result.passed else 1
 
 

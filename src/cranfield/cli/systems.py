@@ -12,6 +12,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
 from cranfield.cli.options import argument, flag, number
+from cranfield.cli.reviewing import ReviewOptions, links
 from cranfield.io.corpus import USUAL_CORPUS
 from cranfield.io.formats import FORMATS, writable
 from cranfield.io.settings import SETTINGS_FILE
@@ -28,7 +29,7 @@ class ProjectOptions(ImportOptions, ConfigOptions):
     """A project, and the measures that it may need."""
 
 
-class ResultOptions(options.OptionGroup, section="Output"):
+class ResultOptions(ReviewOptions, section="Output"):
     worst: int = options.worst(3)
     report: str | None = options.file(
         "--report",
@@ -112,23 +113,36 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.judging_hints import say_unjudged
+    from cranfield.show.review import Reviewed, review_of_test
     from cranfield.show.systems_text import tested_lines
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import run_test
 
     project.import_measures()
-    tested = run_test(read_project(project.config), output.shown_asking, systems, shown.worst)
-    for line in tested_lines(tested, shown.worst, output.width(), output.paint()):
-        output.say(line)
-    own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
-    evaluations = [system.evaluation for system in tested.systems if system.evaluation]
-    say_unjudged(evaluations, lambda: ["cranfield", "judge", *own])
+    settings = read_project(project.config)
+    tested = run_test(settings, output.shown_asking, systems, shown.worst)
+    reviewed = Reviewed(
+        "test",
+        tuple(review_of_test(system, settings.baseline) for system in tested.systems),
+        {
+            "text": lambda width, paint: "\n".join(tested_lines(tested, shown.worst, width, paint)),
+            "json": lambda width, paint: tested.to_json(),
+        },
+        file=str(project.config),
+        links=links() if shown.report is not None else (),
+    )
+    shown.write(reviewed)
+    if shown.form == "text" and shown.file is None:
+        own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
+        evaluations = [system.evaluation for system in tested.systems if system.evaluation]
+        say_unjudged(evaluations, lambda: ["cranfield", "judge", *own])
     if shown.report is not None:
         from cranfield.report import write_test
 
         written = write_test(tested, shown.report, command=output.command_line())
         size = f"{written.path}: {written.size / 1e6:.1f} MB" if written else ""
-        output.say(f"\n{size or 'no query was answered, so no report was written'}")
+        said = size or "no query was answered, so no report was written"
+        output.say(f"\n{said}", err=shown.form != "text")
     return 0 if tested.passed else 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import reduce
 from math import inf
 from typing import Any, Unpack
@@ -93,6 +93,7 @@ class GateResult:
     doubts: tuple[Doubt, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = SEED
+    _sides: tuple[Evaluation, Evaluation] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<GateResult: {self._said}>"
@@ -134,16 +135,11 @@ class GateResult:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
         return {
-            **asdict(replace(self, segments=None, weights=None)),
+            **{field.name: getattr(self, field.name) for field in fields(self) if field.repr},
             "checks": [check._asdict() for check in self.checks],
-            "measures": [
-                {
-                    **asdict(measure),
-                    "detectable": None if measure.detectable == inf else measure.detectable,
-                    "worse_queries": [query._asdict() for query in measure.worse_queries],
-                }
-                for measure in self.measures
-            ],
+            "measures": [measure.to_dict() for measure in self.measures],
+            "basis": asdict(self.basis) if self.basis else None,
+            "doubts": [doubt.to_dict() for doubt in self.doubts],
             "weights": self.weights.to_dict() if self.weights else None,
             "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
@@ -360,7 +356,30 @@ def gate(
         + to_judge,
         permutations=permutations,
         seed=seed,
+        _sides=(before, after),
     )
+
+
+def deciding(result: GateResult) -> Difference:
+    """The difference that a gate is about: of the first measure that dropped too far, or of the first."""
+    failed = {check.name for check in result.checks if not check.passed}
+    dropped = (measure for measure in result.measures if measure.drop_name in failed)
+    return next(dropped, result.measures[0]).difference
+
+
+def compared_measures(result: GateResult) -> list[Difference]:
+    """The differences of all measures of the two runs, each by itself: those of the gate, and of the others."""
+    gated = [measure.difference for measure in result.measures]
+    if result._sides is None:
+        return gated
+    known = {difference.measure for difference in gated}
+    others = [measure for measure in result._sides[1].measures if measure.name not in known]
+    others = [each for each in others if each in result._sides[0].measures and each.definition.aggregate == "mean"]
+    if not others:
+        return gated
+    procedure = Procedure(result.test, "none", result.alpha, result.permutations, result.seed, None)
+    tested = differences_of(paired([*result._sides], others), [[measure] for measure in others], [(0, 1)], procedure)
+    return [*gated, *(difference for _, differences in tested for difference in differences)]
 
 
 def _within_segments(
@@ -475,7 +494,7 @@ def _gated(
         worse_queries=worst_drops(measure, before.by_people or before, after.by_people or after, drops.values[:, 0]),
         judged=(judged_share(before, measure), judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
-        sentence=difference.sentence,
+        difference=difference,
         corrected=difference.corrected is not None,
         lower_is_better=measure.definition.lower_is_better,
         power=power if known else None,

@@ -288,7 +288,7 @@ def _notes(tested: Tested) -> Iterator[str]:
     if tested.evaluation is not None and not recorded.complete:
         answered = f"{recorded.answered:,} of {count(recorded.queries, 'query', 'queries')}"
         yield f"{tested.system}: {answered} answered; the values are over these only."
-    for note in tested.notes:
+    for note in (*tested.notes, *tested.not_compared):
         yield f"{tested.system}: {note.removesuffix('.')}."
 
 
