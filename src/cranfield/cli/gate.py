@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,9 @@ from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.queries import Queries
 from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
+
+if TYPE_CHECKING:
+    from cranfield.show.review import Reviewed
 
 
 class GateTestOptions(
@@ -102,9 +105,7 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     """The file of settings."""
 
     config: Path | None = options.config(None)
-    init: bool = option(
-        "--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop."
-    )
+    init: bool = option("--init", is_flag=True, hidden=True)  # as it once was
     exists: str | None = options.file(
         "--exists", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
     )
@@ -146,17 +147,15 @@ def command(
 
     Both are runs, or evaluations written by 'cranfield evaluate --save'. The exit code is 0 if it
     passes, 1 if it fails, and 2 if that cannot be decided, because something cannot be read or has changed since the
-    baseline was saved. --config names a file with any of these settings; --init writes one. With --correct-with, both
-    must have the same judge: one model and one prompt.
+    baseline was saved. --config names a file with any of these settings; 'cranfield init --ci' writes one. With
+    --correct-with, both must have the same judge: one model and one prompt.
 
     \b
-    Examples:
+    Example:
       cranfield gate builtin builtin:plain builtin:tuned --tolerance 0.01
-      cranfield gate --init
     """
     if file.init:
-        _write_files()
-        return 0
+        raise click.UsageError("--init is gone: 'cranfield init --ci github' writes a job, and the settings of a gate.")
 
     from cranfield.comparison.gating import deciding, gate
     from cranfield.comparison.limits import Asking, expectations
@@ -181,6 +180,9 @@ def command(
         settings["judged_only"] = True
     if given.minimum:
         settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, given.minimum))}
+    if file.config and shown.form == "github" and (new := _without_baseline(file.config, settings)) is not None:
+        shown.write(new)
+        return 0
     if file.config:
         _check_files(file.config, {name: value for name, value in settings.items() if typed.get(name) is None})
     lacking = [name.upper() for name in FILES if name not in settings]
@@ -316,39 +318,31 @@ def _read_config(path: Path) -> dict[str, Any]:
     return settings
 
 
+def _without_baseline(config: Path, settings: dict[str, Any]) -> Reviewed | None:
+    """The neutral review of a gate in CI that has nothing to compare with yet; None where it has."""
+    from cranfield.show.review import Reviewed, new_review
+
+    baseline = str(settings.get("baseline", ""))
+    if not baseline or _exists(baseline):
+        return None
+    hint = "Accept the run of the version in use as the baseline, and commit it"
+    command = shlex.join(["cp", str(settings.get("candidate", "YOUR.run")), baseline])
+    fact = f"There is no {baseline} yet, so there is nothing to compare with."
+    review = new_review(Path(baseline).name, fact, (hint, command))
+    return Reviewed("gate", (review,), {}, file=str(config))
+
+
+def _exists(file: str) -> bool:
+    return os.path.exists(file) or file in BUILT_IN_FILES or names_store(file) or any(s in file for s in "*?[")
+
+
 def _check_files(config: Path, settings: dict[str, Any]) -> None:
     """Refuse a config file that names files which do not exist, and say how to make them."""
     from cranfield.errors import InputError
 
     for name, hint in FILES.items():
         file = str(settings.get(name, ""))
-        known = os.path.exists(file) or file in BUILT_IN_FILES or names_store(file) or any(s in file for s in "*?[")
-        if file and not known:
+        if file and not _exists(file):
             raise InputError(
                 file, f"there is no such file; {config} names it as {name}.", hint=hint.format(file=shlex.quote(file))
             )
-
-
-def _write_files() -> None:
-    from cranfield.io.settings import SETTINGS_FILE
-    from cranfield.io.target import make_folder, write_text
-    from cranfield.systems.project import GATE_NAME, JOB_NAME, gate_files, read_project
-
-    config = Path(SETTINGS_FILE)
-    project = read_project(config) if config.is_file() else None
-    files = {Path(name): content for name, content in gate_files(project).items()}
-    for path in files:
-        output.refuse_existing(path)
-    for path, content in files.items():
-        make_folder(path.parent)
-        write_text(path, content)
-        output.say(f"wrote {path}")
-    output.say("\nNext:")
-    output.say(f"  1. name your files in {GATE_NAME}")
-    output.say(f"  2. in {JOB_NAME}, remove the job you do not need;")
-    if "./fill-database" in files[Path(JOB_NAME)]:
-        output.say("     say where to install cranfield from, which command makes the run,")
-        output.say("     and which command fills the PostgreSQL database")
-    else:
-        output.say("     say where to install cranfield from, and which command makes the run")
-    output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {GATE_NAME}')}")

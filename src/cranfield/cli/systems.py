@@ -16,6 +16,7 @@ from cranfield.cli.reviewing import ReviewOptions, links
 from cranfield.io.corpus import USUAL_CORPUS
 from cranfield.io.formats import FORMATS, writable
 from cranfield.io.settings import SETTINGS_FILE
+from cranfield.show.layout import wrapped
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 from cranfield.systems.opening import short_names
 from cranfield.words import joined
@@ -41,18 +42,34 @@ class ResultOptions(ReviewOptions, section="Output"):
 SYSTEMS = argument(nargs=-1, metavar="[SYSTEM]...")
 
 
+class JobOptions(options.OptionGroup, section="Output"):
+    ci: str | None = options.option(
+        "--ci", choices=["github", "gitlab"], metavar="HOST", help="Write a job for CI instead."
+    )
+
+
 @options.command("init", collection=argument(required=False))
-def init(collection: str | None) -> None:
+def init(collection: str | None, job: JobOptions) -> None:
     """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
 
     Without COLLECTION, it uses the one in this folder or a subfolder, or else the built-in one. A folder
     needs queries, as QUERY_FILES (a query on each line); documents (CORPUS) and judgments (QRELS_FILES) may be
     missing: with 'cranfield judge' you make judgments yourself.
 
+    With --ci, it writes a job that tests every pull request and comments on it: of the systems of cranfield.toml, or
+    without that file of two runs, with a commented cranfield-gate.toml.
+
     \b
-    Example:
+    Examples:
       cranfield init && cranfield test && cranfield accept
+      cranfield init --ci github
     """
+    if job.ci is not None:
+        if collection is not None:
+            raise click.UsageError("--ci needs no COLLECTION: cranfield.toml names it.")
+        _write_job(job.ci)
+        return
+
     from cranfield.io.target import write_text
     from cranfield.systems.collection import open_collection
     from cranfield.systems.project import project_template
@@ -69,6 +86,37 @@ def init(collection: str | None) -> None:
     output.say("")
     for line in _next_lines(path, runs=opened.corpus is not None, judged=opened.qrels is not None):
         output.say(line)
+
+
+def _write_job(ci: str) -> None:
+    """Write a job for CI: of the project here, or without one of a gate."""
+    from cranfield.io.target import make_folder, write_text
+    from cranfield.systems.jobs import GATE_NAME, JOBS, gate_settings, installed_from, needs_of_gate, needs_of_project
+    from cranfield.systems.project import read_project
+
+    config = Path(SETTINGS_FILE)
+    needs = needs_of_project(read_project(config)) if config.is_file() else needs_of_gate()
+    files = {Path(name): text for name, text in JOBS[ci](needs).items()}
+    [job] = files
+    if not config.is_file() and not Path(GATE_NAME).exists():
+        files[Path(GATE_NAME)] = gate_settings()
+    for path in files:
+        output.refuse_existing(path)
+    for path, text in files.items():
+        make_folder(path.parent)
+        write_text(path, text)
+        output.say(f"wrote {path}")
+    steps = [f"in {job}, say {step.unknown}" for step in needs.steps if step.unknown and step.command.startswith("./")]
+    if not installed_from():
+        steps.insert(0, f"in {job}, say where to install cranfield from")
+    if not config.is_file():
+        steps.insert(0, f"name your files in {GATE_NAME}; a live system needs 'cranfield init' first")
+    steps += [f"add the secret {name} to the repository" for name in needs.secrets]
+    commit = "commit it, and open a pull request"
+    output.say("\nNext:")
+    for place, step in enumerate((*steps, commit), 1):
+        for line in wrapped(step, f"  {place}. ", width=output.width(), break_words=False):
+            output.say(line)
 
 
 def _next_lines(path: Path, *, runs: bool, judged: bool) -> Iterator[str]:

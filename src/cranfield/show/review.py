@@ -101,6 +101,12 @@ class Reviewed:
         return sorted(self.reviews, key=lambda review: review.state != FAILED)
 
 
+def new_review(name: str, sentence: str, hint: tuple[str, str]) -> Review:
+    """The review of something that has nothing to be compared with yet."""
+    heading = "Nothing to compare with yet"
+    return Review(name, NEW, heading, (sentence,), (), (Case("measured", True, heading),), hint=hint)
+
+
 def review_of_gate(result: GateResult, lost: Sequence[Lost] = (), *, before: str = "") -> Review:
     """The review of a gate."""
     differences = [measure.difference for measure in result.measures]

@@ -67,10 +67,10 @@ def _blocks(reviewed: Reviewed) -> Iterator[str]:
         yield f"###{'#' * bool(reviewed.title)} {several}{_text(review.heading)}"
         yield from (f"**Warning:** {_text(doubt)}" for doubt in review.doubts[:10])
         yield _verdict(review)
-        details = [_table(review), *_lost(review), *_segments(review), *_notes(review)]
+        details = [*_table(review), *_lost(review), *_segments(review), *_notes(review)]
         if review.state == FAILED:
             yield from details
-        else:  # nothing to do: what there is to see is folded
+        elif details:  # nothing to do: what there is to see is folded
             folded = "\n\n".join(details)
             and_queries = ", and the queries that lost most" if review.lost else ""
             yield f"<details><summary>Values{and_queries}</summary>\n\n{folded}\n\n</details>"
@@ -86,13 +86,15 @@ def _verdict(review: Review) -> str:
     return "\n".join([*lines, *(f"> {_text(sentence)}" for sentence in more[:12])])
 
 
-def _table(review: Review) -> str:
+def _table(review: Review) -> Iterator[str]:
+    if not review.rows:
+        return
     with_interval = any(row.interval for row in review.rows)
     with_before = any(row.before for row in review.rows)
     kept = [True, with_before, True, with_before, with_interval, any(row.said for row in review.rows)]
     head = [_text(review.name, 80), _text(review.before, 80), "now", "difference", review.interval, " "]
     rows = [[cell for cell, shown in zip(_cells(row), kept, strict=True) if shown] for row in review.rows[:40]]
-    return "\n".join(markdown_table([cell for cell, shown in zip(head, kept, strict=True) if shown], rows, words=[" "]))
+    yield "\n".join(markdown_table([cell for cell, shown in zip(head, kept, strict=True) if shown], rows, words=[" "]))
 
 
 def _cells(row: Row) -> list[str]:
@@ -156,10 +158,8 @@ def _next(review: Review) -> Iterator[str]:
 
 
 def _foot(reviewed: Reviewed) -> str:
-    addresses = [quote(url[:300], safe=_IN_ADDRESSES, errors="replace") for _, url in reviewed.links[:3]]
-    return " · ".join(
-        f"[{_text(name, 40)}]({address})" for (name, _), address in zip(reviewed.links, addresses, strict=False)
-    )
+    shown = [(_text(name, 40), quote(url[:300], safe=_IN_ADDRESSES, errors="replace")) for name, url in reviewed.links]
+    return " · ".join(f"[{name}]({address})" for name, address in shown[:3])
 
 
 def _text(text: str, most: int = _LONGEST) -> str:
