@@ -64,7 +64,7 @@ class FakeHost(LocalServer):
             assert parse_qs(address.query)["name"] == ["cranfield-history"]
             return 200, {"artifacts": [self.artifact(name) for name in self.kept]}
         if "/artifacts/" in address.path:
-            return 302, f"{self.url}/blob/{address.path.rpartition('/')[2]}"
+            return 302, f"{self.url.replace('127.0.0.1', 'localhost')}/blob/{address.path.rpartition('/')[2]}"
         if method == "GET":
             asked = parse_qs(address.query)
             size, page = int(asked["per_page"][0]), int(asked["page"][0])

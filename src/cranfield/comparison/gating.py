@@ -32,7 +32,7 @@ from cranfield.comparison.power import USUAL, check_detect
 from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.simultaneous import simultaneous
-from cranfield.drawing import as_html
+from cranfield.drawing import as_html, to_mlflow
 from cranfield.errors import ComparisonError, choice_hint, given
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.corrected import CorrectionBasis
@@ -43,6 +43,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.queries import Queries
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
+from cranfield.measures.flat_names import finite, flat_names
 from cranfield.measures.scope import Scope
 from cranfield.ranks.run import Wants
 from cranfield.words import count
@@ -132,8 +133,18 @@ class GateResult:
     def __bool__(self) -> bool:
         return self.passed
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain dicts, ready for JSON."""
+    def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
+        """The result as plain dicts, ready for JSON.
+
+        flat: instead of all this only numbers, under names that trackers of experiments take.
+        Returns a dict of texts, numbers, lists and dicts.
+
+        >>> qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
+        >>> [*gate(qrels, good, good, "P@1").to_dict(flat=True)][:4]
+        ['passed', 'queries', 'broken', 'P_at_1/baseline']
+        """
+        if flat:
+            return self._flat()
         return {
             **{field.name: getattr(self, field.name) for field in fields(self) if field.repr},
             "checks": [check._asdict() for check in self.checks],
@@ -144,6 +155,24 @@ class GateResult:
             "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
         }
+
+    def _flat(self) -> dict[str, float]:
+        names = flat_names(measure.measure for measure in self.measures)
+        broken = sum(not check.passed for check in self.checks)
+        values: dict[str, float | None] = {"passed": self.passed, "queries": self.queries, "broken": broken}
+        for seen in self.measures:
+            of_measure = {"baseline": seen.baseline, "candidate": seen.candidate, "drop": seen.drop}
+            of_measure |= {"p_worse": seen.p_worse, "p_better": seen.p_better, "worse_queries": seen.worse}
+            values |= {f"{names[seen.measure]}/{what}": value for what, value in of_measure.items()}
+        return finite(values)
+
+    def to_mlflow(self, *, report: bool = True) -> str:
+        """Log the result to the active run of MLflow, or to one of its own.
+
+        report: whether the page of `write_report` becomes an artifact, beside the table of values by query.
+        Returns the id of the run. Metrics have the names of `to_dict(flat=True)`; signatures are tags.
+        """
+        return to_mlflow(self, report=report)
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result as JSON.
