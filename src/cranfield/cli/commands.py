@@ -40,6 +40,7 @@ GROUPS = {
         "init": ("Write a cranfield.toml for a collection, or a job for CI.", "systems.init"),
         "test": ("Test the systems of cranfield.toml against the accepted result.", "systems.test"),
         "accept": ("Make the last tested result the accepted one.", "systems.accept"),
+        "mcp": ("Let an assistant measure, over the Model Context Protocol.", "mcp.command"),
         "comment": ("Comment on a pull request, or update the comment.", "comment.command"),
         "run": ("Ask a live system all queries and write its run.", "systems.run"),
     },

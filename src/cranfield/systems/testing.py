@@ -274,7 +274,7 @@ class Tested:
             "latency": dict(recorded.latency),
             "means": {name: evaluation[name] for name in evaluation} if evaluation else {},
             "accepted": {name: self.accepted[name] for name in self.accepted} if self.accepted else None,
-            "gate": self.gate.to_dict() if self.gate else None,
+            "gate": self.gate.to_dict() if self.gate is not None else None,
             "checks": [check._asdict() for check in self.checks],
             "differences": [difference.to_dict() for difference in self.differences],
             "notes": list(self.notes),
