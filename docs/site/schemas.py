@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from cranfield.cli.json_schemas import OUTPUTS, schema_of
 from cranfield.cli.mcp import TOOLS
@@ -30,6 +31,14 @@ validates real outputs. Numbers are never infinite or NaN; `null` stands where t
 """
 
 
+PLURALS = {
+    "a text": "a list of texts",
+    "a number": "a list of numbers",
+    "a whole number": "a list of whole numbers",
+    "any value": "a list",
+}
+
+
 def file_name(name: str) -> str:
     return re.sub(r"\W+", "-", name).strip("-") + ".json"
 
@@ -45,27 +54,42 @@ def page() -> Iterator[str]:
         yield f"\n## {name}\n\n| key | what it is |\n| --- | --- |\n"
         schema = schema_of(name)
         definitions = schema.get("$defs", {})
-        properties = schema if "properties" in schema else definitions[schema["$ref"].rpartition("/")[2]]
-        for key, its in properties["properties"].items():
-            optional = "" if key in properties["required"] else ", not always there"
-            yield f"| `{key}` | {words(its)}{optional} |\n"
+        yield from rows(schema if "properties" in schema else definitions[schema["$ref"].rpartition("/")[2]])
+    yield "\n## Parts\n\nObjects that several outputs have. The Python classes of these names say what each key means.\n"
+    for part, schema in parts().items():
+        yield f"\n### {part}\n\n| key | what it is |\n| --- | --- |\n"
+        yield from rows(schema)
 
 
-def words(schema: dict[str, object]) -> str:
+def rows(schema: dict[str, Any]) -> Iterator[str]:
+    for key, its in schema["properties"].items():
+        optional = "" if key in schema["required"] else ", not always there"
+        yield f"| `{key}` | {words(its)}{optional} |\n"
+
+
+def parts() -> dict[str, dict[str, Any]]:
+    """The objects that schemas refer to, by name."""
+    found = {part: its for name in OUTPUTS for part, its in schema_of(name).get("$defs", {}).items()}
+    return dict(sorted(found.items()))
+
+
+def words(schema: dict[str, Any]) -> str:
     """A schema in a few words."""
     if "$ref" in schema:
-        return f"`{str(schema['$ref']).rpartition('/')[2]}`"
+        part = str(schema["$ref"]).rpartition("/")[2]
+        return f"[`{part}`](#{part.lower()})"
     if "anyOf" in schema:
-        return " or ".join(words(each) for each in schema["anyOf"])  # type: ignore[attr-defined]
+        return " or ".join(words(each) for each in schema["anyOf"])
     if "enum" in schema:
-        return "one of " + ", ".join(f"`{each}`" for each in schema["enum"])  # type: ignore[attr-defined]
+        return "one of " + ", ".join(f"`{each}`" for each in schema["enum"])
     kind = schema.get("type")
     if kind == "array":
-        return f"a list of {words(schema['items'])}"  # type: ignore[arg-type]
+        item = words(schema["items"])
+        return PLURALS.get(item, f"a list, each {item}")
     if kind == "object" and "properties" in schema:
-        return "an object of " + ", ".join(f"`{key}`" for key in schema["properties"])  # type: ignore[attr-defined]
+        return "an object of " + ", ".join(f"`{key}`" for key in schema["properties"])
     if kind == "object":
-        return f"by name, {words(schema['additionalProperties'])}"  # type: ignore[arg-type]
+        return f"by name: {words(schema['additionalProperties'])}"
     return {"string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false"}.get(
         str(kind), "`null`" if kind == "null" else "any value"
     )
