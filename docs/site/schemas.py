@@ -55,7 +55,7 @@ def page() -> Iterator[str]:
         schema = schema_of(name)
         definitions = schema.get("$defs", {})
         yield from rows(schema if "properties" in schema else definitions[schema["$ref"].rpartition("/")[2]])
-    yield "\n## Parts\n\nObjects that several outputs have. The Python classes of these names say what each key means.\n"
+    yield "\n## Parts\n\nObjects in these outputs. The Python classes of these names say what each key means.\n"
     for part, schema in parts().items():
         yield f"\n### {part}\n\n| key | what it is |\n| --- | --- |\n"
         yield from rows(schema)
