@@ -59,7 +59,7 @@ def test_an_arrow_shows_the_direction(before, now):
 
 def test_the_comment_shows_the_queries_that_lost_most_with_their_documents():
     result = gate(QRELS, GOOD, {**BAD, "q5": []}, "RR", max_worse_queries=3)
-    lost = lost_most(deciding(result), result._sides, Collection("mine", TEXTS))
+    lost = lost_most(deciding(result), result._evaluations, Collection("mine", TEXTS))
     assert [each.query_id for each in lost][:2] == ["q5", "q1"]
     assert len(lost) == 3
     text = as_markdown(result, lost)
@@ -252,7 +252,7 @@ def test_a_comment_of_thousands_of_queries_stays_short():
     qrels = {f"q{q}": {"a": 1} for q in range(3000)}
     old, new = {q: ["a"] for q in qrels}, {q: [] for q in qrels}
     result = gate(qrels, old, new, "RR", max_drop=0.1)
-    lost = lost_most(deciding(result), result._sides, Collection("", {}))
+    lost = lost_most(deciding(result), result._evaluations, Collection("", {}))
     assert len(as_markdown(result, lost)) < 6000
     assert len(as_github(result, lost).commands) == ANNOTATIONS
 

@@ -213,8 +213,8 @@ def command(
     with shown_progress("comparing"):
         result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()}, recorded=asking, texts=texts)
     lost: tuple[Lost, ...] = ()
-    if shown.forms & {"markdown", "github", "junit"} and result._sides is not None:
-        lost = lost_most(deciding(result), result._sides, collection)
+    if shown.forms & {"markdown", "github", "junit"} and result._evaluations is not None:
+        lost = lost_most(deciding(result), result._evaluations, collection)
     reviewed = Reviewed(
         "gate",
         (review_of_gate(result, lost),),

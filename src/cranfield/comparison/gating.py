@@ -94,7 +94,7 @@ class GateResult:
     doubts: tuple[Doubt, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = SEED
-    _sides: tuple[Evaluation, Evaluation] | None = field(default=None, repr=False, compare=False)
+    _evaluations: tuple[Evaluation, Evaluation] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<GateResult: {self._said}>"
@@ -385,7 +385,7 @@ def gate(
         + to_judge,
         permutations=permutations,
         seed=seed,
-        _sides=(before, after),
+        _evaluations=(before, after),
     )
 
 
@@ -399,15 +399,19 @@ def deciding(result: GateResult) -> Difference:
 def compared_measures(result: GateResult) -> list[Difference]:
     """The differences of all measures of the two runs, each by itself: those of the gate, and of the others."""
     gated = [measure.difference for measure in result.measures]
-    if result._sides is None:
+    if result._evaluations is None:
         return gated
     known = {difference.measure for difference in gated}
-    others = [measure for measure in result._sides[1].measures if measure.name not in known]
-    others = [each for each in others if each in result._sides[0].measures and each.definition.aggregate == "mean"]
+    others = [measure for measure in result._evaluations[1].measures if measure.name not in known]
+    others = [
+        each for each in others if each in result._evaluations[0].measures and each.definition.aggregate == "mean"
+    ]
     if not others:
         return gated
     procedure = Procedure(result.test, "none", result.alpha, result.permutations, result.seed, None)
-    tested = differences_of(paired([*result._sides], others), [[measure] for measure in others], [(0, 1)], procedure)
+    tested = differences_of(
+        paired([*result._evaluations], others), [[measure] for measure in others], [(0, 1)], procedure
+    )
     return [*gated, *(difference for _, differences in tested for difference in differences)]
 
 

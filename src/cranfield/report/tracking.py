@@ -52,12 +52,12 @@ def _described(result: Any) -> tuple[Sequence[Evaluation], str, Mapping[str, str
     if isinstance(result, Comparison):
         signed = {f"cranfield.signature.{flat_name(run)}": text for run, text in result.signatures.items()}
         return result.evaluations, ", ".join(result.runs), {**tags, **signed}
-    if result._sides is None:
+    if result._evaluations is None:
         raise CranfieldError("this result was not made by gate, so the values of its queries are not known.")
     roles = zip(("baseline", "candidate"), result.signatures, strict=True)
     signed = {f"cranfield.signature.{role}": text for role, text in roles}
     verdict = {"cranfield.passed": str(result.passed).lower()}
-    return result._sides, f"{result.candidate} against {result.baseline}", {**tags, **verdict, **signed}
+    return result._evaluations, f"{result.candidate} against {result.baseline}", {**tags, **verdict, **signed}
 
 
 def _table(evaluations: Sequence[Evaluation]) -> dict[str, list[Any]]:

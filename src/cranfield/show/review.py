@@ -286,8 +286,8 @@ def _rows(differences: Sequence[Difference], result: GateResult, checks: Sequenc
             row = _difference_row(difference, seen.baseline, seen.candidate)
             broken = seen.drop_name in failed
             yield row._replace(said=f"{WORSE} worse, limit broken") if broken else row
-        elif result._sides is not None:
-            before, after = result._sides
+        elif result._evaluations is not None:
+            before, after = result._evaluations
             yield _difference_row(difference, before[difference.measure], after[difference.measure])
     yield from _limits(checks)
 
