@@ -77,6 +77,7 @@ pages: .venv/.developing
 	$(BIN)/python docs/site/api.py $(PAGES)
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
 	$(BIN)/python -m docs.site.tables $(PAGES)
+	$(BIN)/python -m docs.site.schemas $(PAGES)
 	mkdir -p $(PAGES)/site
 	$(BIN)/python docs/site/colours.py $(PAGES)/site/colours.css
 

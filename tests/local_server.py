@@ -28,7 +28,7 @@ class LocalServer:
                 data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 server.receive(self, json.loads(data) if data else {})
 
-            do_GET = do_POST
+            do_GET = do_PUT = do_PATCH = do_POST
 
             def log_message(self, *args):
                 pass

@@ -1,4 +1,4 @@
-"""The one door to rooms further to the right: through it results draw themselves, and a store of judgments is read.
+"""The one door to rooms further to the right: results draw themselves through it, and judgments in a store are read.
 
 Results stand to the left of `show`, which knows all of them, and formats to the left of `judging`, which keeps stores.
 These rooms are therefore imported by name when they are needed, here and nowhere else.
@@ -49,6 +49,12 @@ def plotted(
     full = [result if needed <= set(result.measures) else result.extended(request.needed) for result in results]
     spec: Spec = charts.drawn(request.chart, full, request.measure, request.own)
     return spec
+
+
+def to_mlflow(result: Any, *, report: bool) -> str:
+    """Log a result to MLflow; returns the id of the run."""
+    run: str = import_module("cranfield.report.tracking").log_to_mlflow(result, report=report)
+    return run
 
 
 def from_store(what: str, path: str, choice: Any) -> tuple[Any, str]:

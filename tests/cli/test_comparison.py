@@ -128,19 +128,22 @@ def test_a_saved_baseline_and_changed_judgments(files):
 
 
 def test_the_formats_of_the_gate(files):
-    for name, start in (("junit", "<?xml"), ("markdown", "### ❌"), ("json", "{")):
+    for name, start in (
+        ("junit", "<?xml"),
+        ("markdown", "<!-- cranfield: gate -->\n\n### ▼ Search got worse: RR "),
+        ("github", "::error title="),
+        ("json", "{"),
+    ):
         done = run("gate", "qrels", "good.run", "bad.run", "-m", "RR", "--format", name, cwd=files)
         assert done.returncode == 1
         assert done.stdout.startswith(start)
     assert json.loads(done.stdout)["passed"] is False
 
 
-def test_init_writes_a_config_that_works(files):
-    done = run("gate", "--init", cwd=files)
+def test_a_file_of_settings(files):
+    done = run("init", "--ci", "github", cwd=files)
     assert done.returncode == 0, done.stderr
-    assert (files / ".github/workflows/search-quality.yml").exists()
     config = files / "cranfield-gate.toml"
-    assert run("gate", "--init", cwd=files).returncode == 2
     (files / "qrels.txt").write_bytes((files / "qrels").read_bytes())
     (files / "candidate.run").write_bytes((files / "bad.run").read_bytes())
     (files / "baseline.run").write_bytes((files / "good.run").read_bytes())
@@ -152,6 +155,8 @@ def test_init_writes_a_config_that_works(files):
         done = run("gate", "--config", "wrong.toml", cwd=files)
         assert (done.returncode, "wrong.toml" in done.stderr) == (2, True), done.stderr
     assert run("gate", "--config", "none.toml", cwd=files).returncode == 2
+    gone = run("gate", "--init", cwd=files)
+    assert (gone.returncode, "'cranfield init --ci github' writes a job" in gone.stderr) == (2, True)
 
 
 def test_help_names_the_commands():
@@ -161,7 +166,7 @@ def test_help_names_the_commands():
 
 
 def test_a_gate_says_which_file_is_missing_and_how_to_make_it(files):
-    assert run("gate", "--init", cwd=files).returncode == 0
+    assert run("init", "--ci", "gitlab", cwd=files).returncode == 0
     call = ("gate", "--config", "cranfield-gate.toml")
     (files / "qrels").rename(files / "qrels.txt")
     done = run(*call, cwd=files)

@@ -45,11 +45,13 @@ def test_examples_work_as_typed(command, tmp_path):
     assert lines
     if command == "agreement":
         judged_twice(tmp_path)
+    if command == "mcp":
+        pytest.importorskip("mcp.server.mcpserver", reason="needs mcp 2")
     for line in lines:
         typed = re.sub(r"\bcranfield (?=[a-z])", f"'{shims() / 'cranfield'}' ", line)
         done = subprocess.run(["bash", "-c", typed], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert done.stdout or done.stderr or "eval" in line or "-o" in line
+        assert done.stdout or done.stderr or "eval" in line or "-o" in line or command == "mcp"
         assert done.stderr == "" or command == "convert"  # convert reports what the other format cannot store
 
 

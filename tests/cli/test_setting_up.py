@@ -1,19 +1,14 @@
-"""`cranfield init` and `cranfield gate --init`: the files they write and the next steps they print work."""
+"""`cranfield init`: the file that it writes and the next steps that it prints work."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 
 import pytest
 
 from cranfield import open_collection, open_store
 from cranfield.io.queries import read_queries
-from cranfield.systems.project import _dsn_parts
 from tests.cli.test_judge import Served
-from tests.program import run, shims
+from tests.program import run
 
 CORPUS = "".join(
     json.dumps({"_id": name, "text": text}) + "\n"
@@ -97,142 +92,6 @@ def test_csv_without_a_header_and_with_a_narrative(tmp_path):
     (tmp_path / "topics.csv").write_text('text,narrative,id\nred shoes,"For children, mostly.",1\nblue hat,,2\n')
     opened = open_collection(tmp_path)
     assert (opened.queries, opened.narratives) == (TEXTS, {"1": "For children, mostly."})
-
-
-@pytest.fixture
-def jobs(tmp_path):
-    """The shell commands of the jobs that `gate --init` writes, in a folder with all files they need."""
-    yaml = pytest.importorskip("yaml")
-    done = run("gate", "--init", cwd=tmp_path)
-    assert done.returncode == 0
-    workflow = yaml.safe_load((tmp_path / ".github/workflows/search-quality.yml").read_text())
-    data = open_collection("builtin")
-    shutil.copy(data.qrels, tmp_path / "qrels.txt")
-    for run_name in ("baseline", "candidate"):
-        run("convert", "builtin:tuned", f"{run_name}.run", cwd=tmp_path)
-    os.rename(tmp_path / "candidate.run", tmp_path / "made.run")
-    script = tmp_path / "make-run"
-    script.write_text("#!/bin/sh\ncat made.run\n")
-    script.chmod(0o755)
-    run("init", "builtin", cwd=tmp_path)
-    return workflow
-
-
-def executed(folder, workflow, job, installed_from, **others):
-    """Run the commands of a job in a shell; pip only records what it would install."""
-    tools = folder / "tools"
-    tools.mkdir(exist_ok=True)
-    python = tools / "python"
-    python.write_text(f'#!/bin/sh\necho "$@" >> {folder}/installed\n')
-    python.chmod(0o755)
-    env = {
-        **os.environ,
-        "PATH": f"{tools}:{shims()}:{os.environ['PATH']}",
-        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
-        **workflow["env"],
-        **workflow["jobs"][job].get("env", {}),
-        **others,
-        "CRANFIELD": installed_from,
-    }
-    for step in workflow["jobs"][job]["steps"]:
-        if "run" in step:
-            done = subprocess.run(
-                ["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=folder, env=env, capture_output=True, text=True
-            )
-            if done.returncode:
-                return done
-    return done
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a POSIX shell and forks")
-def test_the_jobs_of_a_gate_work(tmp_path, jobs):
-    assert set(jobs["jobs"]) == {"gate", "test"}
-    for job in jobs["jobs"]:
-        # Nothing is installed from an index that does not have it.
-        unedited = executed(tmp_path, jobs, job, jobs["env"]["CRANFIELD"])
-        assert unedited.returncode != 0
-        assert "name in this file where cranfield is installed from" in unedited.stderr
-        done = executed(tmp_path, jobs, job, "git+https://git.example.com/you/cranfield")
-        assert done.returncode == 0, (done.stdout, done.stderr)
-    installed = (tmp_path / "installed").read_text().splitlines()
-    assert set(installed) == {"-m pip install git+https://git.example.com/you/cranfield"}
-    assert (tmp_path / "summary.md").read_text().startswith("### ✅")
-    # A run that got worse fails the gate.
-    run("convert", "builtin:plain", "made.run", "--force", cwd=tmp_path)
-    assert executed(tmp_path, jobs, "gate", "elsewhere").returncode == 1
-
-
-SHOP = """
-collection = "."
-[judgments]
-store = "judgments.db"
-[systems.shop]
-type = "postgres"
-dsn = "dbname=shop user=reader port=5544 password=${SHOP_PASSWORD}"
-sql = "select sku, title from shop_products where title ilike '%' || {query} || '%' order by sku limit {k}"
-[systems.staging]
-type = "elasticsearch"
-url = "https://search.example.com/_search"
-headers = { Authorization = "ApiKey ${SEARCH_KEY}" }
-body = { query = "{query}" }
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a POSIX shell and forks")
-def test_the_job_of_a_project_starts_what_it_uses(tmp_path, dsn):
-    yaml = pytest.importorskip("yaml")
-    psycopg = pytest.importorskip("psycopg")
-    (tmp_path / "queries.tsv").write_text(QUERIES["queries.tsv"])
-    (tmp_path / "cranfield.toml").write_text(SHOP)
-    done = run("gate", "--init", cwd=tmp_path)
-    assert "the run, and which command fills the PostgreSQL database" in " ".join(done.stdout.split())
-    workflow = yaml.safe_load((tmp_path / ".github/workflows/search-quality.yml").read_text())
-    job = workflow["jobs"]["test"]
-    made = job["services"]["postgres"]["env"]
-    assert (made["POSTGRES_USER"], made["POSTGRES_DB"]) == ("reader", "shop")
-    assert job["services"]["postgres"]["ports"] == ["5544:5432"]
-    assert job["env"]["SHOP_PASSWORD"] == job["env"]["PGPASSWORD"] == made["POSTGRES_PASSWORD"]
-    assert job["env"]["SEARCH_KEY"] == "${{ secrets.SEARCH_KEY }}"
-    assert (job["env"]["PGUSER"], job["env"]["PGDATABASE"]) == ("reader", "shop")
-    # The same steps with the server of the tests, and without the system that is elsewhere.
-    own = dict(part.split("=") for part in dsn.split())
-    here = SHOP.partition("[systems.staging]")[0].replace("dbname=shop user=reader port=5544", dsn)
-    (tmp_path / "cranfield.toml").write_text(here)
-    script = tmp_path / "fill-database"
-    script.write_text(
-        f"#!{sys.executable}\nimport psycopg\nwith psycopg.connect() as connection:\n"
-        "    connection.execute('drop table if exists shop_products')\n"
-        "    connection.execute('create table shop_products (sku text, title text)')\n"
-        "    connection.execute(\"insert into shop_products values ('d1', 'red shoes'), ('d2', 'blue hat')\")\n"
-    )
-    script.chmod(0o755)
-    server = {"PGHOST": own["host"], "PGUSER": own["user"], "PGDATABASE": own["dbname"]}
-    unjudged = executed(tmp_path, workflow, "test", "elsewhere", **server)
-    assert (unjudged.returncode, unjudged.args[-1]) == (1, "test -s judgments.db")
-    with open_store(tmp_path / "judgments.db", create=True) as store:
-        store.judge("1", "d1", 1, assessor="ann")
-        store.judge("2", "d2", 1, assessor="ann")
-    done = executed(tmp_path, workflow, "test", "elsewhere", **server)
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    assert "shop" in done.stdout
-    installed = (tmp_path / "installed").read_text().splitlines()
-    assert installed[:2] == ["-m pip install elsewhere", "-m pip install cranfield[judge,postgres]"]
-    with psycopg.connect(dsn) as connection:
-        connection.execute("drop table shop_products")
-
-
-@pytest.mark.parametrize(
-    ("dsn", "parts"),
-    [
-        ("", {}),
-        ("dbname=shop user='reader' host=db", {"dbname": "shop", "user": "reader", "host": "db"}),
-        ("postgresql://reader:${PW}@db:5433/shop", {"dbname": "shop", "user": "reader", "host": "db", "port": "5433"}),
-        ("postgresql://reader@db:${PORT}/shop", {"dbname": "shop", "user": "reader", "host": "db"}),
-        ("host=db port=5433", {"host": "db", "port": "5433"}),
-    ],
-)
-def test_the_parts_of_a_dsn(dsn, parts):
-    assert _dsn_parts(dsn) == parts
 
 
 def test_judgments_of_other_ids_are_refused_before_anything_is_written(tmp_path):

@@ -17,8 +17,9 @@ from cranfield.io.streams import BUILT_IN_FILES
 from cranfield.ranks.rising import RISING
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text
-from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+from cranfield.show.gate_text import gate_text
 from tests.program import run
+from tests.reviews import as_junit, as_markdown
 
 QUERIES = [f"q{number}" for number in range(30)]
 QRELS = {query: {f"d{document}": int(document % 3 == 0) for document in range(40)} for query in QUERIES}
@@ -82,8 +83,8 @@ def test_every_output_says_it_before_the_verdict(kind):
         QRELS, evaluate(QRELS, WHOLE, "AP", name="whole"), evaluate(QRELS, UNEQUAL[kind], "AP", name="other"), "AP"
     )
     assert gate_text(gated).startswith(f"warning: {head}")
-    assert f"**Warning:** {head}" in gate_markdown(gated).partition("| check")[0]
-    assert f"<system-out>warning: {head}" in gate_junit(gated).rpartition("</testcase>")[2]
+    assert f"**Warning:** {head}" in as_markdown(gated).partition("sed.**")[0]
+    assert f"<system-out>warning: {head}" in as_junit(gated).rpartition("</testcase>")[2]
     assert f"warning: {head}" in gated._repr_html_()
 
 

@@ -9,8 +9,8 @@ from cranfield import ComparisonError, InputError, evaluate, gate, record
 from cranfield.comparison.limits import EXPECT, expectations
 from cranfield.io.queries import Queries, read_queries
 from cranfield.io.query_columns import EXPECTED
-from cranfield.show.gate_text import gate_junit, gate_markdown
 from tests.comparison.made import qrels_for, run_of_ranks
+from tests.reviews import as_junit, as_markdown
 
 ROOT = Path(__file__).parents[2]
 N = 30
@@ -59,7 +59,7 @@ def test_no_query_may_lose_more_than_the_limit():
     assert failed(found) == {title: message}
     assert gate(JUDGED, GOOD, worse, "RR", max_drop=0.7, except_queries=[FIRST]).passed
     assert not gate(JUDGED, GOOD, worse, "RR", max_drop=0.7, tolerance=0.9, beyond_tolerance=True).passed
-    for form in (json.dumps(found.to_dict()), gate_junit(found, TEXTS), gate_markdown(found, TEXTS)):
+    for form in (json.dumps(found.to_dict()), as_junit(found), as_markdown(found)):
         assert "got worse by more than 0.7 in RR" in form
         assert "red shoes" in form
 

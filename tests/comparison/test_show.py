@@ -10,10 +10,11 @@ from cranfield.comparison.correlation import reliability
 from cranfield.comparison.means import means_table
 from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
 from cranfield.show.comparison_text import comparison_text, most_changed
-from cranfield.show.escaping import latex_text
-from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+from cranfield.show.escaping import latex_text, markdown_text
+from cranfield.show.gate_text import gate_text
 from cranfield.show.stability_text import stability_text
 from tests.comparison.made import qrels_for, random_runs
+from tests.reviews import as_junit, as_markdown
 
 N = 30
 QRELS = qrels_for(N)
@@ -83,14 +84,15 @@ def test_latex_is_escaped():
 
 def test_junit_and_markdown_of_a_gate():
     result = gate(QRELS, RUNS["run0"], RUNS["run4"], "RR", minimum={"RR": 0.01})
-    root = ElementTree.fromstring(gate_junit(result).partition("\n")[2])
+    root = ElementTree.fromstring(as_junit(result).partition("\n")[2])
     [suite] = root
     assert (root.get("tests"), root.get("failures")) == ("2", "1")
     assert [case.find("failure") is None for case in suite.iter("testcase")] == [False, True]
     assert "RR fell significantly" in suite[0].find("failure").get("message")
-    markdown = gate_markdown(result)
-    assert markdown.startswith("### ❌")
-    assert "**failed**" in markdown
+    markdown = as_markdown(result).splitlines()
+    assert markdown[2].startswith("### ▼ Search got worse: RR 0.")
+    alert = markdown.index("> [!CAUTION]")
+    assert markdown[alert : alert + 2] == ["> [!CAUTION]", f"> **Failed.** {markdown_text(result.checks[0].message)}."]
     text = gate_text(result)
     assert "\nFAILED: candidate against baseline" in text
     assert "would be stopped 80% of the time" in " ".join(text.split())

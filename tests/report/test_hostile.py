@@ -23,11 +23,12 @@ from cranfield.show.comparison_markup import comparison_latex, comparison_markdo
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text, markdown_text
 from cranfield.show.explanation_text import explanation_text
-from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+from cranfield.show.gate_text import gate_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.view import View
 from cranfield.words import columns, visible
 from tests.program import run
+from tests.reviews import as_junit, as_markdown
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 SIGNS = (
@@ -75,8 +76,8 @@ def test_printed_text_has_no_control_characters(collection, words):
         comparison_markdown(compared),
         comparison_latex(compared),
         gate_text(gated),
-        gate_markdown(gated),
-        gate_junit(gated),
+        as_markdown(gated),
+        as_junit(gated),
         markup.markdown(view),
         markup.latex(view),
         stability_text(stability(qrels, runs, "AP", [0.5], repeats=1)),
@@ -111,7 +112,7 @@ def test_csv_tsv_json_lines_and_junit_can_be_parsed(collection):
         ]
     assert [list(json.loads(line).values()) for line in data.json_lines(view)] == expected
     gated = gate(qrels, *runs.values(), "AP", max_worse_queries=0)
-    assert ElementTree.fromstring(gate_junit(gated)).tag == "testsuites"
+    assert ElementTree.fromstring(as_junit(gated)).tag == "testsuites"
 
 
 def with_apostrophe(cell):

@@ -37,10 +37,12 @@ GROUPS = {
     },
     "Live systems": {
         "demo": ("See cranfield work on built-in data.", "systems.demo"),
-        "init": ("Write a cranfield.toml for a collection.", "systems.init"),
+        "init": ("Write a cranfield.toml for a collection, or a job for CI.", "systems.init"),
         "test": ("Test the systems of cranfield.toml against the accepted result.", "systems.test"),
         "accept": ("Make the last tested result the accepted one.", "systems.accept"),
         "history": ("Show quality over time, and what moved it.", "history.command"),
+        "mcp": ("Let an assistant measure, over the Model Context Protocol.", "mcp.command"),
+        "comment": ("Comment on a pull request, or update the comment.", "comment.command"),
         "run": ("Ask a live system all queries and write its run.", "systems.run"),
     },
     "Files": {

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import options
 from cranfield.cli.correcting_options import CorrectedOptions, corrected_source, refuse_beside
-from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
+from cranfield.cli.input_options import DocumentOptions, ReadingOptions, reading_options, shown_collection
 from cranfield.cli.judging_hints import say_settling
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import option
 from cranfield.cli.output import shown_reading
+from cranfield.cli.reviewing import ReviewOptions, links
 from cranfield.cli.run_files import expanded, with_baseline
 from cranfield.cli.run_files import opened as opened_runs
 from cranfield.comparison.multiple_testing import CORRECTIONS
@@ -27,6 +28,11 @@ from cranfield.words import count
 if TYPE_CHECKING:
     from cranfield.comparison.conclusions import Comparison
     from cranfield.comparison.segments import SegmentComparison
+    from cranfield.show.layout import Paint
+    from cranfield.systems.collection import Collection
+    from cranfield.systems.misses import Lost
+
+SHOWN_PAIRS = 3  # whose queries a comment shows
 
 
 class ComparisonOptions(
@@ -62,7 +68,9 @@ class NoBoundOptions(options.OptionGroup, section="Unjudged documents"):
     unseen: int = options.UNSEEN
 
 
-class ShownOptions(NoBoundOptions, options.PrintOptions, section="Output", formats=("markdown", "latex", "json")):
+class ShownOptions(
+    NoBoundOptions, ReviewOptions, section="Output", formats=("markdown", "latex", "json", "junit", "github")
+):
     """What is shown of a comparison, and how."""
 
     pairs: bool = option("--pairs", is_flag=True, help="List all pairs of runs.")
@@ -107,9 +115,11 @@ def command(
     from cranfield.io.streams import Stream
     from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
     from cranfield.show.comparison_text import comparison_text
+    from cranfield.show.comparison_words import verdict
+    from cranfield.show.review import Reviewed, reviews_of_comparison
 
     qrels, paths, base = judgments.source, expanded(runs), None
-    form, file = shown.form, shown.file
+    forms = shown.forms
     if comparison.baseline is not None:
         paths, base = with_baseline(paths, comparison.baseline)
     if len(paths) < 2:
@@ -117,11 +127,11 @@ def command(
     if judgments.correct_with:
         refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs})
         refuse_beside({"--segments": shown.segments, "--weights": reading.weights})
-    if shown.segments and form == "latex":
+    if shown.segments and "latex" in forms:
         raise click.UsageError("--segments cannot be used with --format latex.")
     if isinstance(qrels, Stream):
-        qrels.hashed = form == "json"  # which contains signatures
-    sources = opened_runs(paths, hashed=form == "json")
+        qrels.hashed = "json" in forms  # which contains signatures
+    sources = opened_runs(paths, hashed="json" in forms)
     streams = [run for run in sources if isinstance(run, Stream)]
     judged, opened = documents.measured(corrected_source(qrels, judgments.correct_with), sources, paths)
     with shown_reading(f"comparing {count(len(paths), 'run')}", streams):
@@ -143,36 +153,58 @@ def command(
             lengths=documents.lengths,
             **reading.arguments(),
         )
-    look: dict[str, Any] = {"pairs": shown.pairs, "width": output.width(file), "paint": output.paint(file)}
-    texts: dict[str, Callable[[Comparison], str]] = {
-        "text": lambda compared: comparison_text(
-            compared,
-            reliability(compared) if shown.explain else None,
-            texts=query_texts(qrels, shown.collection),
-            **look,
-        ),
-        "markdown": comparison_markdown,
-        "latex": comparison_latex,
-        "json": lambda compared: compared.to_json(),
+    collection = shown_collection(qrels, shown.collection)
+
+    def text(width: int, paint: Paint) -> str:
+        explained = reliability(compared) if shown.explain else None
+        return comparison_text(
+            compared, explained, texts=collection.queries, pairs=shown.pairs, width=width, paint=paint
+        )
+
+    own: dict[str, Callable[[int, Paint], str]] = {
+        "text": text,
+        "markdown": lambda width, paint: comparison_markdown(compared),
+        "latex": lambda width, paint: comparison_latex(compared),
+        "json": lambda width, paint: compared.to_json(),
     }
-    text = texts[form](compared)
     if shown.segments:
-        text = _with_segments(text, compared, compared.by_segment(shown.segments), form, look)
-    output.write([text], file, data=form == "json")
-    if form == "text" and file is None and compared.pairs == 1 and opened == streams and judged is qrels:
+        own |= _with_segments(own, compared, compared.by_segment(shown.segments), pairs=shown.pairs)
+    reviews = tuple(reviews_of_comparison(compared, _lost(compared, collection) if "github" in forms else {}))
+    title = verdict(compared) if len(reviews) > 1 else ""
+    shown.write(Reviewed("compare", reviews, own, links=links(), title=title))
+    if shown.form == "text" and shown.file is None and compared.pairs == 1 and opened == streams and judged is qrels:
         difference = compared.of(compared.measures[0])[0]
         if difference.could_reverse and not shown.unseen and difference.better + difference.worse:
             in_order = paths[::-1] if base == 1 else paths
             say_settling(qrels, in_order, compared.measures[0].canonical, compared.queries)
 
 
-def _with_segments(text: str, compared: Comparison, found: SegmentComparison, form: str, look: dict[str, Any]) -> str:
+def _with_segments(
+    own: Mapping[str, Callable[[int, Paint], str]], compared: Comparison, found: SegmentComparison, *, pairs: bool
+) -> dict[str, Callable[[int, Paint], str]]:
     """A comparison and that of its segments."""
     from cranfield.show.segments_text import segments_markdown, segments_text
 
-    if form == "json":
-        return json.dumps({**compared.to_dict(), "segments": found.to_dict()}, indent=2, ensure_ascii=False)
-    return f"{text}\n\n{segments_markdown(found) if form == 'markdown' else segments_text(found, **look)}"
+    both = {**compared.to_dict(), "segments": found.to_dict()}
+    text, markdown = own["text"], own["markdown"]
+    return {
+        "json": lambda width, paint: json.dumps(both, indent=2, ensure_ascii=False),
+        "markdown": lambda width, paint: f"{markdown(width, paint)}\n\n{segments_markdown(found)}",
+        "text": lambda width, paint: (
+            f"{text(width, paint)}\n\n{segments_text(found, pairs=pairs, width=width, paint=paint)}"
+        ),
+    }
+
+
+def _lost(compared: Comparison, collection: Collection) -> dict[tuple[str, str], Sequence[Lost]]:
+    """The queries that lost most, of the pairs that are first in a comment."""
+    from cranfield.systems.misses import lost_most
+
+    runs = {evaluation.run: evaluation for evaluation in compared.evaluations}
+    pairs = compared.of(compared.measures[0])[:SHOWN_PAIRS]
+    return {
+        (pair.run, pair.baseline): lost_most(pair, (runs[pair.baseline], runs[pair.run]), collection) for pair in pairs
+    }
 
 
 def _one_run(qrels: Any, run: str) -> ComparisonError:

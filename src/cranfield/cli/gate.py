@@ -12,10 +12,11 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.correcting_options import CorrectedOptions, corrected_source
-from cranfield.cli.input_options import DocumentOptions, ReadingOptions, query_texts, reading_options
+from cranfield.cli.input_options import DocumentOptions, ReadingOptions, reading_options, shown_collection
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, option
 from cranfield.cli.output import shown_progress
+from cranfield.cli.reviewing import ReviewOptions, links
 from cranfield.cli.run_files import only, opened
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.comparison.multiple_testing import CORRECTIONS
@@ -27,6 +28,7 @@ from cranfield.ranks.policy import settings_of
 
 if TYPE_CHECKING:
     from cranfield.comparison.gating import GateResult
+    from cranfield.show.review import Reviewed
 
 
 class GateTestOptions(
@@ -105,16 +107,14 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     """The file of settings."""
 
     config: Path | None = options.config(None)
-    init: bool = option(
-        "--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop."
-    )
+    init: bool = option("--init", is_flag=True, hidden=True)  # as it once was
     exists: str | None = options.file(
         "--exists", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
     )
 
 
-class VerdictOptions(options.PrintOptions, options.KeepOptions, formats=("json", "junit", "markdown")):
-    """How the verdict is shown and kept."""
+class VerdictOptions(ReviewOptions, options.KeepOptions):
+    """How the verdict is shown and kept, with which texts."""
 
     history: str | None = option(
         "--history",
@@ -155,21 +155,21 @@ def command(
 
     Both are runs, or evaluations written by 'cranfield evaluate --save'. The exit code is 0 if it
     passes, 1 if it fails, and 2 if that cannot be decided, because something cannot be read or has changed since the
-    baseline was saved. --config names a file with any of these settings; --init writes one. With --correct-with, both
-    must have the same judge: one model and one prompt.
+    baseline was saved. --config names a file with any of these settings; 'cranfield init --ci' writes one. With
+    --correct-with, both must have the same judge: one model and one prompt.
 
     \b
-    Examples:
+    Example:
       cranfield gate builtin builtin:plain builtin:tuned --tolerance 0.01
-      cranfield gate --init
     """
     if file.init:
-        _write_files()
-        return 0
+        raise click.UsageError("--init is gone: 'cranfield init --ci github' writes a job, and the settings of a gate.")
 
-    from cranfield.comparison.gating import gate
+    from cranfield.comparison.gating import deciding, gate
     from cranfield.comparison.limits import Asking, expectations
-    from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+    from cranfield.show.gate_text import gate_text
+    from cranfield.show.review import Reviewed, review_of_gate
+    from cranfield.systems.misses import Lost, lost_most
 
     measures.import_measures()
     settings = _read_config(file.config) if file.config else {}
@@ -188,6 +188,9 @@ def command(
         settings["judged_only"] = True
     if given.minimum:
         settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, given.minimum))}
+    if file.config and shown.form == "github" and (new := _without_baseline(file.config, settings)) is not None:
+        shown.write(new)
+        return 0
     if file.config:
         _check_files(file.config, {name: value for name, value in settings.items() if typed.get(name) is None})
     lacking = [name.upper() for name in FILES if name not in settings]
@@ -203,7 +206,8 @@ def command(
     paths = list(map(only, runs))
     if file.config:
         settings["expect"] = expectations(settings.get("expect", ()), f"{file.config}: [[expect]]")
-    texts = query_texts(qrels, shown.collection)
+    collection = shown_collection(qrels, shown.collection)
+    texts = collection.queries
     if isinstance(texts, Queries):
         settings["expect"] = (*settings.get("expect", ()), *expectations(texts, texts.place))
     asking = (Asking.beside(paths[0]), Asking.beside(paths[1]))
@@ -217,13 +221,20 @@ def command(
             output.say(f"note: {note}", err=True)
     with shown_progress("comparing"):
         result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()}, recorded=asking, texts=texts)
-    if shown.form == "text":
-        text = gate_text(result, width=output.width(shown.file), paint=output.paint(shown.file), texts=texts)
-    elif shown.form == "json":
-        text = result.to_json()
-    else:
-        text = gate_markdown(result, texts) if shown.form == "markdown" else gate_junit(result, texts)
-    output.write([text], shown.file, data=shown.form == "json")
+    lost: tuple[Lost, ...] = ()
+    if shown.forms & {"markdown", "github", "junit"} and result._evaluations is not None:
+        lost = lost_most(deciding(result), result._evaluations, collection)
+    reviewed = Reviewed(
+        "gate",
+        (review_of_gate(result, lost),),
+        {
+            "text": lambda width, paint: gate_text(result, width=width, paint=paint, texts=texts),
+            "json": lambda width, paint: result.to_json(),
+        },
+        file=str(file.config or ""),
+        links=links(),
+    )
+    shown.write(reviewed)
     store = _store(file.config, kept_in, shown.history)
     latency = asking[1].latency if asking[1] else {}
     if store and (note := shown.kept(lambda: _keep(store, result, latency, texts, paths[1]))):
@@ -342,39 +353,31 @@ def _read_config(path: Path) -> dict[str, Any]:
     return settings
 
 
+def _without_baseline(config: Path, settings: dict[str, Any]) -> Reviewed | None:
+    """The neutral review of a gate in CI that has nothing to compare with yet; None where it has."""
+    from cranfield.show.review import Reviewed, new_review
+
+    baseline = str(settings.get("baseline", ""))
+    if not baseline or _exists(baseline):
+        return None
+    hint = "Accept the run of the version in use as the baseline, and commit it"
+    command = shlex.join(["cp", str(settings.get("candidate", "YOUR.run")), baseline])
+    fact = f"There is no {baseline} yet, so there is nothing to compare with."
+    review = new_review(Path(baseline).name, fact, (hint, command))
+    return Reviewed("gate", (review,), {}, file=str(config))
+
+
+def _exists(file: str) -> bool:
+    return os.path.exists(file) or file in BUILT_IN_FILES or names_store(file) or any(s in file for s in "*?[")
+
+
 def _check_files(config: Path, settings: dict[str, Any]) -> None:
     """Refuse a config file that names files which do not exist, and say how to make them."""
     from cranfield.errors import InputError
 
     for name, hint in FILES.items():
         file = str(settings.get(name, ""))
-        known = os.path.exists(file) or file in BUILT_IN_FILES or names_store(file) or any(s in file for s in "*?[")
-        if file and not known:
+        if file and not _exists(file):
             raise InputError(
                 file, f"there is no such file; {config} names it as {name}.", hint=hint.format(file=shlex.quote(file))
             )
-
-
-def _write_files() -> None:
-    from cranfield.io.settings import SETTINGS_FILE
-    from cranfield.io.target import make_folder, write_text
-    from cranfield.systems.project import GATE_NAME, JOB_NAME, gate_files, read_project
-
-    config = Path(SETTINGS_FILE)
-    project = read_project(config) if config.is_file() else None
-    files = {Path(name): content for name, content in gate_files(project).items()}
-    for path in files:
-        output.refuse_existing(path)
-    for path, content in files.items():
-        make_folder(path.parent)
-        write_text(path, content)
-        output.say(f"wrote {path}")
-    output.say("\nNext:")
-    output.say(f"  1. name your files in {GATE_NAME}")
-    output.say(f"  2. in {JOB_NAME}, remove the job you do not need;")
-    if "./fill-database" in files[Path(JOB_NAME)]:
-        output.say("     say where to install cranfield from, which command makes the run,")
-        output.say("     and which command fills the PostgreSQL database")
-    else:
-        output.say("     say where to install cranfield from, and which command makes the run")
-    output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {GATE_NAME}')}")

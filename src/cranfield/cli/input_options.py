@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from itertools import compress
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,6 +20,9 @@ from cranfield.io.streams import Stream
 from cranfield.judging.store import BY_PEOPLE, KINDS, RULES
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.words import joined
+
+if TYPE_CHECKING:
+    from cranfield.systems.collection import Collection
 
 BESIDE = ".chunks.jsonl"  # after the name of a run
 
@@ -73,7 +77,7 @@ class IdCheckOptions(OptionGroup, section="Input"):
     )
 
 
-def policy_options(policy: type[Policy] = Policy, names: Collection[str] | None = None) -> type[OptionGroup]:
+def policy_options(policy: type[Policy] = Policy, names: Container[str] | None = None) -> type[OptionGroup]:
     """An option for each setting of a policy, or for some; None if not given."""
     known = settings_of(policy)
     declared = {name: _policy_option(name, known[name]) for name in known if names is None or name in names}
@@ -91,7 +95,7 @@ def _policy_option(name: str, setting: Setting) -> Any:
     return option(f"--{name.replace('_', '-')}", help=f"{setting.meaning}{words}.", **kinds[setting.kind])
 
 
-def reading_options(*, settings: Collection[str] | None = None, means: bool = True) -> type[ReadingOptions]:
+def reading_options(*, settings: Container[str] | None = None, means: bool = True) -> type[ReadingOptions]:
     """The options about reading; with some settings of the policy, or with all of them.
 
     means: whether means of runs are measured, for which queries may have weights, and ids are checked
@@ -222,23 +226,28 @@ def _found_beside(qrels: Stream, paths: Sequence[str], unsaved: Sequence[bool]) 
 
 
 def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
-    """The texts of the judged queries by id, from `collection` or from files beside the judgments.
+    """The texts of the judged queries by id, from `collection` or from files beside the judgments."""
+    return shown_collection(qrels, collection).queries
+
+
+def shown_collection(qrels: Any, collection: str | None = None) -> Collection:
+    """The texts of queries and documents, from `collection` or from files beside the judgments.
 
     The files beside the judgments are optional, so errors in them are ignored.
     """
     from cranfield.io.queries import read_queries
-    from cranfield.systems.collection import collection_beside, open_collection
+    from cranfield.systems.collection import Collection, collection_beside, open_collection
 
     if collection is not None:
-        return read_queries(collection) if os.path.isfile(collection) else open_collection(collection).queries
+        if os.path.isfile(collection):
+            return Collection(collection, read_queries(collection))
+        return open_collection(collection)
     name = getattr(qrels, "name", qrels)
-    if not isinstance(name, str):
-        return {}
-    beside = collection_beside(name)
-    try:
-        return {} if beside is None else open_collection(beside).queries
-    except CranfieldError:
-        return {}
+    beside = collection_beside(name) if isinstance(name, str) else None
+    if beside is not None:
+        with suppress(CranfieldError):
+            return open_collection(beside)
+    return Collection("", {})
 
 
 _ASKED = f"{__name__}.asked"  # whether the command line may contain options of engines

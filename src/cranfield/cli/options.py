@@ -358,7 +358,17 @@ PRINTED = {
     "junit": ".xml",
     "markdown": ".md",
     "latex": ".tex",
+    "github": "",
 }
+
+
+def format_of(file: str, formats: Iterable[str]) -> str | None:
+    """The format that the extension of a file names; an error where a command cannot write it."""
+    ending, known = file.lower(), list(formats)
+    form = next((form for form, extension in PRINTED.items() if extension and ending.endswith(extension)), None)
+    if form is not None and form not in known:
+        raise click.UsageError(f"{file}: this command cannot write {form}, only {joined(known, 'or')}.")
+    return form
 
 
 def written(*, required: bool = False) -> Any:
@@ -381,12 +391,11 @@ class PrintOptions(OptionGroup, section="Output"):
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         if self.form is None:  # then the extension of the file says it
-            ending = (self.file or "").lower()
-            self.form = next((form for form, extension in PRINTED.items() if ending.endswith(extension)), "text")
-            known = list(self.declared["form"][0].attributes["type"].choices)
-            if self.form not in known:
-                fact = f"-o {self.file}: this command cannot write {self.form}, only {joined(known, 'or')}."
-                raise click.UsageError(fact)
+            self.form = format_of(self.file or "", self.formats) or "text"
+
+    @property
+    def formats(self) -> list[str]:
+        return list(self.declared["form"][0].attributes["type"].choices)
 
 
 class KeepOptions(OptionGroup, section="Output"):

@@ -13,9 +13,11 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import ImportOptions
 from cranfield.cli.options import argument, flag, number, option
+from cranfield.cli.reviewing import ReviewOptions, links
 from cranfield.io.corpus import USUAL_CORPUS
 from cranfield.io.formats import FORMATS, writable
 from cranfield.io.settings import SETTINGS_FILE
+from cranfield.show.layout import wrapped
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
 from cranfield.systems.opening import short_names
 from cranfield.words import joined
@@ -33,7 +35,7 @@ class ProjectOptions(ImportOptions, ConfigOptions):
     """A project, and the measures that it may need."""
 
 
-class ResultOptions(options.KeepOptions):
+class ResultOptions(ReviewOptions, options.KeepOptions, section="Output"):
     worst: int | None = options.worst("3, and none if it passed")
     report: str | None = options.file(
         "--report",
@@ -45,18 +47,34 @@ class ResultOptions(options.KeepOptions):
 SYSTEMS = argument(nargs=-1, metavar="[SYSTEM]...")
 
 
+class JobOptions(options.OptionGroup, section="Output"):
+    ci: str | None = options.option(
+        "--ci", choices=["github", "gitlab"], metavar="HOST", help="Write a job for CI instead."
+    )
+
+
 @options.command("init", collection=argument(required=False))
-def init(collection: str | None) -> None:
+def init(collection: str | None, job: JobOptions) -> None:
     """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
 
     Without COLLECTION, it uses the one in this folder or a subfolder, or else the built-in one. A folder
     needs queries, as QUERY_FILES (a query on each line); documents (CORPUS) and judgments (QRELS_FILES) may be
     missing: with 'cranfield judge' you make judgments yourself.
 
+    With --ci, it writes a job that tests every pull request and comments on it: of the systems of cranfield.toml, or
+    without that file of two runs, with a commented cranfield-gate.toml.
+
     \b
-    Example:
+    Examples:
       cranfield init && cranfield test && cranfield accept
+      cranfield init --ci github
     """
+    if job.ci is not None:
+        if collection is not None:
+            raise click.UsageError("--ci needs no COLLECTION: cranfield.toml names it.")
+        _write_job(job.ci)
+        return
+
     from cranfield.io.target import write_text
     from cranfield.systems.collection import open_collection
     from cranfield.systems.project import project_template
@@ -73,6 +91,37 @@ def init(collection: str | None) -> None:
     output.say("")
     for line in _next_lines(path, runs=opened.corpus is not None, judged=opened.qrels is not None):
         output.say(line)
+
+
+def _write_job(ci: str) -> None:
+    """Write a job for CI: of the project here, or without one of a gate."""
+    from cranfield.io.target import make_folder, write_text
+    from cranfield.systems.jobs import GATE_NAME, JOBS, gate_settings, installed_from, needs_of_gate, needs_of_project
+    from cranfield.systems.project import read_project
+
+    config = Path(SETTINGS_FILE)
+    needs = needs_of_project(read_project(config)) if config.is_file() else needs_of_gate()
+    files = {Path(name): text for name, text in JOBS[ci](needs).items()}
+    [job] = files
+    if not config.is_file() and not Path(GATE_NAME).exists():
+        files[Path(GATE_NAME)] = gate_settings()
+    for path in files:
+        output.refuse_existing(path)
+    for path, text in files.items():
+        make_folder(path.parent)
+        write_text(path, text)
+        output.say(f"wrote {path}")
+    steps = [f"in {job}, say {step.unknown}" for step in needs.steps if step.unknown and step.command.startswith("./")]
+    if not installed_from():
+        steps.insert(0, f"in {job}, say where to install cranfield from")
+    if not config.is_file():
+        steps.insert(0, f"name your files in {GATE_NAME}; a live system needs 'cranfield init' first")
+    steps += [f"add the secret {name} to the repository" for name in needs.secrets]
+    commit = "commit it, and open a pull request"
+    output.say("\nNext:")
+    for place, step in enumerate((*steps, commit), 1):
+        for line in wrapped(step, f"  {place}. ", width=output.width(), break_words=False):
+            output.say(line)
 
 
 def _next_lines(path: Path, *, runs: bool, judged: bool) -> Iterator[str]:
@@ -117,6 +166,7 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.judging_hints import say_unjudged
+    from cranfield.show.review import Reviewed, review_of_test
     from cranfield.show.systems_text import WORST, tested_lines
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import run_test
@@ -125,17 +175,28 @@ def test(systems: tuple[str, ...], project: ProjectOptions, shown: ResultOptions
     settings = read_project(project.config)
     tested = run_test(settings, output.shown_asking, systems, WORST if shown.worst is None else shown.worst)
     kept = _kept(settings, shown, lambda: _keep_test(settings, tested))
-    for line in tested_lines(tested, shown.worst, output.width(), output.paint()):
-        output.say(line)
-    own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
-    evaluations = [system.evaluation for system in tested.systems if system.evaluation]
-    say_unjudged(evaluations, lambda: ["cranfield", "judge", *own])
+    reviewed = Reviewed(
+        "test",
+        tuple(review_of_test(system, settings.baseline) for system in tested.systems),
+        {
+            "text": lambda width, paint: "\n".join(tested_lines(tested, shown.worst, width, paint)),
+            "json": lambda width, paint: tested.to_json(),
+        },
+        file=str(project.config),
+        links=links() if shown.report is not None else (),
+    )
+    shown.write(reviewed)
+    if shown.form == "text" and shown.file is None:
+        own = [] if str(project.config) == SETTINGS_FILE else ["--config", str(project.config)]
+        evaluations = [system.evaluation for system in tested.systems if system.evaluation]
+        say_unjudged(evaluations, lambda: ["cranfield", "judge", *own])
     if shown.report is not None:
         from cranfield.report import write_test
 
         written = write_test(tested, shown.report, command=output.command_line())
         size = f"{written.path}: {written.size / 1e6:.1f} MB" if written else ""
-        output.say(f"\n{size or 'no query was answered, so no report was written'}")
+        said = size or "no query was answered, so no report was written"
+        output.say(f"\n{said}", err=shown.form != "text")
     if kept:
         output.say(f"\n{kept}", err=True)
     return 0 if tested.passed else 1
@@ -152,7 +213,7 @@ def _kept(project: Project, keeping: options.KeepOptions, keep: Callable[[], Non
     return "" if not project.history.get("keep", True) else keeping.kept(keep)
 
 
-class ReviewOptions(options.KeepOptions):
+class AcceptOptions(options.KeepOptions):
     because: str = option(
         "--because", metavar="TEXT", default="", help="Why it is accepted; 'cranfield history' shows it."
     )
@@ -160,7 +221,7 @@ class ReviewOptions(options.KeepOptions):
 
 
 @options.command("accept", systems=SYSTEMS)
-def accept(systems: tuple[str, ...], project: ProjectOptions, review: ReviewOptions) -> None:
+def accept(systems: tuple[str, ...], project: ProjectOptions, review: AcceptOptions) -> None:
     """Accept the result of the last 'cranfield test', for all systems or some; later tests are compared with it.
 
     Who accepted it, when and why is kept with it. A result that failed its test is only accepted with --worse.

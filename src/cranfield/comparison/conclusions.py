@@ -16,7 +16,7 @@ from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes, step_of
 from cranfield.comparison.segments import SegmentComparison, compared_by_segment
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.simultaneous import draws
-from cranfield.drawing import as_html, plotted
+from cranfield.drawing import as_html, plotted, to_mlflow
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import CorrectionBasis
 from cranfield.evaluation.estimating import Estimate
@@ -24,6 +24,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.pairs import read_segments
 from cranfield.measures import Measure, known_measure
+from cranfield.measures.flat_names import finite, flat_names
 from cranfield.words import listed
 
 LETTERED = 12  # runs that letters can mark
@@ -312,8 +313,19 @@ class Comparison:
         spread = median_pair(self.of(measure)).spread
         return query_set_sizes(spread, [step_of(spread, step) for step in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain dicts, ready for JSON."""
+    def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
+        """The comparison as plain dicts, ready for JSON.
+
+        flat: instead of all this only numbers, under names that trackers of experiments take.
+        Returns a dict of texts, numbers, lists and dicts.
+
+        >>> from cranfield import compare
+        >>> qrels, old, new = {"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, {"1": ["a"], "2": ["b"]}
+        >>> [*compare(qrels, {"old": old, "new": new}, "P@1").to_dict(flat=True)][:4]
+        ['queries', 'old/P_at_1', 'new/P_at_1', 'new_vs_old/P_at_1/difference']
+        """
+        if flat:
+            return self._flat()
         ours = {measure.name: str(measure.canonical) for measure in self.measures if measure.typed}
         return {
             "runs": list(self.runs),
@@ -348,6 +360,17 @@ class Comparison:
             "signatures": self.signatures,
         }
 
+    def _flat(self) -> dict[str, float]:
+        runs, measures = flat_names(self.runs), flat_names(measure.name for measure in self.measures)
+        values: dict[str, float | None] = {"queries": self.queries}
+        for name, means in self.means.items():
+            values |= {f"{runs[run]}/{measures[name]}": mean for run, mean in means.items()}
+        for pair in self:
+            stem = f"{runs[pair.run]}_vs_{runs[pair.baseline]}/{measures[pair.measure]}"
+            of_pair = {"difference": pair.difference, "low": pair.low, "high": pair.high, "p": pair.adjusted}
+            values |= {f"{stem}/{what}": value for what, value in of_pair.items()}
+        return finite(values)
+
     def _estimates_as_dicts(self) -> dict[str, dict[str, Any]]:
         return {
             name: {run: asdict(estimate) for run, estimate in runs.items()} for name, runs in self.estimates.items()
@@ -360,6 +383,14 @@ class Comparison:
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_mlflow(self, *, report: bool = True) -> str:
+        """Log the comparison to the active run of MLflow, or to one of its own.
+
+        report: whether the page of `write_report` becomes an artifact, beside the table of values by query.
+        Returns the id of the run. Metrics have the names of `to_dict(flat=True)`; signatures are tags.
+        """
+        return to_mlflow(self, report=report)
 
     def plot(self, kind: str = "", measure: str | Measure | None = None, **options: Any) -> Spec:
         """A chart of the runs, which a notebook shows and `save_chart` saves.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,11 +33,12 @@ class WorseQuery(NamedTuple):
 
 
 class Check(NamedTuple):
-    """One condition of the gate, and whether it holds."""
+    """One condition of the gate, and whether it holds; where it is about single queries, those that broke it."""
 
     name: str
     passed: bool
     message: str
+    queries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class GatedMeasure:
     judged: of the baseline and the candidate, the share of the documents that is judged, of those that the measure
         looks at: down to `judged_depth`, or all where that is None. None: not known, or there is
         no such depth.
-    sentence: what `compare` says of the two, by the two-sided test.
+    difference: what `compare` says of the two, by the two-sided test; `sentence`: the same in words.
     corrected: whether the values are those of a model, corrected by people; the drop is then corrected by itself, and
         queries are counted by people's grades of the sampled ones.
     lower_is_better: whether a drop in quality is a rise of the measure.
@@ -74,7 +76,7 @@ class GatedMeasure:
     worse_queries: tuple[WorseQuery, ...]
     judged: tuple[float | None, float | None]
     judged_depth: int | None
-    sentence: str
+    difference: Difference
     corrected: bool = False
     lower_is_better: bool = False
     power: float | None = None
@@ -82,6 +84,26 @@ class GatedMeasure:
 
     def __repr__(self) -> str:
         return f"<GatedMeasure {self.measure}: {self.baseline:.4f} to {self.candidate:.4f}>"
+
+    @property
+    def drop_name(self) -> str:
+        """The name of the check that it does not drop too far."""
+        return f"{self.measure} does not {'rise' if self.lower_is_better else 'drop'}"
+
+    @property
+    def sentence(self) -> str:
+        return self.difference.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings as plain dicts, ready for JSON."""
+        return {
+            **{field.name: getattr(self, field.name) for field in fields(self)},
+            # JSON has no infinite numbers: None where there is no such drop.
+            "detectable": None if self.detectable == inf else self.detectable,
+            "worse_queries": [query._asdict() for query in self.worse_queries],
+            "difference": self.difference.to_dict(),
+            "sentence": self.sentence,
+        }
 
 
 def worst_drops(measure: Measure, before: Evaluation, after: Evaluation, drops: Numbers) -> tuple[WorseQuery, ...]:
@@ -182,8 +204,7 @@ def drop_check(seen: GatedMeasure, alpha: float, *, tested: bool = False) -> Che
         message = f"{fell} significantly, {change}{f': {more}' if seen.tolerance else ''} {p}"
     else:
         message = f"{seen.measure} {change}: {f'{more}, but ' if seen.tolerance else ''}not significant {p}"
-    direction = "rise" if seen.lower_is_better else "drop"
-    return Check(f"{seen.measure} does not {direction}", not (beyond and significant), message)
+    return Check(seen.drop_name, not (beyond and significant), message)
 
 
 def _change(seen: GatedMeasure) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import reduce
 from math import inf
 from typing import Any, Unpack
@@ -32,7 +32,7 @@ from cranfield.comparison.power import USUAL, check_detect
 from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.simultaneous import simultaneous
-from cranfield.drawing import as_html
+from cranfield.drawing import as_html, to_mlflow
 from cranfield.errors import ComparisonError, choice_hint, given
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.corrected import CorrectionBasis
@@ -43,6 +43,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.queries import Queries
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
+from cranfield.measures.flat_names import finite, flat_names
 from cranfield.measures.scope import Scope
 from cranfield.ranks.run import Wants
 from cranfield.words import count
@@ -132,25 +133,46 @@ class GateResult:
     def __bool__(self) -> bool:
         return self.passed
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain dicts, ready for JSON."""
-        plain = asdict(replace(self, segments=None, weights=None, _evaluations=None))
-        del plain["_evaluations"]
+    def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
+        """The result as plain dicts, ready for JSON.
+
+        flat: instead of all this only numbers, under names that trackers of experiments take.
+        Returns a dict of texts, numbers, lists and dicts.
+
+        >>> qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
+        >>> [*gate(qrels, good, good, "P@1").to_dict(flat=True)][:4]
+        ['passed', 'queries', 'broken', 'P_at_1/baseline']
+        """
+        if flat:
+            return self._flat()
         return {
-            **plain,
+            **{field.name: getattr(self, field.name) for field in fields(self) if field.repr},
             "checks": [check._asdict() for check in self.checks],
-            "measures": [
-                {
-                    **asdict(measure),
-                    "detectable": None if measure.detectable == inf else measure.detectable,
-                    "worse_queries": [query._asdict() for query in measure.worse_queries],
-                }
-                for measure in self.measures
-            ],
+            "measures": [measure.to_dict() for measure in self.measures],
+            "basis": asdict(self.basis) if self.basis else None,
+            "doubts": [doubt.to_dict() for doubt in self.doubts],
             "weights": self.weights.to_dict() if self.weights else None,
             "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
         }
+
+    def _flat(self) -> dict[str, float]:
+        names = flat_names(measure.measure for measure in self.measures)
+        broken = sum(not check.passed for check in self.checks)
+        values: dict[str, float | None] = {"passed": self.passed, "queries": self.queries, "broken": broken}
+        for seen in self.measures:
+            of_measure = {"baseline": seen.baseline, "candidate": seen.candidate, "drop": seen.drop}
+            of_measure |= {"p_worse": seen.p_worse, "p_better": seen.p_better, "worse_queries": seen.worse}
+            values |= {f"{names[seen.measure]}/{what}": value for what, value in of_measure.items()}
+        return finite(values)
+
+    def to_mlflow(self, *, report: bool = True) -> str:
+        """Log the result to the active run of MLflow, or to one of its own.
+
+        report: whether the page of `write_report` becomes an artifact, beside the table of values by query.
+        Returns the id of the run. Metrics have the names of `to_dict(flat=True)`; signatures are tags.
+        """
+        return to_mlflow(self, report=report)
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result as JSON.
@@ -367,6 +389,32 @@ def gate(
     )
 
 
+def deciding(result: GateResult) -> Difference:
+    """The difference that a gate is about: of the first measure that dropped too far, or of the first."""
+    failed = {check.name for check in result.checks if not check.passed}
+    dropped = (measure for measure in result.measures if measure.drop_name in failed)
+    return next(dropped, result.measures[0]).difference
+
+
+def compared_measures(result: GateResult) -> list[Difference]:
+    """The differences of all measures of the two runs, each by itself: those of the gate, and of the others."""
+    gated = [measure.difference for measure in result.measures]
+    if result._evaluations is None:
+        return gated
+    known = {difference.measure for difference in gated}
+    others = [measure for measure in result._evaluations[1].measures if measure.name not in known]
+    others = [
+        each for each in others if each in result._evaluations[0].measures and each.definition.aggregate == "mean"
+    ]
+    if not others:
+        return gated
+    procedure = Procedure(result.test, "none", result.alpha, result.permutations, result.seed, None)
+    tested = differences_of(
+        paired([*result._evaluations], others), [[measure] for measure in others], [(0, 1)], procedure
+    )
+    return [*gated, *(difference for _, differences in tested for difference in differences)]
+
+
 def _within_segments(
     before: Evaluation, after: Evaluation, measures: Sequence[Measure], segments: Any, procedure: Procedure
 ) -> SegmentComparison:
@@ -479,7 +527,7 @@ def _gated(
         worse_queries=worst_drops(measure, before.by_people or before, after.by_people or after, drops.values[:, 0]),
         judged=(judged_share(before, measure), judged_share(after, measure)),
         judged_depth=Scope.of(measure).cutoff,
-        sentence=difference.sentence,
+        difference=difference,
         corrected=difference.corrected is not None,
         lower_is_better=measure.definition.lower_is_better,
         power=power if known else None,

@@ -263,7 +263,7 @@ class Limits:
                 len(emptied), "query that returned documents returns", "queries that returned documents return"
             )
             message = f"{queries} none now: {listed([self._named(query) for query in emptied])}"
-            checks.append(Check("no query becomes empty", False, message))
+            checks.append(Check("no query becomes empty", False, message, tuple(emptied)))
         if self.max_drop is not None:
             fell = [query for query, drop in drops.items() if drop > self.max_drop + SAME]
             open_ones = _into_unjudged(sides, measure, drops, [q for q in fell if q not in emptied], self.max_drop)
@@ -276,7 +276,7 @@ class Limits:
                 queries = "no query is shown to be"
             message = f"{queries} worse by more than {self.max_drop:g} in {measure}{f': {shown}' if fell else ''}"
             title = f"no query gets worse by more than {self.max_drop:g} in {measure}"
-            checks.append(Check(title, not fell, message))
+            checks.append(Check(title, not fell, message, tuple(fell)))
             told = {query: documents for query, documents in open_ones.items() if query not in self.except_queries}
             doubts = self._to_judge(sides, measure, told)
         if self.max_p95_ratio is not None:
@@ -300,7 +300,8 @@ class Limits:
         allowed = f"at most {limit:g}" if limit >= 1 else f"at most {limit:.3g} of them" if limit else "none"
         shown = f": {listed([self._named(query) for query in queries])}" if queries else ""
         message = f"{len(queries)} of {count(every, 'query', 'queries')} {did}; {allowed} may{shown}"
-        return Check(f"{allowed} may {may}", len(queries) <= _most(limit, every), message)
+        kept = len(queries) <= _most(limit, every)
+        return Check(f"{allowed} may {may}", kept, message, () if kept else tuple(queries))
 
     def _slower(self, sides: tuple[Evaluation, Evaluation], seconds: Sequence[float | None]) -> Check:
         title = f"p95 is at most {self.max_p95_ratio:g} times what it was"

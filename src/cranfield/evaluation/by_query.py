@@ -14,6 +14,7 @@ from cranfield.evaluation.values import QueryValue
 from cranfield.evaluation.weighting import MARK, Weights
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
+from cranfield.measures.flat_names import finite, flat_names
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 
@@ -223,17 +224,23 @@ class ValuesByQuery(Summary):
             for query, value in zip(self.query_ids, self._columns[measure].tolist(), strict=True)
         ]
 
-    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, per_query: bool = True, flat: bool = False) -> dict[str, Any]:
         """The evaluation as plain dicts, ready for JSON.
 
         per_query: with the value of every query, not only the means.
+        flat: instead of all this only numbers, under names that trackers of experiments take.
         Returns a dict of texts, numbers, lists and dicts.
 
         >>> from cranfield import evaluate
         >>> plain = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()
         >>> plain["mean"], plain["per_query"]
         ({'RR': 1.0}, {'1': {'RR': 1.0}})
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "nDCG@10 P(rel=2)@5").to_dict(flat=True)
+        {'nDCG_at_10': 1.0, 'P_rel2_at_5': 0.0, 'queries': 1.0}
         """
+        if flat:
+            named = flat_names(self)
+            return finite({**{named[name]: self[name] for name in self}, "queries": len(self.query_ids)})
         result = super().to_dict()
         if self.weights is not None:
             result["weights"] = self.weights.to_dict()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.drawing import plotted
+from cranfield.drawing import plotted, to_mlflow
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
@@ -176,6 +176,14 @@ class Evaluation(ValuesByQuery):
         from cranfield.evaluation.saving import load
 
         return load(path)
+
+    def to_mlflow(self, *, report: bool = True) -> str:
+        """Log the evaluation to the active run of MLflow, or to one of its own.
+
+        report: whether the page of `write_report` becomes an artifact, beside the table of values by query.
+        Returns the id of the run. Metrics have the names of `to_dict(flat=True)`; signatures are tags.
+        """
+        return to_mlflow(self, report=report)
 
     @property
     def ranks(self) -> JudgedRanks | None:

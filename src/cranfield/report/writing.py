@@ -292,7 +292,7 @@ def _notes(tested: Tested) -> Iterator[str]:
         yield f"{tested.system}: {answered} answered; the values are over these only."
     if tested.passed and tested.gate is None:
         yield f"{tested.system}: nothing is accepted yet, so nothing is compared. To accept this:\ncranfield accept"
-    for note in tested.notes:
+    for note in (*tested.notes, *tested.not_compared):
         yield f"{tested.system}: {note.removesuffix('.')}."
 
 

@@ -1,22 +1,20 @@
-"""The result of a gate as text, Markdown and JUnit's XML."""
+"""The result of a gate as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
 
-from cranfield.comparison.differences import DIGITS, value_text
+from cranfield.comparison.differences import DIGITS
 from cranfield.comparison.gate_checks import Check, GatedMeasure
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.simultaneous import draws
-from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.escaping import markdown_text, markdown_warnings
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
-from cranfield.show.segments_text import segments_markdown, segments_text
-from cranfield.words import columns, count, cut, named_query, percent, visible
+from cranfield.show.segments_text import segments_text
+from cranfield.words import columns, count, cut, percent, visible
 
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -33,7 +31,7 @@ def gate_text(
     lines += [f"{word}: {visible(f'{result.candidate} against {result.baseline}')}", ""]
     for check in result.checks:
         lines += check_lines(check, width, paint)
-    lines += ["", *map(paint.dim, wrapped(f"{_basis(result)}.", width=width))]
+    lines += ["", *map(paint.dim, wrapped(f"{basis_text(result)}.", width=width))]
     for measure in result.measures:
         lines += ["", *_measure_lines(measure, result, width, paint, texts)]
     if result.segments is not None:
@@ -48,7 +46,7 @@ def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
     return [f"{(paint.good if check.passed else paint.bad)(word)}{first.removeprefix(word)}", *more]
 
 
-def _basis(result: GateResult) -> str:
+def basis_text(result: GateResult) -> str:
     test = TESTS[result.test].described(_settings(result))
     if result.basis is not None:
         test = "t-test of the corrected difference"
@@ -128,51 +126,3 @@ def detectable_text(seen: GatedMeasure, result: GateResult) -> str:
     what = f"A true {drop} of {seen.detectable:.3f}" if seen.detectable < inf else f"No true {drop}"
     text = f"{what} would be stopped {USUAL:.0%} of the time{by}"
     return text if seen.power is None else f"{text}; one of {result.detect:g}, {seen.power:.0%}"
-
-
-def gate_markdown(result: GateResult, texts: Mapping[str, str] = NO_TEXTS) -> str:
-    names = markdown_text(f"{result.candidate} against {result.baseline}")
-    lines = [f"### {'✅' if result.passed else '❌'} {names}", "", *markdown_warnings(result.warnings)]
-    checks = [[markdown_text(check.message), "ok" if check.passed else "**failed**"] for check in result.checks]
-    lines += markdown_table(["check", "result"], checks, words=["result"])
-    for seen in result.measures:
-        counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
-        lines += ["", f"**{markdown_text(seen.measure)}**: {counts}."]
-        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{detectable_text(seen, result)}."]
-        if seen.worse_queries:
-            rows = [
-                [
-                    markdown_text(named_query(query.query_id, texts)),
-                    value_text(query.baseline, query.candidate),
-                    value_text(query.candidate, query.baseline),
-                    markdown_text(query.moved),
-                ]
-                for query in seen.worse_queries
-            ]
-            lines += ["", *markdown_table(["got worse", "before", "now", "what changed"], rows, words=["what changed"])]
-    if result.segments is not None:
-        lines += ["", segments_markdown(result.segments)]
-    return "\n".join([*lines, "", f"{_basis(result)}."])
-
-
-def gate_junit(result: GateResult, texts: Mapping[str, str] = NO_TEXTS) -> str:
-    """The checks as test cases, in the XML that build servers read."""
-    from xml.etree import ElementTree
-
-    failed = sum(not check.passed for check in result.checks)
-    counts = {"tests": str(len(result.checks)), "failures": str(failed), "errors": "0"}
-    root = ElementTree.Element("testsuites", counts)
-    suite = ElementTree.SubElement(root, "testsuite", {"name": "cranfield gate", **counts})
-    for check in result.checks:
-        case = ElementTree.SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": visible(check.name)})
-        if not check.passed:
-            ElementTree.SubElement(case, "failure", {"message": visible(check.message)}).text = gate_text(
-                result, texts=texts
-            )
-        else:
-            ElementTree.SubElement(case, "system-out").text = visible(check.message)
-    if result.warnings:
-        warnings = "\n".join(visible(f"warning: {text}") for text in result.warnings)
-        ElementTree.SubElement(suite, "system-out").text = warnings
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")

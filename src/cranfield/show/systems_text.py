@@ -176,7 +176,7 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
     for text in (*doubts, *(tested.gate.warnings if tested.gate is not None else ())):
         yield from wrapped(text, "  warning ", width=width)
     yield from order_lines(recorded, width)
-    for note in tested.notes:
+    for note in (*tested.notes, *tested.not_compared):
         yield from wrapped(note, "  note    ", width=width)
 
 

@@ -1,11 +1,15 @@
-"""Queries that perform poorly: what was expected and returned, and which documents share no word with the query."""
+"""Queries that perform poorly, or worse than before: what was expected and returned, and which words they share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
+from cranfield.comparison.differences import Difference
+from cranfield.comparison.gate_checks import worst_drops
+from cranfield.errors import InputError
 from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
@@ -37,6 +41,18 @@ class Miss(NamedTuple):
     returned: tuple[Place, ...]
     apart: int | None  # relevant documents that have no word in common with it; None without a corpus
 
+    def to_dict(self) -> dict[str, Any]:
+        """The query as plain dicts, ready for JSON."""
+        return {
+            "query_id": self.facts.query_id,
+            "text": self.text,
+            "value": self.facts.value,
+            "reason": self.facts.reason,
+            "why": self.why,
+            "expected": [place._asdict() for place in self.expected],
+            "returned": [place._asdict() for place in self.returned],
+        }
+
     @property
     def why(self) -> str:
         """How many relevant documents share no word with the query, in words; empty if none."""
@@ -50,13 +66,65 @@ class Miss(NamedTuple):
         return f"{self.apart} of {relevant} relevant {'shares' if self.apart == 1 else 'share'} no word with the query"
 
 
+class Lost(NamedTuple):
+    """A query that got worse by a measure, and what moved.
+
+    miss: what was expected and is returned now; None where the documents are not known
+    was: the ranks of the expected documents before
+    """
+
+    query_id: str
+    text: str
+    measure: str
+    before: float
+    now: float
+    moved: str
+    miss: Miss | None = None
+    was: tuple[int | None, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The query as plain dicts, ready for JSON."""
+        return {**self._asdict(), "miss": self.miss.to_dict() if self.miss else None, "was": list(self.was)}
+
+
+def lost_most(
+    difference: Difference, sides: tuple[Evaluation, Evaluation], collection: Collection, n: int = 3
+) -> tuple[Lost, ...]:
+    """The queries that got worse most; sides: what the difference was made from, the run before and the run now."""
+    measure = parse_measure(difference.measure)
+    before, after = (side.by_people or side for side in sides)
+    sign = -1.0 if difference.lower_is_better else 1.0
+    drops = sign * (before._columns[before._key(measure)] - after._columns[after._key(measure)])
+    worse = worst_drops(measure, before, after, drops)[:n]
+    known: dict[str, Miss] = {}
+    with suppress(InputError):  # a run that came through a pipe cannot be read again
+        found = misses_of(after, collection, measure, after.queries(measure, [query.query_id for query in worse]))
+        known = {miss.facts.query_id: miss for miss in found}
+    reading = before._evidence.reading
+    ranks = {} if reading is None or before.ranks is None else _ranks(before, reading.judgments)
+    lost = []
+    for query in worse:
+        miss, its = known.get(query.query_id), ranks.get(query.query_id, {})
+        was = tuple(its.get(place.doc_id) for place in miss.expected) if miss else ()
+        text = collection.queries.get(query.query_id, "")
+        lost.append(Lost(query.query_id, text, difference.measure, *query[1:], miss, was))
+    return tuple(lost)
+
+
 def misses(
     evaluation: Evaluation, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
 ) -> list[Miss]:
     """For the worst queries that are not perfect: the best relevant documents, and the first returned."""
-    parsed, reading = parse_measure(measure), evaluation._evidence.reading
-    queries, scope = below_perfect(evaluation, parsed, worst), Scope.of(parsed)
-    if not queries or reading is None:
+    parsed = parse_measure(measure)
+    return misses_of(evaluation, collection, parsed, below_perfect(evaluation, parsed, worst), shown)
+
+
+def misses_of(
+    evaluation: Evaluation, collection: Collection, measure: Measure, queries: Sequence[QueryFacts], shown: int = 3
+) -> list[Miss]:
+    """For some queries: the best relevant documents, and the first returned; none where these are not known."""
+    reading, scope = evaluation._evidence.reading, Scope.of(measure)
+    if not queries or reading is None or evaluation.ranks is None:
         return []
     wanted = {facts.query_id: reading.judgments.by_query[facts.query_id] for facts in queries}
     rankings, ranks = reading.first(wanted, shown), _ranks(evaluation, reading.judgments)

@@ -6,14 +6,28 @@ not fit into a 64-bit float, and Meilisearch orders by rules that its _rankingSc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
+class Service(NamedTuple):
+    """How a job starts a server: its image, its port, its environment, and the command that says whether it is up."""
+
+    image: str
+    port: str
+    env: Mapping[str, str]
+    health: str
+
+
 class Preset(NamedTuple):
-    """A server's API: what it is, for documentation, and the settings of its requests and answers."""
+    """A server's API: what it is, for documentation, and the settings of its requests and answers.
+
+    service: how a job starts one, where nothing else is needed
+    """
 
     meaning: str
     settings: dict[str, Any]
+    service: Service | None = None
 
 
 _ELASTIC: dict[str, Any] = {
@@ -33,8 +47,26 @@ PRESETS: dict[str, Preset] = {
         "any server that answers a query over HTTP with JSON",
         {"method": "POST", "body": {"query": "{query}", "k": "{k}"}, "results": "results", "id": "id"},
     ),
-    "elasticsearch": Preset("Elasticsearch's _search", _ELASTIC),
-    "opensearch": Preset("OpenSearch's _search", _ELASTIC),
+    "elasticsearch": Preset(
+        "Elasticsearch's _search",
+        _ELASTIC,
+        Service(
+            "elasticsearch:8.15.3",
+            "9200",
+            {"discovery.type": "single-node", "xpack.security.enabled": "false"},
+            "curl -sf localhost:9200",
+        ),
+    ),
+    "opensearch": Preset(
+        "OpenSearch's _search",
+        _ELASTIC,
+        Service(
+            "opensearchproject/opensearch:2.17.1",
+            "9200",
+            {"discovery.type": "single-node", "DISABLE_SECURITY_PLUGIN": "true"},
+            "curl -sf localhost:9200",
+        ),
+    ),
     "solr": Preset(
         "Solr's select",
         {

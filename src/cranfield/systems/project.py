@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from cranfield.comparison.limits import Expectation, Limits, expectations
 from cranfield.errors import ComparisonError, InputError
-from cranfield.io.formats.store import STORE, JudgmentView, names_store, stored_documents
+from cranfield.io.formats.store import STORE, JudgmentView, stored_documents
 from cranfield.io.queries import Queries
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
@@ -120,8 +117,6 @@ HISTORY = {
 
 
 _NAME = re.compile(r"\w[\w.-]*")
-GATE_NAME = "cranfield-gate.toml"
-JOB_NAME = ".github/workflows/search-quality.yml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +254,7 @@ def read_project(path: Path) -> Project:
     return project
 
 
-_TEMPLATES = Path(__file__).parents[1] / "data" / "templates"
+TEMPLATES = Path(__file__).parents[1] / "data" / "templates"
 _SYSTEMS = {
     True: """\
 [systems.sqlite]
@@ -282,83 +277,6 @@ def project_template(collection: str, *, corpus: bool, judged: bool) -> str:
     """A commented cranfield.toml."""
     from cranfield.systems.opening import KINDS
 
-    text = (_TEMPLATES / "cranfield.toml").read_text(encoding="utf-8").replace("<types>", ", ".join(KINDS))
+    text = (TEMPLATES / "cranfield.toml").read_text(encoding="utf-8").replace("<types>", ", ".join(KINDS))
     text = text.replace("<systems>", _SYSTEMS[corpus]).replace("<judgments>", _JUDGMENTS[judged])
     return text.replace("<collection>", collection)
-
-
-_SERVICE = """\
-    services:
-      postgres:
-        image: postgres:17
-        env: { POSTGRES_USER: "<user>", POSTGRES_PASSWORD: "<password>", POSTGRES_DB: "<dbname>" }
-        ports: ["<port>:5432"]
-        options: --health-cmd pg_isready --health-interval 2s --health-retries 30
-"""
-_FILL = """\
-      # Replace this with the command that fills the database.
-      - run: ./fill-database
-"""
-_STORE = """\
-      # The judgments. Commit this file, or instead of it what `cranfield convert {store} qrels.txt` writes.
-      - run: test -s {store}
-"""
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
-_PASSWORD = re.compile(r"(?:password\s*=\s*'?|:)\$\{(\w+)\}")
-PASSWORD = "only-for-this-job"
-LOCAL = ("localhost", "127.0.0.1")
-
-
-def gate_files(project: Project | None = None) -> dict[str, str]:
-    """The files that set up a gate: its settings, and jobs for GitHub's CI; the second starts what a project uses."""
-    from cranfield.comparison.gating import GATE_TESTS
-
-    others = ", ".join(f'"{name}"' for name in GATE_TESTS if name != "t")
-    settings, job = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in (GATE_NAME, "search-quality.yml"))
-    services, steps = ("", "") if project is None else _of_job(project)
-    return {
-        GATE_NAME: settings.replace("<others>", others),
-        JOB_NAME: job.replace("<services>", services).replace("<steps>", steps),
-    }
-
-
-def _of_job(project: Project) -> tuple[str, str]:
-    """What the job for a project needs: a database and variables; and the steps that prepare them."""
-    from cranfield.systems.opening import KINDS
-
-    described = list(project.systems.values())
-    extras = {KINDS[kind].extra for its in described if (kind := its.get("type")) in KINDS} - {""}
-    qrels = project.open_collection().qrels or project.store
-    judged = str(getattr(qrels, "name", qrels))
-    extras |= {"judge"} if names_store(judged) else set()
-    dsns = [str(its.get("dsn", "")) for its in described if its.get("type") == "postgres"]
-    here = [dsn for dsn in dsns if _dsn_parts(dsn).get("host", LOCAL[0]) in LOCAL]
-    env = {name: f"${{{{ secrets.{name} }}}}" for name in _VARIABLE.findall(json.dumps(described))}
-    services = ""
-    steps = f"      - run: python -m pip install 'cranfield[{','.join(sorted(extras))}]'\n" if extras else ""
-    if here:
-        parts = _dsn_parts(here[0])
-        user = parts.get("user", "postgres")
-        database = parts.get("dbname", user)
-        values = {"user": user, "dbname": database, "password": PASSWORD, "port": parts.get("port", "5432")}
-        services = _SERVICE
-        for name, value in values.items():
-            services = services.replace(f"<{name}>", value)
-        env |= dict.fromkeys(_PASSWORD.findall(" ".join(here)), PASSWORD)
-        env |= {"PGHOST": LOCAL[0], "PGUSER": user, "PGPASSWORD": PASSWORD, "PGDATABASE": database}
-        steps += _FILL
-    if env:
-        services += "    env:\n" + "".join(f'      {name}: "{value}"\n' for name, value in env.items())
-    if names_store(judged) and "://" not in judged:
-        steps += _STORE.format(store=shlex.quote(os.path.relpath(judged, project.folder)))
-    return services, steps
-
-
-def _dsn_parts(dsn: str) -> dict[str, str]:
-    """The host, port, user and dbname that a dsn names, as `dbname=shop user=reader` or as a URL."""
-    if "://" not in dsn:
-        return dict(re.findall(r"\b(host|port|user|dbname)\s*=\s*'?([^\s']+)", dsn))
-    url = urlsplit(dsn)
-    port = re.search(r":(\d+)$", url.netloc)  # which may be a variable, and then is no port to urlsplit
-    parts = {"host": url.hostname, "port": port and port[1], "user": url.username, "dbname": url.path.lstrip("/")}
-    return {name: value for name, value in parts.items() if value}

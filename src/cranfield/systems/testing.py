@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -10,8 +11,9 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.comparing import compare_evaluations, shared_documents
 from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.differences import Difference
 from cranfield.comparison.gate_checks import Check, floor_check
-from cranfield.comparison.gating import GateResult, gate
+from cranfield.comparison.gating import GateResult, compared_measures, deciding, gate
 from cranfield.comparison.limits import ALONE, Asking, refuse_unknown_queries
 from cranfield.comparison.pairing import same_weights
 from cranfield.errors import InputError, choice_hint
@@ -38,7 +40,7 @@ from cranfield.systems.accepting import (
 from cranfield.systems.asking import Answer, first_answers
 from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
 from cranfield.systems.history.change import Moment
-from cranfield.systems.misses import Miss, misses
+from cranfield.systems.misses import Lost, Miss, lost_most, misses
 from cranfield.systems.opening import System, open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recorded import Recorded
@@ -174,12 +176,19 @@ def beside_accepted(
         notes.append("the weights have changed since it was accepted, so both are measured by today's")
     if judged.gone is None and not decided.passed:
         notes += _vanished(accepted, compared, recorded)
+    apart = tuple(_not_compared(new, [query for query in before.query_ids if query in unknown]))
+    tested = Tested(name, recorded, evaluation, accepted, path, compared, decided, checks, tuple(notes), apart)
+    differences = tuple(compared_measures(decided))
+    return replace(tested, differences=differences, lost=lost_most(deciding(decided), (accepted, compared), collection))
+
+
+def _not_compared(new: Sequence[str], failed: Sequence[str]) -> Iterator[str]:
     if new:
-        notes.append(
-            f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
-            f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
-        )
-    return Tested(name, recorded, evaluation, accepted, path, compared, decided, checks, tuple(notes))
+        which = "query is" if len(new) == 1 else "queries are"
+        yield f"{len(new)} {which} new since then and not compared: {listed(new, 5)}"
+    if failed:
+        which = "query was" if len(failed) == 1 else "queries were"
+        yield f"{len(failed)} {which} not answered and not compared: {listed(failed, 5)}"
 
 
 def _vanished(accepted: Evaluation, compared: Evaluation, recorded: Recorded) -> Iterator[str]:
@@ -231,6 +240,9 @@ class Tested:
     gate: the comparison of the two
     checks: what the run must keep to by itself, as far as no gate checks it
     notes: what has changed since the run was accepted
+    not_compared: the queries that only one of the two has
+    differences: of all measures, from the accepted run to this one, by the test of the gate; only the gate decides
+    lost: the queries that got worse most, by the gate's measure
     missed: the worst queries by the first measure, as many as were asked for
     judged, moment: by which judgments it was measured, when, and of which commit
     """
@@ -244,6 +256,9 @@ class Tested:
     gate: GateResult | None = None
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    lost: tuple[Lost, ...] = ()
     missed: tuple[Miss, ...] = ()
     judged: Judged | None = field(default=None, repr=False)
     moment: Moment | None = None
@@ -252,6 +267,29 @@ class Tested:
     def passed(self) -> bool:
         """Some query was answered, all limits were kept, and nothing got worse than accepted."""
         return self.evaluation is not None and not self.failed_checks
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain dicts, ready for JSON."""
+        recorded, evaluation = self.recorded, self.evaluation
+        return {
+            "system": self.system,
+            "passed": self.passed,
+            "queries": recorded.queries,
+            "answered": recorded.answered,
+            "failed": dict(recorded.failed),
+            "not_asked": list(recorded.not_asked),
+            "latency": dict(recorded.latency),
+            "means": {name: evaluation[name] for name in evaluation} if evaluation else {},
+            "accepted": {name: self.accepted[name] for name in self.accepted} if self.accepted else None,
+            "gate": self.gate.to_dict() if self.gate is not None else None,
+            "checks": [check._asdict() for check in self.checks],
+            "differences": [difference.to_dict() for difference in self.differences],
+            "notes": list(self.notes),
+            "not_compared": list(self.not_compared),
+            "lost": [lost.to_dict() for lost in self.lost],
+            "worst": [miss.to_dict() for miss in self.missed],
+            "signature": evaluation.signature if evaluation else None,
+        }
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
@@ -270,6 +308,18 @@ class ProjectTest:
     @property
     def passed(self) -> bool:
         return all(tested.passed for tested in self.systems)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results as plain dicts, ready for JSON."""
+        return {
+            "passed": self.passed,
+            "collection": self.collection.name,
+            "systems": [tested.to_dict() for tested in self.systems],
+            "unjudged": list(self.unjudged),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 class Judged(NamedTuple):
