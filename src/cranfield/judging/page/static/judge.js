@@ -373,7 +373,9 @@ class Judging {
   drawList() {
     if (!this.entry || this.list.stale) return;
     this.drawHead();
-    this.main.querySelector("aside")?.replaceWith(this.beside(this.entry.task));
+    const list = this.main.querySelector("aside"); // it stays: somebody may be about to click in it
+    list?.replaceChildren(...this.beside(this.entry.task).childNodes);
+    list?.setAttribute("aria-busy", "false");
     showCurrent(this.main);
   }
 
