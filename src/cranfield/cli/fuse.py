@@ -49,7 +49,9 @@ def _parameter(name: str) -> Any:
     )
 
 
-_PARAMETERS = type("_PARAMETERS", (options.OptionGroup,), {name: _parameter(name) for name in PARAMETERS}, section="Fusion")
+_PARAMETERS = type(
+    "_PARAMETERS", (options.OptionGroup,), {name: _parameter(name) for name in PARAMETERS}, section="Fusion"
+)
 
 
 class FusionOptions(options.OptionGroup, section="Fusion"):

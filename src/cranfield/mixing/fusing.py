@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -65,7 +65,9 @@ class Fused:
 
     def __repr__(self) -> str:
         of = " and ".join(self.runs) if len(self.runs) < 4 else count(len(self.runs), "run")
-        return f"<Fused: {self.mixture}, of {of}; {count(self.queries, 'query', 'queries')}, in {self.path or 'memory'}>"
+        return (
+            f"<Fused: {self.mixture}, of {of}; {count(self.queries, 'query', 'queries')}, in {self.path or 'memory'}>"
+        )
 
     @property
     def rankings(self) -> Mapping[str, Mapping[str, float]]:
@@ -136,9 +138,7 @@ def fuse(
     <Evaluation of fused: RR=1.0000; 1 query>
     """
     named = named_runs(runs)
-    mixture = Mixture.of(
-        method, normalisation, runs=list(named), weights=weights, depth=depth, **parameters
-    )
+    mixture = Mixture.of(method, normalisation, runs=list(named), weights=weights, depth=depth, **parameters)
     return fuse_as(named, mixture, path, name=name, force=force, metadata=metadata, format=format, policy=policy)
 
 
@@ -172,7 +172,10 @@ def fuse_as(
             if target is None:
                 kept = {query: dict(zip(ids, scores, strict=True)) for query, ids, scores in rankings}
                 return Fused(**facts, documents=sum(map(len, kept.values())), _rankings=kept)
-            written, digest = (FORMATS["trec"] if target == STANDARD_OUTPUT else format_to_write(target)), hashlib.sha256()
+            written, digest = (
+                (FORMATS["trec"] if target == STANDARD_OUTPUT else format_to_write(target)),
+                hashlib.sha256(),
+            )
             tag = name_from(name)
             rows = write_records(
                 target,
@@ -193,7 +196,7 @@ def _records(query: str, ids: list[str], scores: list[float]) -> Records:
     return Records((), [query] * len(ids), ids, np.array(scores), list(map(repr, scores)))
 
 
-def _fused(files: Sequence[RankingFile], queries: Sequence[str], mixture: Mixture) -> Iterator[Ranking]:
+def _fused(files: Sequence[RankingFile], queries: Sequence[str], mixture: Mixture) -> Generator[Ranking]:
     """The fused rankings; groups of queries are fused in threads."""
 
     def work(group: tuple[list[str], list[Part]]) -> list[Ranking]:

@@ -1,7 +1,7 @@
 """The tables that normalisations and fusion methods read: rankings of several runs, of some queries.
 
-    Ranked: of one run, a row for each document ──normalisation──▶ scores
-    Ranked, Ranked, … ──Lists.of──▶ Lists: runs × documents, ranks and scores ──method──▶ a fused score for each document
+Ranked: of one run, a row for each document ──normalisation──▶ scores
+Ranked, Ranked, … ──Lists.of──▶ Lists: runs × documents, ranks and scores ──method──▶ a fused score for each document
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def settled(scores: Numbers) -> Numbers:
 class Ranked(NamedTuple):
     """Rankings of one run, best first: a row for each document, query after query.
 
-    count: how many rows each query has; 0 where the run lacks it
+    sizes: how many rows each query has; 0 where the run lacks it
     code: a number for each document; equal ids have equal ones in this process
     text, start, length: where the ids are, in UTF-8
     """
 
-    count: Integers
+    sizes: Integers
     code: Integers
     score: Numbers
     text: np.ndarray[tuple[int], np.dtype[np.uint8]]
@@ -117,7 +117,7 @@ class Lists:
 
     def __init__(self, ranked: Sequence[Ranked], scores: Sequence[Numbers]) -> None:
         """scores: of each run, normalised"""
-        counts = np.stack([its.count for its in ranked])
+        counts = np.stack([its.sizes for its in ranked])
         start = offsets(counts.reshape(-1))[:-1].reshape(counts.shape)
         match = native.match_documents if native else match_documents
         code = np.concatenate([its.code for its in ranked])
@@ -154,7 +154,8 @@ class Lists:
 
     @cached_property
     def found(self) -> Flags:
-        return np.isfinite(self.rank)
+        found: Flags = np.isfinite(self.rank)
+        return found
 
     @cached_property
     def size(self) -> Integers:
@@ -171,7 +172,7 @@ class Lists:
         """
         if weights is None:
             weights = np.ones(len(values))
-        total = weights[..., 0, None] * values[0]
+        total: Numbers = weights[..., 0, None] * values[0]
         for run in range(1, len(values)):
             total += weights[..., run, None] * values[run]
         return total
@@ -183,20 +184,30 @@ class Lists:
     def part(self, query: int) -> Lists:
         """The lists of one query."""
         columns = slice(int(self.first[query]), int(self.first[query + 1]))
-        part = object.__new__(Lists)
-        part.first = np.array([0, columns.stop - columns.start])
-        part.counts = self.counts[:, query : query + 1]
-        part.rank, part.score = self.rank[:, columns], self.score[:, columns]
-        part._text, part._start, part._length = self._text, self._start[columns], self._length[columns]
-        part.code = self.code[columns]
-        return part
+        first = np.array([0, columns.stop - columns.start])
+        return self._taken(columns, first, self.counts[:, query : query + 1])
+
+    def in_order_of_ids(self) -> Lists:
+        """The documents of each query with the larger id first, which is how equal scores are ordered."""
+        query = np.repeat(np.arange(len(self)), np.diff(self.first))
+        return self._taken(self.by_id(np.arange(len(query)), query), self.first, self.counts)
+
+    def _taken(self, columns: slice | Integers, first: Integers, counts: Integers) -> Lists:
+        taken = object.__new__(Lists)
+        taken.first, taken.counts, taken._text = first, counts, self._text
+        taken.rank, taken.score = self.rank[:, columns], self.score[:, columns]
+        taken._start, taken._length, taken.code = self._start[columns], self._length[columns], self.code[columns]
+        return taken
 
     def ids(self, columns: Integers) -> list[str]:
         """The ids of some documents."""
         text = self._text.data
         starts, lengths = self._start[columns], self._length[columns]
         ends = starts + lengths
-        return [str(text[start:end], "utf-8", "surrogatepass") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return [
+            str(text[start:end], "utf-8", "surrogatepass")
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
 
     def by_id(self, columns: Integers, group: Integers) -> Integers:
         """The order of some documents: by group, then the larger id by bytes first."""

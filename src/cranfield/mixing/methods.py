@@ -60,7 +60,8 @@ def comb_max(lists: Lists) -> Numbers:
 
     max s_i
     """
-    return np.where(lists.found, lists.score, -np.inf).max(axis=0)
+    highest: Numbers = np.where(lists.found, lists.score, -np.inf).max(axis=0)
+    return highest
 
 
 @entry(METHODS, "combmin", aliases=("min",), reference="Fox & Shaw 1994")
@@ -69,7 +70,8 @@ def comb_min(lists: Lists) -> Numbers:
 
     min s_i
     """
-    return np.where(lists.found, lists.score, np.inf).min(axis=0)
+    lowest: Numbers = np.where(lists.found, lists.score, np.inf).min(axis=0)
+    return lowest
 
 
 @entry(METHODS, "combmed", aliases=("med",), reference="Fox & Shaw 1994")
@@ -80,7 +82,8 @@ def comb_med(lists: Lists) -> Numbers:
     """
     rising = np.sort(np.where(lists.found, lists.score, np.inf), axis=0)
     m, column = lists.count().astype(np.int64), np.arange(lists.rank.shape[1])
-    return (rising[(m - 1) // 2, column] + rising[m // 2, column]) / 2
+    middle: Numbers = (rising[(m - 1) // 2, column] + rising[m // 2, column]) / 2
+    return middle
 
 
 @entry(METHODS, "isr", reads="ranks", reference="Mourão, Martins & Magalhães 2015")

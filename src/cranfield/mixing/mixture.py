@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -53,16 +53,16 @@ class Mixture:
         if entry.reads == "ranks" and normalisation not in (None, "none"):
             raise InputError(entry.name, "it looks at ranks alone.", hint=f"leave out {given('normalisation')}")
         if type(depth) is not int or depth < 1:
-            raise InputError("depth", f"{depth!r:.40} is not a number of documents.", hint="it is a whole number from 1")
+            raise InputError(
+                "depth", f"{depth!r:.40} is not a number of documents.", hint="it is a whole number from 1"
+            )
         of_scores = {name: value for name, value in parameters.items() if name in scaled.defaults}
         of_method = {name: value for name, value in parameters.items() if name not in scaled.defaults}
         weighed = _weights(weights, runs)
         if weighed and not entry.weighted:
             able = ", ".join(name for name, known in METHODS.items() if known.weighted)
             raise InputError(entry.name, "its runs have no weights.", hint=f"methods with weights are {able}")
-        return cls(
-            entry.name, scaled.name, {**entry.chosen(of_method), **scaled.chosen(of_scores)}, weighed, depth
-        )
+        return cls(entry.name, scaled.name, {**entry.chosen(of_method), **scaled.chosen(of_scores)}, weighed, depth)
 
     def __str__(self) -> str:
         return ", ".join(self.parts())
@@ -96,7 +96,7 @@ class Mixture:
         """The scores of a run as the method reads them."""
         entry = NORMALISATIONS[self.normalisation]
         chosen = {name: self.parameters[name] for name in entry.defaults}
-        return entry.function(ScoredLists(ranked.score, ranked.count), **chosen)
+        return entry.function(ScoredLists(ranked.score, ranked.sizes), **chosen)
 
     def lists(self, ranked: Sequence[Ranked]) -> Lists:
         within = [first_of(its, self.depth) for its in ranked]
@@ -111,20 +111,18 @@ class Mixture:
         if entry.weighted:
             chosen[WEIGHTS] = weights
         with np.errstate(divide="ignore", invalid="ignore"):
-            return entry.function(lists, **chosen)
-
-    def unweighted(self) -> Mixture:
-        return replace(self, weights=())
+            fused: Numbers = entry.function(lists, **chosen)
+        return fused
 
 
 def first_of(ranked: Ranked, depth: int) -> Ranked:
     """The first documents of each ranking."""
-    if not len(ranked.count) or int(ranked.count.max()) <= depth:
+    if not len(ranked.sizes) or int(ranked.sizes.max()) <= depth:
         return ranked
-    place = np.arange(len(ranked.code)) - np.repeat(offsets(ranked.count)[:-1], ranked.count)
+    place = np.arange(len(ranked.code)) - np.repeat(offsets(ranked.sizes)[:-1], ranked.sizes)
     kept: Integers = np.flatnonzero(place < depth)
     columns = {name: getattr(ranked, name)[kept] for name in ("code", "score", "start", "length")}
-    return ranked._replace(count=np.minimum(ranked.count, depth), **columns)
+    return ranked._replace(sizes=np.minimum(ranked.sizes, depth), **columns)
 
 
 def _weights(weights: Any, runs: Sequence[str]) -> tuple[float, ...]:

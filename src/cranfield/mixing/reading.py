@@ -86,11 +86,12 @@ def chunks(files: Sequence[RankingFile], queries: Sequence[str]) -> Iterator[tup
 
 def _unpacked(source: Text, stack: ExitStack) -> Text:
     """The same in a temporary file, which can be read at any place."""
-    file = stack.enter_context(tempfile.TemporaryFile(buffering=0))
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # the stack closes it
+    stack.callback(file.close)
     for chunk in source.stream.chunks():
         file.write(chunk)
     file.seek(0)
-    stream = Stream(file)  # type: ignore[arg-type]  # a file of bytes without a buffer
+    stream = Stream(file)
     stream.name = source.name
     return Text(source.name, stream, source.layout)
 
@@ -229,4 +230,3 @@ class _MemoryPart:
 
     def ranked(self) -> Ranked:
         return _ranked([_in_order(scores, query, self._policy) for query, scores in self._scores.items()])
-

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import InputError, choice_hint
 from cranfield.ranks.columns import Numbers
@@ -36,7 +36,9 @@ class Parameter(NamedTuple):
 
     @property
     def allowed(self) -> str:
-        low = f"above {self.above:g}" if isfinite(self.above) else f"from {self.least:g}" if isfinite(self.least) else ""
+        low = (
+            f"above {self.above:g}" if isfinite(self.above) else f"from {self.least:g}" if isfinite(self.least) else ""
+        )
         high = f"below {self.below:g}" if isfinite(self.below) else ""
         return " ".join(filter(None, ["a number", low, "and" if low and high else "", high]))
 
@@ -49,18 +51,16 @@ class Parameter(NamedTuple):
 
 PARAMETERS: dict[str, Parameter] = {
     "k": Parameter("the larger, the less the first ranks count", least=0, grid=(0, 1, 5, 10, 20, 40, 60, 100, 200)),
-    "phi": Parameter("the chance to look at the next document", above=0, below=1, grid=(0.5, 0.7, 0.8, 0.9, 0.95, 0.99)),
+    "phi": Parameter(
+        "the chance to look at the next document", above=0, below=1, grid=(0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+    ),
     "sigma": Parameter("keeps documents of a single run above 0", least=0, grid=(0.001, 0.01, 0.1), logarithmic=True),
     "constant": Parameter("what a list of equal scores, or of one document, gets"),
 }
 WEIGHTS_MEAN = "how much each run counts: a number for each, from 0; by default all alike"
 
 
-class Function(Protocol):
-    __doc__: str | None
-    __name__: str
-
-    def __call__(self, lists: Any, /, **parameters: Any) -> Numbers: ...
+Function = Callable[..., Numbers]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -144,6 +144,4 @@ def find(registry: Registry, name: str, what: str) -> Entry:
     for known in registry.values():
         if bare in (known.name, *known.aliases):
             return known
-    raise InputError(
-        what, f"there is no {what} '{name}'.", hint=choice_hint(f"{what}s are", registry, name)
-    )
+    raise InputError(what, f"there is no {what} '{name}'.", hint=choice_hint(f"{what}s are", registry, name))
