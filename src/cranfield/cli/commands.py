@@ -32,6 +32,7 @@ GROUPS = {
     },
     "Mix": {
         "fuse": ("Make one run of several, such as a lexical and a semantic one.", "fuse.command"),
+        "tune": ("Find out which mixture of runs is best, and how good it really is.", "tune.command"),
     },
     "Judge": {
         "pool": ("Collect the first documents of runs for judging.", "pool.command"),

@@ -213,8 +213,8 @@ def tuned_here(one: Side, other: Side) -> Found | None:
         f"the best of {count(fusion.settings_tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
     )
     sentence = (
-        f"{one.run} was tuned: it is {brief} compared here, so it looks better than it is, and p is too small; "
-        "compare it on other queries, or believe 'cranfield tune'"
+        f"{one.run} was tuned: it is {brief} compared here, so its value and p are too good to be true; "
+        "compare it on other queries, or by 'cranfield tune'"
     )
     return Found(brief, sentence, {"settings": fusion.settings_tried, "tuned_on": seen, "queries": len(every)}, seen)
 
@@ -285,7 +285,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "tuned-here": Kind(tuned_here, "were tuned on queries that are compared here, so they look better than they are"),
+    "tuned-here": Kind(
+        tuned_here, "were tuned on queries that are compared here, so their values are too good to be true"
+    ),
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),
     "asked": Kind(asked, "were asked in another way than others, or returned less than they were asked for"),

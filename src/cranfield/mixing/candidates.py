@@ -107,7 +107,10 @@ def candidates(
     tried: Mapping[str, Any] | None = None,
     depth: int = DEPTH,
 ) -> list[Mixture]:
-    """All settings to try, reciprocal rank fusion with its usual constant first."""
+    """All settings to try. Of those that are equally good, the first is chosen.
+
+    Reciprocal rank fusion with its usual constant comes first, then those with the most even weights.
+    """
     tried = dict(tried or {})
     names = _listed(tried.pop("method", None) or methods or USUAL_METHODS)
     entries = list(dict.fromkeys(find(METHODS, name, "fusion method") for name in names))
@@ -136,7 +139,12 @@ def candidates(
         )
     if len(found) > MOST:
         raise InputError("try", f"these are {len(found):,} settings.", hint=f"try {MOST:,} at most")
-    return list(found.values())
+    first, *others = found.values()
+    return [first, *sorted(others, key=_unevenness)]
+
+
+def _unevenness(mixture: Mixture) -> float:
+    return max((abs(weight - 1 / len(mixture.weights)) for weight in mixture.weights), default=0.0)
 
 
 _NONE = NORMALISATIONS["none"]
@@ -195,7 +203,7 @@ def read_try(text: str) -> tuple[str, list[Any]]:
 
 
 def edges(mixture: Mixture, every: Sequence[Mixture]) -> Iterator[tuple[str, float, str]]:
-    """The parameters whose value is the smallest or the largest tried, where more could be tried: beyond their grids."""
+    """The parameters whose value is the smallest or the largest tried, where there are others beyond."""
     same = [its for its in every if (its.method, its.normalisation) == (mixture.method, mixture.normalisation)]
     for name, value in [*mixture.parameters.items(), ("depth", float(mixture.depth))]:
         values = (

@@ -48,18 +48,16 @@ def folds_of(
     numbers, members = np.unique(group, return_inverse=True)
     members = members.reshape(-1)
     size = np.bincount(members)
-    its_stratum = np.array([_most_frequent(stratum[members == at]) for at in range(len(numbers))])
+    if len(numbers) == len(group):
+        its_stratum = stratum[np.argsort(members)]
+    else:
+        its_stratum = np.array([_most_frequent(stratum[members == at]) for at in range(len(numbers))])
     found = np.empty((repeats, len(group)), dtype=np.int64)
     for repeat in range(repeats):
-        fold, filled = np.empty(len(numbers), dtype=np.int64), np.zeros(folds)
-        for kind in chance.permutation(np.unique(its_stratum)):
-            within = chance.permutation(np.flatnonzero(its_stratum == kind))
-            here = np.zeros(folds)
-            for at in within[np.argsort(-size[within], kind="stable")].tolist():
-                order = np.lexsort((chance.random(folds), filled, here))  # the emptiest of this stratum, then of all
-                fold[at] = order[0]
-                here[order[0]] += size[at]
-                filled[order[0]] += size[at]
+        # Dealt out in turn, stratum by stratum and the largest groups first.
+        order = np.lexsort((chance.random(len(numbers)), -size, its_stratum))
+        fold = np.empty(len(numbers), dtype=np.int64)
+        fold[order] = chance.permutation(folds)[np.arange(len(numbers)) % folds]
         found[repeat] = fold[members]
     return found
 

@@ -217,10 +217,11 @@ class Lists:
         inside = within < length[:, None]
         at = np.where(inside, start[:, None] + within, 0)
         padded = np.where(inside, self._text[at] if len(self._text) else 0, 0).astype(np.uint8)
-        words = np.ascontiguousarray(padded).view(">u8")
-        # What words cannot tell apart are zeros at the end of an id, of which the longer is the larger.
-        keys = [~words[:, word].astype(np.uint64) for word in reversed(range(words.shape[1]))]
-        return np.lexsort((-length, *keys, group))
+        words = np.ascontiguousarray(padded).view(">u8").astype(np.uint64)
+        keys = [~words[:, word] for word in reversed(range(words.shape[1]))]
+        if (self._text == 0).any():  # zeros at the end of an id are not told from none: the longer one is the larger
+            keys = [-length, *keys]
+        return np.lexsort((*keys, group))
 
     def best(self, fused: Numbers, depth: int) -> tuple[Integers, Integers, Numbers]:
         """The first documents of each query: their columns, how many each query has, and their scores.
