@@ -7,14 +7,16 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import ReadingOptions, reading_options
-from cranfield.cli.options import flag, number, option
+from cranfield.cli.input_options import RunFormatOptions, policy_options
+from cranfield.cli.options import flag, option
 from cranfield.cli.run_files import expanded
 from cranfield.io.target import STANDARD_OUTPUT
 from cranfield.mixing.methods import METHODS
 from cranfield.mixing.mixture import DEPTH, USUAL
 from cranfield.mixing.normalising import NORMALISATIONS
 from cranfield.mixing.registry import PARAMETERS, Registry
+from cranfield.ranks.policy import Policy
+from cranfield.show.layout import WIDTH, wrapped
 
 
 class Weights(click.ParamType[tuple[float, ...]]):
@@ -69,26 +71,18 @@ class FusionOptions(options.OptionGroup, section="Fusion"):
         help="How scores are made comparable, for methods that read them [min-max].",
     )
     weights: tuple[float, ...] | None = option(
-        "--weights", type=Weights(), metavar="N,N...", help="How much each run counts, in their order [all alike]."
+        "--run-weights",
+        parameter="weights",
+        type=Weights(),
+        metavar="N,N...",
+        help="How much each run counts, in their order [all alike].",
     )
-    depth: int = number(
-        "--depth",
-        least=1,
-        default=DEPTH,
-        help=f"How many documents of each ranking are read, and how many the fused one has [{DEPTH}].",
-    )
+    depth: int = options.depth_of_runs(DEPTH, str(DEPTH))
 
 
 class WrittenOptions(options.OptionGroup, section="Output"):
-    path: str = option(
-        "-o",
-        "--output",
-        default=STANDARD_OUTPUT,
-        type=options.FILE,
-        metavar="FILE",
-        help="The file to write, in the format that its name ends in [standard output].",
-    )
-    name: str = option("--tag", default="fused", metavar="NAME", help="The name of the run [fused].")
+    path: str | None = options.written()
+    name: str = option("--tag", default="fused", metavar="NAME", help="The name of the run, for trec [fused].")
     no_metadata: bool = flag(
         "--no-metadata", help="Leave out the comments that say how it was made, which some tools cannot read."
     )
@@ -98,21 +92,23 @@ class WrittenOptions(options.OptionGroup, section="Output"):
 def described(registry: Registry) -> str:
     """The entries with their summaries, for the help."""
     width = max(map(len, registry))
-    return "\n    ".join(f"{name:{width}}  {entry.summary}" for name, entry in registry.items())
+    told = [wrapped(entry.summary, f"{name:{width}}  ", width=WIDTH - 4) for name, entry in registry.items()]
+    return "\n    ".join(line for lines in told for line in lines)
 
 
 @options.command(
     "fuse",
     runs=options.RUNS,
     parameters=_PARAMETERS,
-    reading=reading_options(settings=("ties", "duplicates", "same_id"), means=False),
+    policy=policy_options(names=("ties", "duplicates", "same_id")),
 )
 def command(
     runs: tuple[str, ...],
     fusion: FusionOptions,
     parameters: options.OptionGroup,
     written: WrittenOptions,
-    reading: ReadingOptions,
+    reading: RunFormatOptions,
+    policy: options.OptionGroup,
 ) -> None:
     """Make one run of several RUNs, query by query.
 
@@ -131,29 +127,31 @@ def command(
     Examples:
       cranfield fuse builtin:plain builtin:tuned -o fused.run
       cranfield fuse builtin:plain builtin:tuned --method combsum \\
-        --weights 0.3,0.7 -o weighted.run
+        --run-weights 0.3,0.7 -o weighted.run
     """
     from cranfield.mixing.fusing import fuse
 
     given = {name: value for name, value in vars(parameters).items() if value is not None}
-    arguments = {name: value for name, value in reading.arguments().items() if name in ("policy", "format")}
+    settings = {name: value for name, value in vars(policy).items() if value is not None}
+    path = written.path or STANDARD_OUTPUT
     with output.shown_progress("fusing"):
         fused = fuse(
             expanded(runs),
             fusion.method,
-            written.path,
+            path,
             normalisation=fusion.normalisation,
             weights=fusion.weights,
             depth=fusion.depth,
             name=written.name,
             force=written.force,
             metadata=not written.no_metadata,
-            **arguments,
+            format=reading.format,
+            policy=Policy(**settings),
             **given,
         )
     from cranfield.show.mixing_text import fused_text
 
-    to_stdout = written.path == STANDARD_OUTPUT
+    to_stdout = path == STANDARD_OUTPUT
     for line in fused_text(fused, output.width(), output.paint(err=to_stdout)):
         output.say(line, err=to_stdout)
 

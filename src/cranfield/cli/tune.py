@@ -8,15 +8,14 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, WeightOptions, reading_options
-from cranfield.cli.measure_options import ImportOptions
+from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import file, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.mixing.candidates import POINTS, USUAL_METHODS, read_try
 from cranfield.mixing.folds import FOLDS, REPEATS
-from cranfield.mixing.methods import METHODS
 from cranfield.mixing.mixture import DEPTH
-from cranfield.words import count, joined
+from cranfield.words import count
 
 
 class Tried(click.ParamType[tuple[str, list[Any]]]):
@@ -31,40 +30,27 @@ class Tried(click.ParamType[tuple[str, list[Any]]]):
             return self.fail(f"'{value}' is not a parameter with its values, such as k=10,60 or k=1..100.", param, ctx)
 
 
-class TunedMeasure(ImportOptions, section="Measures"):
-    measure: str = option(
-        "-m", "--measure", default="nDCG@10", metavar="MEASURE", help="The measure to tune for [nDCG@10]."
-    )
-
-
 class SpaceOptions(options.OptionGroup, section="Fusion"):
-    methods: tuple[str, ...] = option(
-        "--method",
-        type=click.Choice(list(METHODS)),
-        multiple=True,
-        metavar="METHOD",
-        help=f"A method to try, may be repeated; 'cranfield fuse --help' lists them [{joined(USUAL_METHODS, 'and')}].",
-    )
     tried: tuple[tuple[str, list[Any]], ...] = option(
         "--try",
         parameter="tried",
         type=Tried(),
         multiple=True,
         metavar="NAME=VALUES",
-        help="Values to try of a parameter: k=10,60 or k=1..100; also depth=10,100 and normalisation=min-max,z-score.",
+        help="Values to try of a parameter: k=10,60 or k=1..100, normalisation=min-max,z-score, depth=10,100; may be "
+        f"repeated. 'cranfield fuse --help' lists methods and parameters [method={','.join(USUAL_METHODS)}].",
     )
     equal: bool = options.flag("--equal-weights", help="Let all runs count alike, instead of tuning their weights.")
-    depth: int = number(
-        "--depth", least=1, default=DEPTH, help=f"How many documents of each ranking are read [{DEPTH}]."
-    )
+    depth: int = options.depth_of_runs(DEPTH, str(DEPTH))
 
 
 class FoldOptions(options.OptionGroup, section="Comparison"):
     segments: str | None = options.SEGMENTS
     groups: str | None = file(
-        "--groups", help="Queries that belong together, such as paraphrases: a file of query and group."
+        "--query-groups",
+        parameter="groups",
+        help="Queries that belong together, such as paraphrases: a file of query and group.",
     )
-    alpha: float = option("--alpha", type=float, default=0.05, metavar="P", help="The level of significance [0.05].")
     seed: int = options.SEED
 
 
@@ -74,22 +60,24 @@ class TunedOptions(options.JsonOptions, section="Output"):
     force: bool = options.FORCE
 
 
+class TunedReading(
+    reading_options(  # type: ignore[misc]  # made from the policy
+        settings=("ties", "missing", "duplicates", "same_id", "negative", "complete"), means=False
+    ),
+    WeightOptions,
+):
+    """How judgments and runs are read; depth and cover are not settings of a mixture."""
+
+
 @options.command(
     "tune",
     runs=options.RUNS,
-    reading=type(
-        "TuneReading",
-        (
-            reading_options(settings=("ties", "missing", "duplicates", "same_id", "negative", "complete"), means=False),
-            WeightOptions,
-        ),
-        {},
-    ),
+    reading=TunedReading,
 )
 def command(
     judgments: JudgmentOptions,
     runs: tuple[str, ...],
-    measure: TunedMeasure,
+    measures: MeasureOptions,
     space: SpaceOptions,
     folding: FoldOptions,
     shown: TunedOptions,
@@ -99,18 +87,21 @@ def command(
 
     Settings that were chosen on some queries look better on these than they are. So they are chosen on four fifths of
     the queries and measured on the rest, REPEATS times over FOLDS folds: the value is what to expect of settings that
-    are chosen like this. Up to two parameters are tried on a grid, more of them at POINTS points.
+    are chosen like this. Up to two parameters are tried on a grid, more of them at POINTS points. Without -m, the
+    measure is nDCG@10.
 
     \b
     Examples:
       cranfield tune builtin builtin:plain builtin:tuned
-      cranfield tune builtin builtin:plain builtin:tuned --method rrf \\
-        --try k=1..100 --equal-weights --fused fused.run
+      cranfield tune builtin builtin:plain builtin:tuned \\
+        --try method=rrf --try k=1..100 --equal-weights --fused fused.run
     """
     from cranfield.mixing.tuning import tune
     from cranfield.show.mixing_text import tuning_text
 
-    measure.import_measures()
+    wanted = measures.chosen(("nDCG@10",))
+    if len(wanted) > 1:
+        raise click.UsageError("settings are tuned for one measure; give -m once.")
     tried: dict[str, Any] = dict(space.tried)
     if space.equal:
         tried["weights"] = False
@@ -119,13 +110,11 @@ def command(
         tuning = tune(
             judgments.source,
             expanded(runs),
-            measure.measure,
-            methods=space.methods or None,
+            wanted[0],
             tried=tried,
             depth=space.depth,
             segments=folding.segments,
             groups=folding.groups,
-            alpha=folding.alpha,
             seed=folding.seed,
             on_start=lambda queries: progress.begin(0, queries),
             on_queries=progress.advance,

@@ -48,8 +48,8 @@ class Fused:
     >>> fused = fuse([{"q": {"a": 9.0, "b": 6.0}}, {"q": {"b": 0.8, "c": 0.4}}], "rrf")
     >>> fused
     <Fused: rrf, k = 60, of the run and the run (2); 1 query, in memory>
-    >>> fused.rankings["q"], fused.warnings
-    ({'b': 0.03252247488101534, 'a': 0.01639344262295082, 'c': 0.016129032258064516}, ())
+    >>> fused.rankings["q"], fused.warnings, fused.to_dict()["runs"]
+    ({'b': 0.03252247488101534, 'a': 0.01639344262295082, 'c': 0.016129032258064516}, (), ('the run', 'the run (2)'))
     """
 
     path: str

@@ -78,6 +78,8 @@ class Tuning:
     'combsum of min-max, plain × 0.15, tuned × 0.85'
     >>> len(found.settings), round(found.optimism, 4), found.no_better_than
     (22, 0.0122, ('rrf, k = 60', 'tuned'))
+    >>> found.sentence[:35], len(found.findings), found.to_dict()["queries"], found.to_json()[:13]
+    ('Too close to call: tuned mixture vs', 4, 60, '{\\n  "measure"')
     """
 
     measure: str
@@ -250,7 +252,7 @@ def tune(
     alpha: the level of significance.
     repeats, folds: of the cross-fitting.
     seed: of the folds.
-    on_start: called with how many queries there are; on_queries: called with how many more are done.
+    on_start, on_queries: called with how many queries there are, and with how many more are done.
     Returns a `Tuning`.
 
     >>> qrels = {str(q): {"a": 2, "b": 1} for q in range(12)}
