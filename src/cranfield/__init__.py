@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from cranfield.systems.queries import Query as Query
     from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
+    from cranfield.systems.reranking import rerank as rerank
 
 
 @cache

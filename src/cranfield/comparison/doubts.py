@@ -188,7 +188,9 @@ def asked(one: Side, other: Side) -> Found | None:
     Or both were to have k documents each, and one has no more to give: many retrievers ignore the k they are asked for.
     """
     mine, its = one.evidence.made, other.evidence.made
-    if mine is None or its is None or mine.fusion or its.fusion or mine.choices < its.choices:  # told of one of the two
+    if mine is None or its is None or mine.choices < its.choices:  # told of one of the two
+        return None
+    if any(made.fusion or made.reranks for made in (mine, its)):  # made of other runs, and nothing was asked
         return None
     sentence = f"{one.run} was asked {mine.how}, {other.run} {its.how}"
     if mine.choices == its.choices:

@@ -63,6 +63,7 @@ class Made:
     failed: how many queries failed, so that the run lacks them
     size: means of what came back for a query: documents, chunks, characters, words, tokens
     fusion: of a run that was made of others, which and how
+    reranks: of a run that has the documents of another in a new order, which one and how deep
 
     >>> Made(k=10, chosen=True, deepened=True).choices, Made().how
     ('k=10, deepened', 'with its own settings')
@@ -75,6 +76,7 @@ class Made:
     failed: int = 0
     size: Mapping[str, float] = field(default_factory=dict)
     fusion: Fusion | None = None
+    reranks: str = ""
 
     @property
     def choices(self) -> str:
@@ -88,12 +90,16 @@ class Made:
             yield "deepened"
         if self.collapse:
             yield f"collapse={self.collapse}"
+        if self.reranks:
+            yield self.reranks
 
     @property
     def how(self) -> str:
         """How the system was asked, or the run fused, in words."""
         if self.fusion is not None:
             return self.fusion.sentence
+        if self.reranks:
+            return self.reranks
         asked = "with its own settings"
         if self.k is not None:
             asked = f"for {count(self.k, 'document' if self.deepened else 'result')}"
@@ -108,6 +114,8 @@ class Made:
             yield "deepened"
         if self.collapse:
             yield f"collapse:{self.collapse}"
+        if self.reranks:
+            yield self.reranks.replace(" ", "-")
         if self.fusion is not None:
             yield f"fused:{self.fusion.settings.get('method', 'fusion')}({'+'.join(self.fusion.runs)})"
 

@@ -53,6 +53,7 @@ class System:
     def __init__(self, kind: Search, secrets: Secrets | None = None, settings: str = "") -> None:
         self.name, self.settings = kind.name, settings
         self._kind, self._secrets = kind, secrets or Secrets(kind.name)
+        self.reranks = ""  # which run it reranks, in words
 
     def __repr__(self) -> str:
         return f"<System {self.name}>"
