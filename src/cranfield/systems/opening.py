@@ -118,6 +118,12 @@ KINDS: dict[str, SystemKind] = {
     "bm25s": SystemKind(
         "bm25s", "BM25 by the library bm25s over the collection's documents, in memory", {"bm25s": {}}, "bm25s"
     ),
+    "wordllama": SystemKind(
+        "wordllama",
+        "a small semantic search by the library wordllama over the collection's documents, in memory",
+        {"wordllama": {}},
+        "wordllama",
+    ),
 }
 
 
@@ -133,8 +139,8 @@ def open_system(
 ) -> System:
     """Open a system.
 
-    what: "sqlite", "sqlite:tuned" or "bm25s" (they index the collection's documents); "package.module:name";
-        settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
+    what: "sqlite", "sqlite:tuned", "bm25s" or "wordllama" (they index the collection's documents);
+        "package.module:name"; settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
         "file.toml:name" (":name" may be left out where the file describes one system).
     collection: the documents to index, for a system that does that.
     name: the name of the system; by default derived from `what`.
