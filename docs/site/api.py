@@ -78,7 +78,16 @@ GROUPS = {
         *("Overlap", "RunOverlap"),
     ),
     "Check and convert files": ("check_files", "convert_file", "CheckReport", "Problem", "Conversion"),
-    "Ask live systems": ("open_collection", "open_system", "record", "collapse_run", "Collection", "Query", "Recorded"),
+    "Ask live systems": (
+        "open_collection",
+        "open_system",
+        "record",
+        "rerank",
+        "collapse_run",
+        "Collection",
+        "Query",
+        "Recorded",
+    ),
     "Judge documents": (
         *("open_store", "pool", "plan_sample", "save_sheet", "read_sheet", "agreement", "decide"),
         *("Store", "Pooled", "SamplePlan", "PlannedSample", "WrittenSheet", "ReadSheet", "Agreement"),

@@ -161,6 +161,8 @@ def test_what_is_reported_follows_from_the_folds():
     assert (plain.run, plain.baseline) == (found.plain, "semantic")
     assert (gap.run, gap.baseline) == ("tuned mixture", found.plain)
     assert tuned.difference == pytest.approx(plain.difference + gap.difference)
+    assert tuned.difference == pytest.approx(found.means["tuned mixture"] - found.means["semantic"])
+    assert plain.difference == pytest.approx(found.means[found.plain] - found.means["semantic"])
     assert {difference.family for difference in found.differences} == {3}
     assert found.no_better_than == (found.plain, "semantic")
     assert any("not shown to be better than rrf, k = 60" in finding for finding in found.findings)

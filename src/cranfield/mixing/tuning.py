@@ -66,7 +66,7 @@ class Tuning:
         interval
     final: the setting that is best on all queries; `seen` is its mean on them
     settings: all that were tried, the best first
-    plain: reciprocal rank fusion without tuning, in words; best_run: the best single run, as the folds chose it
+    plain: reciprocal rank fusion without tuning, in words; best_run: the single run with the best mean
     means: of tuning, plain fusion and each run
     differences: of tuning and plain fusion from the best single run, and of tuning from plain fusion, as one family
     alpha: the level of significance; repeats, folds, seed: of the cross-fitting
@@ -290,7 +290,7 @@ def tune(
     names = tuple(named)
     best_run = names[best.best]
     plain = numbered(str(mixtures[0]), names)
-    columns = np.stack([sign * best.value, table[:, 0], sign * tuned.value], axis=1)
+    columns = np.stack([singles[:, best.best], table[:, 0], sign * tuned.value], axis=1)
     labels = (best_run, plain, numbered(TUNED, [*names, plain]))
     paired = Paired(
         labels,
