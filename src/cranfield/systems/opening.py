@@ -140,8 +140,8 @@ def open_system(
     """Open a system.
 
     what: "sqlite", "sqlite:tuned", "bm25s" or "wordllama" (they index the collection's documents);
-        "package.module:name"; settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
-        "file.toml:name" (":name" may be left out where the file describes one system).
+        "package.module:name"; settings as a dict; a system, a retriever or a function (query, k); the name of a system
+        in cranfield.toml; or "file.toml:name" (":name" may be left out where the file describes one system).
     collection: the documents to index, for a system that does that.
     name: the name of the system; by default derived from `what`.
     timeout: seconds to wait for an answer, instead of its setting. A function may run on after that.
