@@ -71,7 +71,7 @@ GROUPS = {
         *("compare", "compare_evaluations", "gate", "stability", "reusability"),
         *("Comparison", "Difference", "Doubt", "SegmentComparison", "GateResult", "Stability", "Reusability"),
     ),
-    "Mix runs": ("fuse", "tune", "Fused", "Tuning"),
+    "Mix runs": ("fuse", "tune", "headroom", "Fused", "Tuning", "Headroom"),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
         *("rbo", "run_overlap", "kendall_tau", "tau_ap", "spearman_rho"),

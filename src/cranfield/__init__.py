@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from cranfield.evaluation.explaining import explain_grades as explain_grades
     from cranfield.evaluation.lazily import LazyEvaluation as LazyEvaluation
     from cranfield.evaluation.lazily import evaluate_lazily as evaluate_lazily
+    from cranfield.evaluation.reranking import Headroom as Headroom
+    from cranfield.evaluation.reranking import headroom as headroom
     from cranfield.evaluation.result import Evaluation as Evaluation
     from cranfield.io.converting import Conversion as Conversion
     from cranfield.io.converting import convert_file as convert_file

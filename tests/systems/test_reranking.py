@@ -132,3 +132,32 @@ def test_another_first_run_is_not_resumed(tmp_path):
     other["q1"] = {"d3": 2.0, "d1": 1.0}
     with pytest.raises(cranfield.OutputError, match="made in a different way"):
         rerank(other, counting, QUERIES, TEXTS, path=tmp_path / "r.run", name="mine", resume=True)
+
+
+def test_the_ideal_order_is_the_best_of_all(tmp_path):
+    from itertools import permutations
+
+    chance = np.random.default_rng(2)
+    for _ in range(20):
+        grades = {f"d{at}": int(chance.integers(-1, 3)) for at in range(5)}
+        qrels, run = {"q": {**grades, "z": 2}}, {"q": ["d0", "x", "d1", "d2", "d3", "d4"]}
+        for measure in ("nDCG@3", "AP", "RR"):
+            best = max(
+                evaluate(qrels, {"q": [*order, *run["q"][4:]]}, measure)[measure]
+                for order in permutations(run["q"][:4])
+            )
+            assert cranfield.headroom(qrels, run, measure, depth=4).ideal == pytest.approx(best)
+
+
+def test_a_run_is_reranked_on_the_command_line(tmp_path):
+    from tests.program import run
+
+    (tmp_path / "mine.py").write_text("def shorter(query, documents):\n    return [-len(d.text) for d in documents]\n")
+    done = run(
+        "run", "mine:shorter", "builtin", "--rerank", "builtin:plain", "--depth", "10", "-o", "r.run", cwd=tmp_path
+    )
+    shown = " ".join(done.stdout.split())
+    assert "r.run: 59 of 60 queries answered by shorter (reranks plain to depth 10)" in shown, done.stderr
+    assert "Before: nDCG@10 0.4346, and 0." in shown
+    assert "of the possible gain" in shown
+    assert done.returncode == 1  # a query has no documents
