@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from collection import another, collection, compressed, judged_ranks
+from collection import DATA, another, collection, compressed, judged_ranks
 from many import campaign
 from record import DECIDING_FILE, FILE, record, record_deciding
 
@@ -495,6 +495,32 @@ def case_deciding() -> None:
         ("a look at all verdicts", results["large"]["look"], None),
     ]
     show("Judging until decided, 100,000 candidates", rows, "choosing ten documents", "choosing in 50 ms")
+
+
+def case_fusing() -> None:
+    """Ten runs made one, reading and writing included; ranx's start-up and compiling are not counted."""
+    for queries in (698, 6980):
+        printed("fusing.py", "make", queries, 10)  # in another process: its memory would count for all that follow
+        files = sorted((DATA / f"fusing-{queries}x10").glob("*.run"))
+        with tempfile.TemporaryDirectory() as folder:
+            fused = [CRANFIELD, "fuse", *files, "--force", "-o", Path(folder) / "fused.run"]
+            whole(["cat", *files])
+            rows: list[tuple[str, float, float | None]] = [("cranfield, rrf", *whole(fused, 3))]
+            rows.append(("cranfield, combsum", *whole([*fused, "--method", "combsum"], 3)))
+        if queries == 698:
+            rows.append(("ranx, rrf", float(printed("fusing.py", "ranx", files[0].parent).split()[-1]), None))
+        target = "ranx at 50 or more" if queries == 698 else "20 s and 500 MB"
+        show(f"Fusing 10 runs of {queries:,} × 1,000 documents", rows, "cranfield, rrf", target)
+
+
+def case_tuning() -> None:
+    """The table of values from which settings are chosen; and how far the reported values are from the truth."""
+    printed("fusing.py", "make", 1000, 3)
+    seconds = min(float(printed("fusing.py", "tune", DATA / "fusing-1000x3").split()[-1]) for _ in range(3))
+    title = "231 settings of three runs, 1,000 queries × 1,000 documents, 10 judged"
+    show(title, [("cranfield", seconds, None)], "cranfield", "5 s")
+    print(f"\nTuning, the truth known: a tenth of the recorded samples\n{printed('tuning.py', 600, 50)}")
+    print("  target: bias 0.002 at most; bench/tuning.json has 6,000 samples of each case")
 
 
 def case_sampling() -> None:

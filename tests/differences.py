@@ -33,6 +33,18 @@ class Difference(NamedTuple):
     why: str
 
 
+class FusionDifference(NamedTuple):
+    """One row about fusing. Values are by document, or the name of an error."""
+
+    what: str
+    asked: dict[str, Any]  # the arguments of ranx.fuse
+    method: str
+    runs: tuple[dict[str, dict[str, float]], ...]
+    theirs: dict[str, float] | str
+    ours: dict[str, float]
+    why: str
+
+
 ONE = {"q": {"a": 1}}
 PAIR = {"q": {"a": 1, "b": 0}}
 TWO_QUERIES, ONE_ANSWERED = {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1.0}}
@@ -377,5 +389,39 @@ DIFFERENCES = [
     Difference(
         *(SAMPLE_EVAL, "queries missing from the run", "infAP", "xinfAP", TWO_QUERIES, ONE_ANSWERED, 1.0, 0.5),
         "It leaves them out of the mean. We count 0; Policy(missing='skip') leaves them out.",
+    ),
+]
+
+FUSION_DIFFERENCES = [
+    FusionDifference(
+        *("a list of one document, or of equal scores", {"norm": "min-max", "method": "sum"}, "combsum"),
+        ({"q": {"a": 2.0}}, {"q": {"b": 3.0, "c": 1.0}}),
+        {"a": 0.0, "b": 1.0, "c": 0.0},
+        {"a": 1.0, "b": 1.0, "c": 0.0},
+        "It gives such a list 0, as if nothing had been found. Here it gets `constant`, which is 1: constant=0 does "
+        "the same as ranx, 0.5 as Vespa and Qdrant.",
+    ),
+    FusionDifference(
+        *("documents of a single run", {"norm": None, "method": "log_isr"}, "log-isr"),
+        ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1.0}}),
+        {"a": 0.0, "b": 0.866434},
+        {"a": 0.00995, "b": 0.872668},
+        "The logarithm of one run is 0, so all documents that one run alone returns are tied there. Ours is its "
+        "logn_isr; sigma=0 does the same.",
+    ),
+    FusionDifference(
+        *("queries that a run lacks", {"norm": None, "method": "rrf"}, "rrf"),
+        ({"q": {"a": 2.0}, "p": {"b": 1.0}}, {"q": {"a": 1.0}}),
+        "AssertionError",
+        {"a": 0.032787},
+        "It refuses them. Here they are fused from the runs that have them, and counted.",
+    ),
+    FusionDifference(
+        *("Condorcet", {"norm": None, "method": "condorcet"}, "condorcet"),
+        ({"q": {"a": 9.0, "b": 6.0, "c": 3.0}}, {"q": {"b": 0.8, "d": 0.7, "a": 0.2}}),
+        "another order with another PYTHONHASHSEED",
+        {"a": 1.0, "b": 2.0, "c": 0.0, "d": 0.0},
+        "Where votes are tied or go round in a circle, its order depends on that of a set. Ours counts how many "
+        "documents each one beats.",
     ),
 ]

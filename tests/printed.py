@@ -22,6 +22,7 @@ from cranfield import (
     pool,
     reusability,
     stability,
+    tune,
     write_report,
 )
 from cranfield.comparison.correlation import reliability
@@ -35,6 +36,8 @@ from cranfield.show.evaluation_text import table
 from cranfield.show.gate_text import gate_text
 from cranfield.show.history_text import alert_lines, history_lines
 from cranfield.show.judging_text import agreement_text, plan_lines
+from cranfield.show.layout import UNPAINTED
+from cranfield.show.mixing_text import tuning_text
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
@@ -303,6 +306,14 @@ def assessors():
     yield agreement_text(agreement({"ann": unlike, "gpt": same, "llama": near}, models=["gpt", "llama"]), 200)
     few = {name: {"q0": own["q0"], "q1": own["q1"]} for name, own in {"ann": same, **models}.items()}
     yield agreement_text(agreement(few, models=models), 200)
+
+
+@output
+def mixtures():
+    tuned = tune("builtin", {"plain": "builtin:plain", "tuned": "builtin:tuned"}, tried={"method": "combsum"})
+    yield tuning_text(tuned, 80, UNPAINTED)
+    yield str(tuned)
+    yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": tuned.fuse()}))
 
 
 @output

@@ -8,7 +8,7 @@ import pytest
 import cranfield
 from docs.site.differences import page
 from tests import peers
-from tests.differences import ASKED, DIFFERENCES, GDEVAL, IRM
+from tests.differences import ASKED, DIFFERENCES, FUSION_DIFFERENCES, GDEVAL, IRM
 
 rows = pytest.mark.parametrize("row", DIFFERENCES, ids=lambda row: f"{row.peer}: {row.what}")
 
@@ -53,6 +53,20 @@ def test_every_row_is_a_difference(row):
     assert row.theirs != row.ours
 
 
+@pytest.mark.parametrize("row", FUSION_DIFFERENCES, ids=lambda row: row.what)
+def test_fused_values_are_as_listed(row):
+    assert cranfield.fuse(row.runs, row.method).rankings["q"] == pytest.approx(row.ours, abs=5e-7)
+    assert row.theirs != row.ours
+    library = pytest.importorskip("ranx")
+    runs = [library.Run(run) for run in row.runs]
+    if isinstance(row.theirs, dict):
+        assert dict(library.fuse(runs, **row.asked).to_dict()["q"]) == pytest.approx(row.theirs, abs=5e-7)
+    elif row.theirs.endswith("Error"):
+        with pytest.raises(Exception) as caught:
+            library.fuse(runs, **row.asked)
+        assert caught.type.__name__ == row.theirs
+
+
 def test_no_difference_is_listed_twice():
     names = [(row.peer, row.what) for row in DIFFERENCES]
     assert len(set(names)) == len(names)
@@ -62,7 +76,8 @@ def test_no_difference_is_listed_twice():
 def test_the_page_is_current():
     written = Path(__file__).parents[1] / "docs" / "differences.md"
     assert written.read_text(encoding="utf-8") == page()
-    lines = page().splitlines()
+    lines, fusion = (part.splitlines() for part in page().split("## Fusion in ranx"))
+    assert sum(line.startswith("|") for line in fusion) == len(FUSION_DIFFERENCES) + 2
     table = [line for line in lines if line.startswith("|")]
     tools = {row.peer for row in DIFFERENCES}
     assert len(table) == len(DIFFERENCES) + 2 * len(tools)

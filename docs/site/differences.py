@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.differences import DIFFERENCES, Difference
+from tests.differences import DIFFERENCES, FUSION_DIFFERENCES, Difference, FusionDifference
 
 INTRODUCTION = """\
 # Where values differ from other tools
@@ -28,7 +28,30 @@ def page() -> str:
         text += [f"## {tool}", "", "| what, and why | judgments | run | they | we |", f"|{' --- |' * 5}"]
         text += [_row(row) for row in DIFFERENCES if row.peer == tool]
         text.append("")
+    text += ["## Fusion in ranx", "", FUSION, "", "| what, and why | runs | it | we |", f"|{' --- |' * 4}"]
+    text += [*map(_fusion_row, FUSION_DIFFERENCES), ""]
     return "\n".join(text)
+
+
+FUSION = """\
+Methods and normalisations of [`fuse`](api/mix-runs.md#fuse) have the values of ranx but for these. Engines differ among
+themselves: the constant of reciprocal rank fusion is 60 in Elasticsearch, OpenSearch and Vespa, counted from rank 1;
+Weaviate and Qdrant count from rank 0, so that theirs is k=59 and k=1 here."""
+
+
+def _fusion_row(row: FusionDifference) -> str:
+    theirs = row.theirs if isinstance(row.theirs, str) else _values(row.theirs)
+    cells = (
+        f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}",
+        " · ".join(_run(run, len(run) > 1) for run in row.runs),
+        f"`{row.asked['method']}`: {theirs}",
+        f"`{row.method}`: {_values(row.ours)}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _values(values: dict[str, float]) -> str:
+    return ", ".join(f"{document} {_shown(value)}" for document, value in values.items())
 
 
 def _row(row: Difference) -> str:

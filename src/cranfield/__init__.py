@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from cranfield.evaluation.explaining import explain_grades as explain_grades
     from cranfield.evaluation.lazily import LazyEvaluation as LazyEvaluation
     from cranfield.evaluation.lazily import evaluate_lazily as evaluate_lazily
+    from cranfield.evaluation.reranking import Headroom as Headroom
+    from cranfield.evaluation.reranking import headroom as headroom
     from cranfield.evaluation.result import Evaluation as Evaluation
     from cranfield.io.converting import Conversion as Conversion
     from cranfield.io.converting import convert_file as convert_file
@@ -93,6 +95,10 @@ if TYPE_CHECKING:
     from cranfield.measures import parse_measures as parse_measures
     from cranfield.measures.arithmetic import ratio as ratio
     from cranfield.measures.references import bibtex as bibtex
+    from cranfield.mixing.fusing import Fused as Fused
+    from cranfield.mixing.fusing import fuse as fuse
+    from cranfield.mixing.tuning import Tuning as Tuning
+    from cranfield.mixing.tuning import tune as tune
     from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
     from cranfield.ranks.chunks import Chunks as Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments
@@ -112,6 +118,7 @@ if TYPE_CHECKING:
     from cranfield.systems.queries import Query as Query
     from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
+    from cranfield.systems.reranking import rerank as rerank
 
 
 @cache

@@ -7,6 +7,7 @@
 
 #include "calculating.hpp"
 #include "scanning.hpp"
+#include "whole.hpp"
 
 namespace nb = nanobind;
 using namespace cranfield;
@@ -47,6 +48,9 @@ NB_MODULE(_native, m) {
     m.def("largest_differences", &largest);
     m.def("largest_fractions", &fractions);
     m.def("match_documents", &match_documents);
+    m.def("places_of_text", &places_of_text);
+    m.def("ranked_text", &ranked_text);
+    m.def("count_above", &count_above);
     // A copy of the values would be added up for nobody.
     m.def("add_up", &add_up<double>, nb::arg().noconvert(), nb::arg());
     m.def("add_up", &add_up<std::int64_t>, nb::arg().noconvert(), nb::arg());

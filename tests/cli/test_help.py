@@ -27,7 +27,7 @@ def test_the_program_lists_its_commands():
 
 def test_commands_are_shown_in_groups():
     groups = re.findall(r"^(\w[\w ]*):$", run("--help").stdout, flags=re.MULTILINE)
-    assert groups == ["Measure", "Compare", "Judge", "Live systems", "Files", "Options"]
+    assert groups == ["Measure", "Compare", "Mix", "Judge", "Live systems", "Files", "Options"]
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "trec_eval"])

@@ -18,7 +18,7 @@ from tests.program import run
 CONTEXT = click.Context(program)
 FILES = {name: program.get_command(CONTEXT, name) for name in COMMANDS}
 OF_RUNS = [name for name, command in FILES.items() if any(each.name == "runs" for each in command.params)]
-OF_MEASURES = ["evaluate", "explain", "compare", "stability", "report", "plot", "gate"]
+OF_MEASURES = ["evaluate", "explain", "compare", "stability", "report", "plot", "gate", "tune"]
 
 
 def options_of(command):
@@ -129,9 +129,9 @@ ALSO = {
     "--correction": ("compare", "gate", "report"),
     "--alpha": ("compare", "gate", "report"),
     "--collection": ("evaluate", "explain", "compare", "gate", "report"),
-    "--run-format": ("check", "pool", "judge", "agreement"),
+    "--run-format": ("check", "fuse", "pool", "judge", "agreement"),
     "--qrels-format": ("check", "pool"),
-    "--output": (*OF_MEASURES, "check", "agreement", "run", "measures"),
+    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures"),
 }
 
 
@@ -163,11 +163,13 @@ CALLS = {
     "report": ("report", "qrels", "RUNS", "-m", "RR", "-o", "-"),
     "check": ("check", "qrels", "RUNS"),
     "agreement": ("agreement", "judgments.db", "RUNS", "-m", "RR", "--format", "json"),
+    "fuse": ("fuse", "RUNS"),
     "plot": ("plot", "distribution", "qrels", "RUNS", "-m", "RR", "-o", "plot.json"),
 }
 
 
-@pytest.mark.parametrize("name", [name for name in OF_RUNS if name != "judge"])  # judge serves: see test_judge.py
+# judge serves: see test_judge.py; tune needs more queries: see test_mixing.py
+@pytest.mark.parametrize("name", [name for name in OF_RUNS if name not in ("judge", "tune")])
 @pytest.mark.parametrize("given", ["*.run", "folder"])
 def test_patterns_and_folders(name, given, files):
     (files / "folder").mkdir()

@@ -55,11 +55,11 @@ def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
     assert unknown.value.hint.endswith(", parrot")
     with pytest.raises(InputError) as none:
         open_system("crow")
-    assert "bm25s, parrot" in none.value.hint
+    assert "bm25s, wordllama, parrot" in none.value.hint
     command = importlib.import_module("cranfield.cli.systems")
     shown = " ".join(CliRunner().invoke(importlib.reload(command).run, ["--help"]).output.split())
-    assert "bm25s, parrot" in shown
-    assert "that sqlite, bm25s and parrot search" in shown
+    assert "bm25s, wordllama, parrot" in shown
+    assert "that sqlite, bm25s, wordllama and parrot search" in shown
     filled = runpy.run_path(str(TABLES))["filled"]
     assert "| `parrot` | repeats the query | `parrot`, `parrot:loud` |" in filled(
         "<!-- table: systems -->\n<!-- end -->"

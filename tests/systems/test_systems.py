@@ -101,6 +101,17 @@ def test_bm25s():
     assert system.name == "mine"
 
 
+def test_wordllama():
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
+    system = open_system({"type": "wordllama"}, open_collection("builtin"), name="mine")
+    found = system.search("how deep should I pool", 3)
+    assert len(found) == 3
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert any("pool" in doc_id for doc_id, _ in found)
+    assert system.search("  ", 3) == []
+    assert system.name == "mine"
+
+
 def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingLibrary, match=r"pip install 'cranfield\[postgres\]'"):

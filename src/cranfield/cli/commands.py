@@ -30,6 +30,10 @@ GROUPS = {
         "report": ("Write a report: one HTML page with everything.", "report.command"),
         "plot": ("Draw a chart of runs for a paper or a talk.", "plot.command"),
     },
+    "Mix": {
+        "fuse": ("Make one run of several, such as a lexical and a semantic one.", "fuse.command"),
+        "tune": ("Find out which mixture of runs is best, and how good it really is.", "tune.command"),
+    },
     "Judge": {
         "pool": ("Collect the first documents of runs for judging.", "pool.command"),
         "judge": ("Open the page on which people judge documents.", "judge.command"),

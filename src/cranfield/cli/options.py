@@ -27,7 +27,19 @@ if TYPE_CHECKING:
 HELP = "Help"
 # The sections of a command's help, in this order.
 SECTIONS = (
-    *("Measures", "Comparison", "Verdict", "Pool", "Model", "System", "Queries", "Unjudged documents", "Page", "Chart"),
+    *(
+        "Measures",
+        "Fusion",
+        "Comparison",
+        "Verdict",
+        "Pool",
+        "Model",
+        "System",
+        "Queries",
+        "Unjudged documents",
+        "Page",
+        "Chart",
+    ),
     *("Output", "Input", "Documents", "Judgments in a store", "Conventions", HELP),
 )
 WIDEST = 22  # columns of the names of options; longer ones have a line of their own

@@ -23,7 +23,9 @@ from cranfield.systems.opening import short_names
 from cranfield.words import joined
 
 if TYPE_CHECKING:
+    from cranfield.systems.collection import Collection
     from cranfield.systems.project import Project
+    from cranfield.systems.recorded import Recorded
     from cranfield.systems.testing import ProjectTest
 
 
@@ -258,6 +260,12 @@ class RunOptions(options.AskingOptions, section="System"):
         help="How many documents of a ranking [as many as it returns; 100 if it needs a k].",
     )
     deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
+    rerank: str | None = option(
+        "--rerank",
+        metavar="RUN",
+        help="Rerank the first documents of RUN: SYSTEM is package.module:name of a reranker.",
+    )
+    depth: int = options.depth_of_runs(100, "100")
     retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")
     give_up: int = number("--give-up", default=10, help="Stop after N failures in a row; 0 never stops [10].")
 
@@ -275,6 +283,10 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
+
+    With --rerank, SYSTEM is a reranker instead: a function (query, documents) that returns a score for each, or an
+    object of sentence-transformers, LangChain or LlamaIndex. It gets the first documents of each ranking, with their
+    texts; with judgments, you learn how much of what an ideal order would gain it has gained.
 
     \b
     Example:
@@ -295,6 +307,9 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
             say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+    if asking.rerank is not None:
+        _rerank(system, asking.rerank, texts, collection, asking, written, say)
+        return
     opened = open_system(system, collection, timeout=asking.timeout)
     known = collection.ids if collection and collection.corpus else None
     try:
@@ -313,6 +328,49 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     finally:
         opened.close()
 
+    _say_recorded(recorded, file, say)
+
+
+def _rerank(
+    reranker: str,
+    run: str,
+    texts: dict[str, str],
+    collection: Collection | None,
+    asking: RunOptions,
+    written: WrittenOptions,
+    say: Callable[[str], None],
+) -> None:
+    """Rerank a run; with judgments, say how much of what is possible was gained."""
+    from cranfield.evaluation.reranking import headroom
+    from cranfield.systems.reranking import rerank
+
+    with output.shown_asking(reranker) as progress:
+        recorded = rerank(
+            run,
+            reranker,
+            texts,
+            collection,
+            asking.depth,
+            path=written.file,
+            on_start=progress.start,
+            on_answer=progress.answer,
+            **written.values("resume", "force"),
+            **asking.values("jobs", "retries", "give_up"),
+        )
+    if collection is not None and collection.qrels is not None and recorded.answered and written.file != "-":
+        from cranfield.evaluation.evaluating import evaluate
+        from cranfield.show.layout import wrapped
+
+        judgments = collection.judgments()
+        room = headroom(judgments, run, depth=asking.depth)
+        after = evaluate(judgments, recorded, room.measure)[room.measure]
+        told = f"Before: {room.sentence}. After: {after:.4f}, {room.gained(after):.0%} of the possible gain."
+        for line in wrapped(told, width=output.width()):
+            say(line)
+    _say_recorded(recorded, written.file, say)
+
+
+def _say_recorded(recorded: Recorded, file: str, say: Callable[[str], None]) -> None:
     from cranfield.show.systems_text import recorded_lines
 
     for line in recorded_lines(recorded, output.width(), output.paint()):

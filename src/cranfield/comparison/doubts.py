@@ -37,9 +37,10 @@ FELT = 0.25  # of the standard error of the difference: what ties move by less d
 class Doubt:
     """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
 
-    kind: "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known" for an evaluation that was
-        saved without what the others are found by, "few-queries", which is about all runs: few queries differ; or, of a
-        gate with `max_drop`, "unjudged-drops": queries that fell only because documents are not judged
+    kind: "tuned-here", "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known" for an
+        evaluation that was saved without what the others are found by, "few-queries", which is about all runs: few
+        queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because documents are
+        not judged
     run: the run that it is about; others: those that it differs from
     measures: those that it concerns
     brief: the fact about the run in a few words; sentence: the same in full
@@ -189,6 +190,8 @@ def asked(one: Side, other: Side) -> Found | None:
     mine, its = one.evidence.made, other.evidence.made
     if mine is None or its is None or mine.choices < its.choices:  # told of one of the two
         return None
+    if any(made.fusion or made.reranks for made in (mine, its)):  # made of other runs, and nothing was asked
+        return None
     sentence = f"{one.run} was asked {mine.how}, {other.run} {its.how}"
     if mine.choices == its.choices:
         documents, others = (made.size.get("documents", 0.0) for made in (mine, its))
@@ -197,6 +200,25 @@ def asked(one: Side, other: Side) -> Found | None:
         had = f"{one.run} returns {documents:.1f} on average, {other.run} {others:.1f}"
         sentence = f"both were asked for {count(mine.k or 0, 'document')}, but {had}"
     return Found(mine.choices, sentence, {"choices": mine.choices, "other_choices": its.choices})
+
+
+def tuned_here(one: Side, other: Side) -> Found | None:
+    """The settings of one were chosen by its values on the very queries that are compared."""
+    fusion = one.evidence.made.fusion if one.evidence.made is not None else None
+    if fusion is None or not fusion.queries:
+        return None
+    every = one.evaluation.query_ids
+    seen = len(fusion.queries.intersection(every))
+    if not seen:
+        return None
+    brief = (
+        f"the best of {count(fusion.settings_tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
+    )
+    sentence = (
+        f"{one.run} was tuned: it is {brief} compared here, so its value and p are too good to be true; "
+        "compare it on other queries, or by 'cranfield tune'"
+    )
+    return Found(brief, sentence, {"settings": fusion.settings_tried, "tuned_on": seen, "queries": len(every)}, seen)
 
 
 def text(one: Side, other: Side) -> Found | None:
@@ -265,6 +287,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
+    "tuned-here": Kind(
+        tuned_here, "were tuned on queries that are compared here, so their values are too good to be true"
+    ),
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),
     "asked": Kind(asked, "were asked in another way than others, or returned less than they were asked for"),

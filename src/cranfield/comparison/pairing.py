@@ -24,6 +24,7 @@ class Paired:
     columns: by measure, a row for each query and a column for each run
     left_out: queries that only some of the runs have; there are none unless Policy(missing="skip")
     weights: of these queries, by which all means are; None where all count alike
+    group: the number of the group that each query belongs to; None where each is by itself
     proxies, drawn: by a model's grades over all queries, where `columns` are by people's of the sampled ones; and the
         rows of these
     """
@@ -35,13 +36,16 @@ class Paired:
     proxies: dict[Measure, Numbers] = field(default_factory=dict)
     drawn: Integers | None = None
     weights: Weights | None = None
+    group: Integers | None = None
 
     @property
     def weight(self) -> Numbers | None:
         return None if self.weights is None else self.weights.column(self.query_ids)
 
     def of(self, measure: Measure) -> Columns:
-        return Columns(self.columns[measure], self.weight, proxy=self.proxies.get(measure), drawn=self.drawn)
+        return Columns(
+            self.columns[measure], self.weight, self.group, proxy=self.proxies.get(measure), drawn=self.drawn
+        )
 
     def contrast(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Columns:
         """For each pair (baseline, run) a column of run - baseline."""

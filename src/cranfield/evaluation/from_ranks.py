@@ -83,7 +83,7 @@ def evaluation_of(
 
 def recording_warnings(made: Made | None, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:
     """What a recording makes doubtful: queries that failed, and measures that look deeper than what came back."""
-    if made is None:
+    if made is None or made.fusion is not None:
         return
     if made.failed:
         failed = count(made.failed, "query", "queries")

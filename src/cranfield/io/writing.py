@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,16 +39,9 @@ def write_run(
     Ids that would not be read back unchanged, scores that are not finite numbers and a query given twice are errors,
     and nothing is written. A query without documents has no rows, so that no file names it.
     """
-    target = os.fspath(path)
-    known = writable(["run"])
-    if (chosen := format or format_to_write(target).name) not in known:
-        fact = f"there is no format '{chosen}' for runs."
-        raise OutputError(target, fact, hint=choice_hint("formats are", known, chosen))
-    check_name(name, target)
-    rows, seen = 0, set()
-    with open_target(path, force=force) as place, place.opened() as file:
-        plan = Plan(target, "run", FORMATS[chosen], name=name, ranked=True)
-        writer = plan.format.writer(plan, file if digest is None else _Hashed(file, digest))
+    target, seen = os.fspath(path), set()
+
+    def records() -> Iterator[Records]:
         for query_id, ranking in rankings:
             query = id_text(query_id, target, "a query")
             documents, scores = [], []
@@ -60,9 +53,37 @@ def write_run(
             if query in seen:
                 raise InputError(target, f"the query '{query}' appears twice.", hint="give each query one ranking")
             seen.add(query)
-            ids = [query] * len(documents)
-            writer.write(Records((), ids, documents, np.array(scores), list(map(repr, scores))))
-            rows += len(documents)
+            yield Records((), [query] * len(documents), documents, np.array(scores), list(map(repr, scores)))
+
+    return write_records(target, records(), name=name, force=force, format=format, digest=digest)
+
+
+def write_records(
+    target: str,
+    rankings: Iterable[Records],
+    *,
+    name: str,
+    force: bool = False,
+    format: str | None = None,
+    digest: Any = None,
+    head: bytes = b"",
+) -> int:
+    """The same for rankings whose ids and scores are sound; `head`: comments before the lines of a TREC file."""
+    known = writable(["run"])
+    if (chosen := format or format_to_write(target).name) not in known:
+        fact = f"there is no format '{chosen}' for runs."
+        raise OutputError(target, fact, hint=choice_hint("formats are", known, chosen))
+    check_name(name, target)
+    rows = 0
+    with open_target(target, force=force) as place, place.opened() as opened:
+        file = opened if digest is None else _Hashed(opened, digest)
+        plan = Plan(target, "run", FORMATS[chosen], name=name, ranked=True)
+        if plan.format.takes_comments:
+            file.write(head)
+        writer = plan.format.writer(plan, file)
+        for ranking in rankings:
+            writer.write(ranking)
+            rows += len(ranking.document)
         writer.close()
     return rows
 

@@ -1,14 +1,55 @@
-"""How a run was made, where cranfield asked the system itself: what was chosen, and how much came back."""
+"""How a run was made, where cranfield made it: how it asked the system, or which runs it fused.
+
+It is kept in a file of facts beside the run, or at the head of a TREC file, in comments after ir_metadata.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from cranfield.words import count
+from cranfield.words import count, joined
+
+START, END, FACTS = "# ir_metadata.start", "# ir_metadata.end", "# cranfield: "
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """Which runs were fused, and how.
+
+    runs: their names
+    settings: the method, its parameters and the depth: the arguments of `fuse`
+    queries, settings_tried, measure: of settings that were tuned, on which queries, how many were tried, and by what
+
+    >>> Fusion(("lexical", "dense"), {"method": "rrf", "k": 60.0, "depth": 1000}).sentence
+    'rrf of lexical and dense (k = 60, depth = 1000)'
+    """
+
+    runs: tuple[str, ...]
+    settings: Mapping[str, Any]
+    queries: frozenset[str] = frozenset()
+    settings_tried: int = 0
+    measure: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The fusion in words."""
+        method = str(self.settings.get("method", "fusion"))
+        others = ", ".join(f"{name} = {_short(value)}" for name, value in self.settings.items() if name != "method")
+        return f"{method} of {joined(self.runs, 'and')}" + (f" ({others})" if others else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fusion as plain values, ready for JSON."""
+        return {**asdict(self), "queries": sorted(self.queries)}
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " and ".join(map(_short, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +62,8 @@ class Made:
     collapse: the rule by which ids of chunks became those of documents
     failed: how many queries failed, so that the run lacks them
     size: means of what came back for a query: documents, chunks, characters, words, tokens
+    fusion: of a run that was made of others, which and how
+    reranks: of a run that has the documents of another in a new order, which one and how deep
 
     >>> Made(k=10, chosen=True, deepened=True).choices, Made().how
     ('k=10, deepened', 'with its own settings')
@@ -32,6 +75,8 @@ class Made:
     collapse: str = ""
     failed: int = 0
     size: Mapping[str, float] = field(default_factory=dict)
+    fusion: Fusion | None = None
+    reranks: str = ""
 
     @property
     def choices(self) -> str:
@@ -45,10 +90,16 @@ class Made:
             yield "deepened"
         if self.collapse:
             yield f"collapse={self.collapse}"
+        if self.reranks:
+            yield self.reranks
 
     @property
     def how(self) -> str:
-        """How the system was asked, in words."""
+        """How the system was asked, or the run fused, in words."""
+        if self.fusion is not None:
+            return self.fusion.sentence
+        if self.reranks:
+            return self.reranks
         asked = "with its own settings"
         if self.k is not None:
             asked = f"for {count(self.k, 'document' if self.deepened else 'result')}"
@@ -63,17 +114,27 @@ class Made:
             yield "deepened"
         if self.collapse:
             yield f"collapse:{self.collapse}"
+        if self.reranks:
+            yield self.reranks.replace(" ", "-")
+        if self.fusion is not None:
+            yield f"fused:{self.fusion.settings.get('method', 'fusion')}({'+'.join(self.fusion.runs)})"
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        own = {known.name: getattr(self, known.name) for known in fields(self) if known.name != "fusion"}
+        return {**own, **({"fusion": self.fusion.to_dict()} if self.fusion else {})}
 
 
 def made_from(known: Any) -> Made | None:
     """What `Made.to_dict` returned; None where that is not known, or is something else."""
     try:
-        return Made(**known)
-    except TypeError:
+        fusion = known.get("fusion")
+        return Made(**{**known, "fusion": _fusion(**fusion) if fusion else None})
+    except (TypeError, AttributeError):
         return None
+
+
+def _fusion(runs: Sequence[str], settings: Mapping[str, Any], queries: Sequence[str] = (), **others: Any) -> Fusion:
+    return Fusion(tuple(map(str, runs)), dict(settings), frozenset(map(str, queries)), **others)
 
 
 def made_beside(path: str) -> Made | None:
@@ -84,3 +145,33 @@ def made_beside(path: str) -> Made | None:
         return made_from(facts["made"]) if facts["run_bytes"] == os.path.getsize(path) else None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
+
+
+def head_of(made: Made, tag: str) -> bytes:
+    """The comments at the head of a TREC file that say how its run was made.
+
+    They are YAML with the fields of ir_metadata (Breuer, Keller & Schaer 2022), and all facts in one line of JSON.
+    """
+    lines = [START, f"# tag: {tag}"]
+    if made.fusion is not None:
+        names = [json.dumps(run) for run in made.fusion.runs]
+        lines += ["# method:", "#   automatic: true", "#   score_ties: larger id first", "#   retrieval:"]
+        lines += [f"#     - name: {name}" for name in names]
+        lines += [f"#     - name: {tag}", f"#       method: {json.dumps(made.how)}"]
+        lines += [f"#       interpolates: [{', '.join(names)}]"]
+    lines += [f"{FACTS}{json.dumps({'made': made.to_dict()})}", END]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def made_in(lines: Iterator[bytes]) -> Made | None:
+    """How a run was made, by the comments at the head of its file; None where these do not say it."""
+    start = FACTS.encode()
+    for line in lines:
+        if line.startswith(start):
+            try:
+                return made_from(json.loads(line.removeprefix(start))["made"])
+            except (ValueError, LookupError, TypeError, RecursionError):
+                return None
+        if not line.startswith(b"#") or line.startswith(END.encode()):
+            return None
+    return None

@@ -21,7 +21,7 @@ from cranfield.io.shapes import Source, Text
 from cranfield.io.source import is_recorded, open_source, run_name
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.made import Made, made_beside
+from cranfield.ranks.made import START, Made, made_beside, made_in
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.rising import rises
@@ -87,7 +87,7 @@ class Run:
         self.stream: Stream | None = source.stream
         self.sha256 = sha256
         address = self.stream.address if self.stream is not None else None
-        self.made = made or (made_beside(address) if address else None)
+        self.made = made or (made_beside(address) if address else None) or self._made_in_file()
 
     @property
     def source(self) -> Source:
@@ -95,6 +95,14 @@ class Run:
         if self._source is None:
             self._source = open_source(self.stream, "run", self._format)
         return self._source
+
+    def _made_in_file(self) -> Made | None:
+        """What the comments at the head of a text file say."""
+        if self.stream is None or not isinstance(self._source, Text):
+            return None
+        if not self.stream.begins or not START.encode().startswith(self.stream.begins):
+            return None
+        return made_in(line for data in self.stream.whole_lines() for line in bytes(data).split(b"\n"))
 
     def read(self, judgments: Judgments, policy: Policy, wants: Wants = NOTHING) -> Reading:
         source = self.source

@@ -42,7 +42,7 @@ from cranfield.show.comparison_words import (
     within_text,
 )
 from cranfield.show.corrected import compared_text
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, Style, padded, warning_lines, wrapped
 from cranfield.show.run_table_text import run_table_lines, verdict_tone
 from cranfield.words import columns, count, cut, percent, shortened, visible
 
@@ -218,15 +218,23 @@ def comparison_text(
 
 def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator[str]:
     if comparison.pairs == 1:
-        difference = comparison.of(comparison.measures[0])[0]
-        lead, rest, tone = difference.headline, f"  {_found(difference)}", verdict_tone(difference, paint)
-    else:
-        lead, _, rest = verdict(comparison).partition("; ")
-        rest = f"; {rest}" if rest else ""
-        tone = paint.strong
-        if comparison.baseline is None:
-            close = any(row.not_worse for row in standings(comparison).others)
-            tone = paint.close if close else paint.good
+        yield from difference_lines(comparison.of(comparison.measures[0])[0], width, paint)
+        return
+    lead, _, rest = verdict(comparison).partition("; ")
+    rest = f"; {rest}" if rest else ""
+    tone = paint.strong
+    if comparison.baseline is None:
+        close = any(row.not_worse for row in standings(comparison).others)
+        tone = paint.close if close else paint.good
+    yield from _led(lead, rest, tone, width)
+
+
+def difference_lines(difference: Difference, width: int, paint: Paint) -> Iterator[str]:
+    """The verdict on one difference, its first words in their colour."""
+    yield from _led(difference.headline, f"  {_found(difference)}", verdict_tone(difference, paint), width)
+
+
+def _led(lead: str, rest: str, tone: Style, width: int) -> Iterator[str]:
     kept = rest.replace("  ", " \u00a0")  # the verdict and what it is about stay on one line
     first, *more = wrapped(lead + kept, width=width)
     first, *more = (line.replace("\u00a0", " ") for line in (first, *more))

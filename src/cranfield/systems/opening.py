@@ -53,6 +53,7 @@ class System:
     def __init__(self, kind: Search, secrets: Secrets | None = None, settings: str = "") -> None:
         self.name, self.settings = kind.name, settings
         self._kind, self._secrets = kind, secrets or Secrets(kind.name)
+        self.reranks = ""  # which run it reranks, in words
 
     def __repr__(self) -> str:
         return f"<System {self.name}>"
@@ -117,6 +118,12 @@ KINDS: dict[str, SystemKind] = {
     "bm25s": SystemKind(
         "bm25s", "BM25 by the library bm25s over the collection's documents, in memory", {"bm25s": {}}, "bm25s"
     ),
+    "wordllama": SystemKind(
+        "wordllama",
+        "a small semantic search by the library wordllama over the collection's documents, in memory",
+        {"wordllama": {}},
+        "wordllama",
+    ),
 }
 
 
@@ -132,9 +139,9 @@ def open_system(
 ) -> System:
     """Open a system.
 
-    what: "sqlite", "sqlite:tuned" or "bm25s" (they index the collection's documents); "package.module:name";
-        settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
-        "file.toml:name" (":name" may be left out where the file describes one system).
+    what: "sqlite", "sqlite:tuned", "bm25s" or "wordllama" (they index the collection's documents);
+        "package.module:name"; settings as a dict; a system, a retriever or a function (query, k); the name of a system
+        in cranfield.toml; or "file.toml:name" (":name" may be left out where the file describes one system).
     collection: the documents to index, for a system that does that.
     name: the name of the system; by default derived from `what`.
     timeout: seconds to wait for an answer, instead of its setting. A function may run on after that.

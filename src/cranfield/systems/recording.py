@@ -92,7 +92,7 @@ def record(
             raise InputError(opened.name, f"k = {k} is not a number of documents.")
         if deepen and k is None:
             raise InputError(opened.name, "to how many documents is not said.", hint=f"{given('k')} says how many")
-        made = Made(opened.asked_for(k), k is not None, deepen, _rule_name(collapse))
+        made = Made(opened.asked_for(k), k is not None, deepen, _rule_name(collapse), reranks=opened.reranks)
         output = _Output.at(path, f"{opened.name} ({made.choices})" if made.choices else opened.name)
         for query in queries:
             output.check(query, [("document", 1.0)])

@@ -33,6 +33,7 @@ class Format:
     keeps_ranks_alone: ClassVar[bool] = True  # a column may hold ranks in place of scores
     keeps_name: ClassVar[bool] = False  # of the run
     keeps_groups: ClassVar[bool] = True  # of judgments
+    takes_comments: ClassVar[bool] = False  # before its lines
 
     def begins(self, head: bytes, role: Role) -> bool:
         """Whether a file with these first bytes has this format and no other."""

@@ -22,6 +22,7 @@ class Trec(WordFormat):
     keeps_ranks = True
     keeps_ranks_alone = False
     keeps_name = True
+    takes_comments = True
     layouts: ClassVar[dict[Role, Layout]] = {"qrels": TREC_QRELS, "run": TREC_RUN}
 
     def by_width(self, fields: Sequence[str], role: Role) -> Layout | None:

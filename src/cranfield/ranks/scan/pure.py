@@ -19,21 +19,14 @@ from cranfield.ranks.ties import ordered
 
 def scan(block: Block, judgments: Judgments, policy: Policy, depth: int = 0) -> Part:
     """Rank the judged documents of every query of a block; the first `depth` of each judged query as numbers too."""
-    columns = block.columns()
     sizes, parts, codes = [], [], [np.empty(0, np.int64)]
-    rankings = _group(columns.query)
-    for query, places in rankings.items():
-        ranking = _QueryLines(block, columns, places)
-        if block.layout.counted:
-            ranking.check_ranks()
-        if policy.same_id == "drop":
-            ranking.drop(query)
-        ranking.settle_duplicates(policy)
+    rankings = rankings_of_lines(block, policy)
+    for query, ranking in rankings.items():
         sizes.append(len(ranking.documents))
         number = judgments._number_of_bytes.get(query)
         if number is None:
             continue
-        scores = -ranking.values if block.layout.ranks else ranking.values
+        scores = ranking.scores
         if depth:
             codes.append(_codes(ranking.documents, scores, judgments.query_ids[number], judgments, policy, depth))
         rows = [
@@ -46,6 +39,19 @@ def scan(block: Block, judgments: Judgments, policy: Policy, depth: int = 0) -> 
         values = [scores[place[hit] if place else ranking.documents.index(hit)] for hit in hits]
         parts.append(count(ranking.documents, scores, rows, hits, values, policy.ties == "file"))
     return Part(list(rankings), np.array(sizes, dtype=np.int64), join(parts), np.concatenate(codes))
+
+
+def rankings_of_lines(block: Block, policy: Policy) -> dict[bytes, QueryLines]:
+    """The lines of each query of a block, checked, without what the policy leaves out."""
+    columns = block.columns()
+    rankings = {query: QueryLines(block, columns, places) for query, places in _group(columns.query).items()}
+    for query, ranking in rankings.items():
+        if block.layout.counted:
+            ranking.check_ranks()
+        if policy.same_id == "drop":
+            ranking.drop(query)
+        ranking.settle_duplicates(policy)
+    return rankings
 
 
 def _codes(
@@ -63,7 +69,7 @@ def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:
     return stretches
 
 
-class _QueryLines:
+class QueryLines:
     def __init__(self, block: Block, columns: Columns, stretches: list[slice]) -> None:
         self._block = block
         self._columns = columns
@@ -75,6 +81,10 @@ class _QueryLines:
             self.documents = [document for part in stretches for document in columns.document[part]]
             self.values = np.concatenate([columns.value[part] for part in stretches])
         self.distinct = set(self.documents)
+
+    @property
+    def scores(self) -> Numbers:
+        return -self.values if self._block.layout.ranks else self.values
 
     def check_ranks(self) -> None:
         for at, value in enumerate(self.values):
@@ -97,8 +107,7 @@ class _QueryLines:
             more = f"; {times - 1} more duplicates follow" if times > 1 else ""
             fact = f"document '{document}' appears twice in the ranking of query '{query}'{more}."
             raise self._block.error(self._line(at), fact, hint=HINT, kind=DuplicateError)
-        scores = -self.values if self._block.layout.ranks else self.values
-        self._keep(kept_places(self.documents, scores.tolist(), policy.duplicates))
+        self._keep(kept_places(self.documents, self.scores.tolist(), policy.duplicates))
 
     def _keep(self, places: list[int]) -> None:
         self.documents = [self.documents[at] for at in places]

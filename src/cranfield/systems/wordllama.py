@@ -1,0 +1,62 @@
+"""The library wordllama: a small semantic search over a corpus, in memory and without a network or a GPU.
+
+Its package brings the vectors of words and the tokenizer. So it is no match for a large model, but a real second
+opinion beside one that matches words, for demonstrations and tests, and a baseline for any collection.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import InputError, need
+from cranfield.io.corpus import USUAL_CORPUS, Document
+from cranfield.io.secrets import Secrets
+from cranfield.io.settings import TomlSetting
+from cranfield.systems.answers import Returned, falling
+from cranfield.systems.collection import Collection, indexed
+
+SETTINGS = {
+    "titles": TomlSetting(bool, "whether titles are part of the text", "true"),
+}
+
+
+def open_type(
+    kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Collection | None
+) -> WordLlamaSearch:
+    return WordLlamaSearch(indexed(collection, name, kind), name, **settings)
+
+
+class WordLlamaSearch:
+    """The documents whose vectors are closest to that of the query, by their cosine; see SETTINGS."""
+
+    needs_k = True
+
+    def __init__(self, documents: Iterable[Document], name: str = "wordllama", *, titles: bool = True) -> None:
+        self.name = name
+        library = need("wordllama", extra="wordllama", purpose=f"the system '{name}'")
+        # Its files are in the package; the plain call would look for them elsewhere, and download them.
+        folder = os.path.dirname(str(library.__file__))
+        self._model = library.WordLlama.load(cache_dir=folder, disable_download=True)
+        self._ids: list[str] = []
+        texts = []
+        for document in documents:
+            self._ids.append(document.doc_id)
+            texts.append(f"{document.title} {document.text}" if titles else document.text)
+        if not texts:
+            raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
+        self._vectors = self._model.embed(texts, norm=True)
+
+    def search(self, query: str, k: int | None) -> Returned:
+        """The k best documents."""
+        assert k is not None
+        if not query.strip():
+            return Returned([])
+        scores = self._vectors @ self._model.embed([str(query)], norm=True)[0]
+        best = np.argsort(-scores, kind="stable")[:k]
+        return falling([(self._ids[place], float(scores[place])) for place in best.tolist()])
+
+    def close(self) -> None: ...
