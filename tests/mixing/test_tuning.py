@@ -115,10 +115,8 @@ def test_cross_fitting_is_a_plain_loop():
 
 
 def test_of_equal_settings_the_first_is_chosen():
-    values = np.tile([[0.2], [0.8]], (10, 3))
-    found = cross_fitted(
-        [*values, [0, 1e-15, 2e-15]], folds_of(np.arange(20), np.zeros(20, int), np.random.default_rng(0))
-    )
+    values = np.tile([[0.2], [0.8]], (10, 3)) + np.array([0, 1e-15, 2e-15])
+    found = cross_fitted(values, folds_of(np.arange(20), np.zeros(20, int), np.random.default_rng(0)))
     assert found.best == 0
     assert not found.chosen.any()
 

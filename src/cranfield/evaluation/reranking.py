@@ -29,7 +29,7 @@ class Headroom:
     >>> round(found.before, 3), round(found.ideal, 3), found.recall
     (0.387, 0.613, 0.5)
     >>> found.sentence, round(found.gained(0.5), 2)
-    ('nDCG@3 0.3869, and 0.6131 if the first 3 were in the ideal order; they hold 50% of the relevant documents', 0.5)
+    ('nDCG@3 0.3869, and 0.6131 if the first 3 were in the ideal order; they contain 50% of what is relevant', 0.5)
     """
 
     measure: str
@@ -42,9 +42,7 @@ class Headroom:
     def sentence(self) -> str:
         """The room in words, without a full stop."""
         best = f"{self.ideal:.4f} if the first {self.depth:,} were in the ideal order"
-        return (
-            f"{self.measure} {self.before:.4f}, and {best}; they hold {percent(self.recall)} of the relevant documents"
-        )
+        return f"{self.measure} {self.before:.4f}, and {best}; they contain {percent(self.recall)} of what is relevant"
 
     def gained(self, after: float) -> float:
         """The share of the possible gain that a reranker reaches.
