@@ -240,7 +240,7 @@ def test_the_extension_of_the_output_file_chooses_the_format(tmp_path):
     assert (tmp_path / "values.csv").read_text().startswith("{")
     done = run("compare", "qrels", "good.run", "good.run", "-m", "RR", "-o", "new.csv", cwd=tmp_path)
     assert done.returncode == 2
-    assert "this command cannot write csv, only text, json, markdown or latex" in done.stderr
+    assert "this command cannot write csv, only text, json, junit, markdown, latex or github" in done.stderr
     done = run("report", "qrels", "good.run", "-m", "RR", "-o", "new.pdf", cwd=tmp_path)
     assert done.returncode == 2
     assert "a report is an HTML page, not .pdf." in done.stderr

@@ -38,7 +38,6 @@ CALLS = {
         ("compare", *TWO, "-b", "builtin:plain", "--no-bounds", "-m", "hit_rate@5"),
         ("compare", *TWO, "--segments", "segments.csv", "--weights", "weights.csv"),
         ("compare", "builtin", "builtin:plain", "builtin:plain", "builtin:tuned", "--test", "wilcoxon"),
-        ("compare", "builtin", "builtin:plain", "builtin:ten"),
     ],
     "gate": [
         ("gate", *TWO, "--min", "nDCG@10=.9", "--max-drop", ".1", "--detect", "0.02", "--segments", "segments.csv"),

@@ -1,5 +1,6 @@
 """`cranfield mcp`, asked by the client of the protocol's own SDK, over standard input and output."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,8 +28,9 @@ def asked(folder, questions):
         server = StdioServerParameters(
             command=sys.executable, args=["-c", program, "mcp"], cwd=folder, env={"PYTHONPATH": ":".join(paths)}
         )
-        async with Client(stdio_client(server)) as client:
-            return await questions(client)
+        with open(os.devnull, "w") as silent:
+            async with Client(stdio_client(server, errlog=silent)) as client:
+                return await questions(client)
 
     return anyio.run(session)
 

@@ -374,12 +374,12 @@ PRINTED = {
 }
 
 
-def format_of(file: str, formats: Iterable[str]) -> str | None:
+def format_of(file: str, formats: Iterable[str], option: str = "-o") -> str | None:
     """The format that the extension of a file names; an error where a command cannot write it."""
     ending, known = file.lower(), list(formats)
     form = next((form for form, extension in PRINTED.items() if extension and ending.endswith(extension)), None)
     if form is not None and form not in known:
-        raise click.UsageError(f"{file}: this command cannot write {form}, only {joined(known, 'or')}.")
+        raise click.UsageError(f"{option} {file}: this command cannot write {form}, only {joined(known, 'or')}.")
     return form
 
 

@@ -22,13 +22,13 @@ class ReviewOptions(options.PrintOptions, section="Output", formats=("json", "ju
     @property
     def forms(self) -> set[str]:
         """All formats that are wanted."""
-        return {self.form, *(options.format_of(file, self.formats) or "text" for file in self.also)}
+        return {self.form, *(options.format_of(file, self.formats, "--also") or "text" for file in self.also)}
 
     def write(self, reviewed: Reviewed) -> None:
         """Print or write a result in the format asked for, and the other files."""
         from cranfield.show.review_formats import github, rendered
 
-        others = {file: options.format_of(file, self.formats) or "text" for file in self.also}
+        others = {file: options.format_of(file, self.formats, "--also") or "text" for file in self.also}
         body = rendered(reviewed, self.form, output.width(self.file), output.paint(self.file))
         if self.form == "github":
             written = github(reviewed)
