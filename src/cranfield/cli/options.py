@@ -388,6 +388,9 @@ class PrintOptions(OptionGroup, section="Output"):
                 raise click.UsageError(fact)
 
 
+HISTORY = option("--history", metavar="FILE", help="The history, a file or a URL [that of the config file].")
+
+
 class KeepOptions(OptionGroup, section="Output"):
     no_history: bool = flag("--no-history", help="Append nothing to the history.")
 
