@@ -167,8 +167,11 @@ def test_deciding_reads_each_run_once(folder, ending):
 @traced
 def test_a_test_with_a_report_does_not_read_what_it_has_just_written(folder):
     (folder / "cranfield.toml").write_text(PROJECT)
+    recorded = [folder / ".cranfield" / f"{name}.run.tsv" for name in ("plain", "tuned")]
+    calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html", "--no-history")
+    assert {calls.of(run) for run in recorded} == {(0, 0.0)}
     calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html")
-    assert {calls.of(folder / ".cranfield" / f"{name}.run.tsv") for name in ("plain", "tuned")} == {(0, 0.0)}
+    assert {calls.of(run) for run in recorded} == {(1, 1.0)}  # to be kept in the history
     traced_call(folder, "accept")
     calls = traced_call(folder, "test", "--worst", "2", "--report", "page.html")
     assert [calls.of(run) for run in (folder / "baseline").glob("*.run.tsv.gz")] == [(1, 1.0)] * 2

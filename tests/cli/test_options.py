@@ -33,14 +33,15 @@ def meaning(option):
 
 # In `judge`, --assessor is who judges, and elsewhere whose judgments count; --limit counts other things there; the
 # documents of --corpus are shown, and elsewhere searched.
-OF_JUDGE = {"--assessor", "--limit", "--corpus"}
+# `history` merges files, and measures again.
+OWN = {"judge": {"--assessor", "--limit", "--corpus"}, "history": {"--merge", "--again"}}
 
 
 def test_an_option_means_the_same_in_every_command():
     meanings = defaultdict(lambda: defaultdict(list))
     for name, command in FILES.items():
         for option in options_of(command):
-            for spelling in {*option.opts, *option.secondary_opts} - (OF_JUDGE if name == "judge" else set()):
+            for spelling in {*option.opts, *option.secondary_opts} - OWN.get(name, set()):
                 meanings[spelling][meaning(option)].append(name)
     assert len(meanings) > 50
     assert {name: dict(found) for name, found in meanings.items() if len(found) > 1} == {}
@@ -119,7 +120,7 @@ def test_commands_that_measure_take_all_measure_options(name):
 
 # Further options that commands take because the functions they call do.
 ALSO = {
-    "--import": ("agreement", "judge", "measures", "test", "accept"),
+    "--import": ("agreement", "judge", "measures", "test", "accept", "history"),
     "--rel": ("agreement", "judge"),
     "--judged-only": ("agreement", "judge"),
     "--lengths": ("evaluate", "compare", "gate", "report", "plot"),
@@ -131,7 +132,7 @@ ALSO = {
     "--collection": ("evaluate", "explain", "compare", "gate", "report"),
     "--run-format": ("check", "fuse", "pool", "judge", "agreement"),
     "--qrels-format": ("check", "pool"),
-    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures"),
+    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history"),
 }
 
 

@@ -43,7 +43,8 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     assert "expected     2. grade 1      a  Text of a." in worse.stdout
     assert "returned     1. not judged   b  Text of b." in worse.stdout
     assert max(map(len, worse.stdout.splitlines())) <= 80
-    assert run(project, "accept").stdout == "mine: accepted RR 0.5000, previously 1.0000\n"
+    assert "this result failed beside the accepted one: RR fell significantly, 1.000" in run(project, "accept").stderr
+    assert run(project, "accept", "--worse").stdout == "mine: accepted RR 0.5000, previously 1.0000\n"
     assert "RR 0.500, unchanged" in run(project, "test", engine="worse").stdout
 
 

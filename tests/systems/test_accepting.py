@@ -16,7 +16,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.saving import CHECKSUM, read, write
 from cranfield.io.streams import Stream
 from cranfield.io.target import locked
-from cranfield.systems.accepting import Result, accept, accepted_run, accepted_values, keep
+from cranfield.systems.accepting import Result, Review, accept, accepted_run, accepted_values, keep
 from cranfield.systems.asking import Silent
 from cranfield.systems.project import read_project
 from cranfield.systems.testing import run_test
@@ -134,6 +134,7 @@ def test_accepting_is_all_or_nothing_wherever_it_ends(folder, earlier, kill):
     for step in range(1, 100):
         shutil.rmtree(baseline)
         shutil.copytree(copy, baseline)
+        tried(project)  # a result is accepted beside the one that it was compared with
         code = stopped(project, baseline, step, kill=kill)
         if code == UNSTOPPED:
             break
@@ -311,7 +312,7 @@ def test_another_worker_of_pytest_waits_until_it_may_accept(accepted):
 
     def work():
         with locked(lock, "testing here", wait=True):
-            keep(accepted, {"plain": result})
+            keep(accepted, {"plain": result}, {"plain": Review()})
             done.append(True)
 
     done = []

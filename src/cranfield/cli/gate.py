@@ -116,12 +116,7 @@ class GateFileOptions(options.OptionGroup, section="Input"):
 class VerdictOptions(ReviewOptions, options.KeepOptions):
     """How the verdict is shown and kept, with which texts."""
 
-    history: str | None = option(
-        "--history",
-        metavar="FILE",
-        help="Append CANDIDATE to this history, a file or a URL [with --config: .cranfield/history.db beside it].",
-    )
-
+    history: str | None = options.HISTORY
     collection: str | None = options.collection()
     segments: str | None = options.SEGMENTS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.measure_options import ImportOptions
+from cranfield.cli.measure_options import MEASURES, ImportOptions
 from cranfield.cli.options import argument, flag, number, option
 from cranfield.io.settings import SETTINGS_FILE
 
@@ -23,21 +23,19 @@ if TYPE_CHECKING:
     from cranfield.systems.project import Project
 
 
-MEASURES = 4  # on a page
+ON_PAGE = 4  # measures
 
 
 class WhereOptions(ImportOptions, section="Input"):
     config: Path = options.config(SETTINGS_FILE)
-    store: str | None = option(
-        "--history", metavar="FILE", help="The history: a file or a URL [that of [history] in the config file]."
-    )
+    store: str | None = options.HISTORY
     merge: bool = flag("--merge", help="Append the results of other histories, which are given in place of systems.")
     note: str | None = option("--note", metavar="TEXT", help="Keep a note at this moment.")
     again: bool = flag("--again", help="Measure the runs that are kept by the judgments of the last result.")
 
 
-class WhichOptions(options.OptionGroup, section="Results"):
-    measure: str | None = option("-m", "--measure", metavar="MEASURE", help="The measure [the first].")
+class WhichOptions(options.OptionGroup, section="Output"):
+    measures: Sequence[str] = MEASURES
     last: int | None = number("-n", "--last", least=1, help="Only the last N results [30; all of them on a page].")
     since: str | None = option(
         "--since", metavar="WHEN", help="Only results since then: 7d, 12h, 4w, or a date such as 2026-11-01."
@@ -60,9 +58,9 @@ def command(systems: tuple[str, ...], where: WhereOptions, which: WhichOptions, 
 
     \b
     Examples:
-      cranfield history -o history.html
+      cranfield init && cranfield test && cranfield history
       cranfield history --check
-      cranfield history --merge job-1/history.db job-2/history.db
+      cranfield history -o history.html
     """
     where.import_measures()
     project, settings = _settings(where)
@@ -153,11 +151,12 @@ def _lines(
     last = which.last if which.last is not None or page or since is not None else 30
     options: dict[str, Any] = {"last": last, "since": since, "branch": which.branch or settings.branch}
     for system in systems:
-        line = line_of(history, system, which.measure, **options)
-        yield line
-        if page and which.measure is None:
-            others = [name for name in line.measures if name != line.measure]
-            yield from (line_of(history, system, name, **options) for name in others[: MEASURES - 1])
+        named = which.measures
+        if not named:
+            first = line_of(history, system, **options)
+            yield first
+            named = [name for name in first.measures if name != first.measure][: ON_PAGE - 1] if page else ()
+        yield from (line_of(history, system, name, **options) for name in named)
 
 
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -188,7 +187,7 @@ def _check(
     from cranfield.systems.history.alerts import alert_of
 
     gate = dict(project.gate) if project is not None else {}
-    named = [which.measure] if which.measure else gate.get("measures") or list(project.measures[:1] if project else ())
+    named = which.measures or gate.get("measures") or list(project.measures[:1] if project else ())
     alerts = []
     for system in systems:
         measures = named or [next(iter(history.results(system, last=1)[-1].values))]

@@ -410,6 +410,9 @@ class PrintOptions(OptionGroup, section="Output"):
         return list(self.declared["form"][0].attributes["type"].choices)
 
 
+HISTORY = option("--history", metavar="FILE", help="The history, a file or a URL [that of the config file].")
+
+
 class KeepOptions(OptionGroup, section="Output"):
     no_history: bool = flag("--no-history", help="Append nothing to the history.")
 

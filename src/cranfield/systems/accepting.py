@@ -103,8 +103,26 @@ def accept(
                 fact = f"this result failed beside the accepted one: {reasons[0]}{more}."
                 raise InputError(name, fact, hint="if that is intended: cranfield accept --worse --because '…'")
         review = reviewed(project, because)
-        keep(project, results, {name: review._replace(worse=bool(failed[name])) for name in results})
+        reviews = {name: review._replace(worse=bool(failed[name])) for name in results}
+        if not because:  # what is accepted already stays accepted by whoever did it, and why
+            reviews |= {name: earlier for name in results if (earlier := _review(project, name, results[name]))}
+        keep(project, results, reviews)
     return {name: (before[name], result.evaluation) for name, result in results.items()}
+
+
+def _review(project: Project, name: str, result: Result) -> Review | None:
+    """Who accepted this very result before; None if another one is accepted, or none."""
+    path = values_path(project, name)
+    with suppress(InputError, TypeError):
+        known = read(path) if path.is_file() else {}
+        review = known.pop(ACCEPTED, None)
+        if review is not None and _without_verdict(known) == _without_verdict(read(result.values)):
+            return Review(**review)
+    return None
+
+
+def _without_verdict(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {part: value for part, value in content.items() if part not in (_COMPARED, CHECKSUM)}
 
 
 def reviewed(project: Project, because: str) -> Review:
@@ -149,7 +167,7 @@ def keep(project: Project, results: Mapping[str, Result], reviews: Mapping[str, 
     _abandon(folder)
     try:
         for name, result in results.items():
-            saved = {part: value for part, value in read(result.values).items() if part not in (_COMPARED, CHECKSUM)}
+            saved = _without_verdict(read(result.values))
             write(folder / f"{name}{_STAGED}", {**saved, ACCEPTED: reviews[name]._asdict()})
             _copy_run(result, folder / _run_name(name, result.evaluation.run_sha256))
         with reported(str(folder / COMMITTED)):
