@@ -40,7 +40,7 @@ class WhichOptions(options.OptionGroup, section="Output"):
     since: str | None = option(
         "--since", metavar="WHEN", help="Only results since then: 7d, 12h, 4w, or a date such as 2026-11-01."
     )
-    query: str | None = option("--query", metavar="ID", help="The values of one query.")
+    queries: tuple[str, ...] = options.QUERY_IDS
     branch: str | None = option("--branch", metavar="NAME", help="Only results of a branch.")
     check: bool = flag("--check", help="Exit with 1 if the last result is worse than accepted, or the last ten slide.")
 
@@ -73,8 +73,8 @@ def command(systems: tuple[str, ...], where: WhereOptions, which: WhichOptions, 
         if which.check:
             return _check(history, chosen, project, settings, which, shown)
         lines = list(_lines(history, chosen, settings, which, shown))
-        if which.query is not None:
-            _show_query(history, lines, which.query, shown)
+        if which.queries:
+            _show_queries(history, lines, which.queries, shown)
         elif (shown.file or "").lower().endswith((".html", ".htm")):
             _write_page(lines, project, shown)
         else:
@@ -224,23 +224,20 @@ def _show(lines: list[Line], which: WhichOptions, shown: ShownOptions) -> None:
     output.write(printed, shown.file, data=shown.form in ("json", "csv"))
 
 
-def _show_query(history: History, lines: list[Line], query: str, shown: ShownOptions) -> None:
+def _show_queries(history: History, lines: list[Line], queries: tuple[str, ...], shown: ShownOptions) -> None:
     from cranfield.show.history_text import query_lines, query_rows
     from cranfield.systems.history.lines import query_days
 
-    found = [(line, query_days(history, line, query)) for line in lines]
-    if shown.form == "text":
-        width, paint = output.width(shown.file), output.paint(shown.file)
-        printed = [
-            row
-            for line, days in found
-            for row in query_lines(
-                line, days, query, history.texts(line.stretches[-1].basis.id).get(query, ""), width, paint
-            )
-        ]
-        output.write(printed, shown.file)
+    found = [(line, query, query_days(history, line, query)) for line in lines for query in queries]
+    if shown.form != "text":
+        output.write([query_rows(found, shown.form)], shown.file, data=True)
         return
-    output.write([query_rows(found, query, shown.form)], shown.file, data=True)
+    width, paint = output.width(shown.file), output.paint(shown.file)
+    printed: list[str] = []
+    for line, query, days in found:
+        text = history.texts(line.stretches[-1].basis.id).get(query, "")
+        printed += query_lines(line, days, query, text, width, paint)
+    output.write(printed, shown.file)
 
 
 def _write_page(lines: list[Line], project: Project | None, shown: ShownOptions) -> None:

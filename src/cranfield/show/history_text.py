@@ -244,8 +244,8 @@ def query_lines(
         )
 
 
-def query_rows(found: Sequence[tuple[Line, Sequence[QueryDay]]], query: str, form: str) -> str:
-    """The values of a query over time, as JSON, CSV or Markdown."""
+def query_rows(found: Sequence[tuple[Line, str, Sequence[QueryDay]]], form: str) -> str:
+    """The values of queries over time, as JSON, CSV or Markdown."""
     rows = [
         {
             "at": its.result.at.isoformat(),
@@ -256,7 +256,7 @@ def query_rows(found: Sequence[tuple[Line, Sequence[QueryDay]]], query: str, for
             "value": its.value,
             "change": its.change,
         }
-        for line, days in found
+        for line, query, days in found
         for its in days
     ]
     if form == "json":
