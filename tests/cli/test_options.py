@@ -131,7 +131,7 @@ ALSO = {
     "--collection": ("evaluate", "explain", "compare", "gate", "report"),
     "--run-format": ("check", "pool", "judge", "agreement"),
     "--qrels-format": ("check", "pool"),
-    "--output": (*OF_MEASURES, "check", "agreement", "run", "measures"),
+    "--output": (*OF_MEASURES, "check", "agreement", "run", "measures", "test"),
 }
 
 
