@@ -132,7 +132,7 @@ ALSO = {
     "--collection": ("evaluate", "explain", "compare", "gate", "report"),
     "--run-format": ("check", "fuse", "pool", "judge", "agreement"),
     "--qrels-format": ("check", "pool"),
-    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history"),
+    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history", "test"),
 }
 
 

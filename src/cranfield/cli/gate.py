@@ -107,7 +107,7 @@ class GateFileOptions(options.OptionGroup, section="Input"):
     """The file of settings."""
 
     config: Path | None = options.config(None)
-    init: bool = option("--init", is_flag=True, hidden=True)  # as it once was
+    init: bool = option("--init", is_flag=True, hidden=True, help="Moved to 'cranfield init --ci'.")
     exists: str | None = options.file(
         "--exists", help="Documents that exist, as JSON lines with _id: leave others out of judgments and runs."
     )

@@ -171,6 +171,9 @@ class GateResult:
 
         report: whether the page of `write_report` becomes an artifact, beside the table of values by query.
         Returns the id of the run. Metrics have the names of `to_dict(flat=True)`; signatures are tags.
+
+        >>> gate("builtin:ten", "builtin:keywords", "builtin:meaning", "RR").to_mlflow()  # doctest: +SKIP
+        'b8f1d2c9e0a34d7f8c6b5a4938271605'
         """
         return to_mlflow(self, report=report)
 
