@@ -33,7 +33,9 @@ def test_commands_in_sentences_exist(page):
         context = click.Context(program, info_name="cranfield")
         command = program.get_command(context, name)
         assert command is not None, name
-        options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        options = {"--help"} | {
+            option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         named = {
             argument.partition("=")[0] for argument in arguments if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", argument)
         }

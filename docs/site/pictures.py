@@ -15,6 +15,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,13 +70,52 @@ def shots(folder: Path) -> dict[str, Shot]:
         for command in commands:
             program = str(Path(sys.executable).with_name("cranfield"))
             subprocess.run([program, *command.split()], stdout=subprocess.DEVNULL, check=False)
-    report, many, failed = ((folder / f"{name}.html").as_uri() for name in ("report", "many", "failed"))
+    write_days("history.html")
+    report, many, failed, history = (
+        (folder / f"{name}.html").as_uri() for name in ("report", "many", "failed", "history")
+    )
     return {
         "report": Shot(report, 910),
         "query": Shot(f"{report}#q=q37&a=plain&b=tuned&m=nDCG%4010", 760),
         "many": Shot(many, 1180),
         "failed": Shot(failed, 700),
+        "history": Shot(history, 900),
     }
+
+
+def write_days(path: str) -> None:
+    """A page of two weeks of a shop: a change that helped and was accepted, one that hurt and was taken back."""
+    from cranfield.report.history import write_history
+    from cranfield.systems.history.change import Change, Moment
+    from cranfield.systems.history.lines import line_of
+    from cranfield.systems.history.opening import open_history
+    from cranfield.systems.history.packing import content_id
+    from cranfield.systems.history.results import Acceptance, Measured
+
+    start = datetime(2026, 9, 1, 12, tzinfo=UTC)
+    texts = cranfield.open_collection("builtin").queries
+    worse = {"lost.run": variants()["blur-07"]}
+    subjects = {5: "titles count twice", 9: "stop words of English", 11: "revert stop words"}
+    results = []
+    for day in range(14):
+        run = "plain.run" if day < 5 else worse if day in (9, 10) else "tuned.run"
+        measured = cranfield.evaluate(
+            "builtin", run["lost.run"] if isinstance(run, dict) else run, "nDCG@10 RR", name="shop"
+        )
+        moment = Moment(
+            start + timedelta(days=day),
+            Change(sha1(str(day).encode()).hexdigest(), subjects.get(day, "other work"), "main"),
+        )
+        latency = {"p50": 0.03, "p95": 0.05 + 0.002 * (day % 3) + 0.02 * (day in (9, 10))}
+        results.append(Measured(measured, "shop", moment, "test", latency=latency, judged=60, texts=dict(texts)))
+    helped = results[5]
+    accepted = Acceptance(
+        content_id(helped.id, "Ann"), "shop", helped.moment.at, helped.id, "Ann", "titles matter most", False
+    )
+    with open_history("days.db", create=True) as history:
+        history.append(results, acceptances=[accepted])
+        history.note("500 new documents", at=start + timedelta(days=3))
+        write_history([line_of(history, "shop", "nDCG@10")], path)
 
 
 def variants() -> dict[str, dict[str, dict[str, float]]]:

@@ -51,10 +51,12 @@ def page() -> Iterator[str]:
         tools = ", ".join(f"`{tool}`" for tool, its in TOOLS.items() if its.output == name)
         yield f"| {shown}{f' ({rest})' if rest else ''} | {tools} | [{file_name(name)}](schemas/{file_name(name)}) |\n"
     for name in OUTPUTS:
-        yield f"\n## {name}\n\n| key | what it is |\n| --- | --- |\n"
         schema = schema_of(name)
+        several = "A list; of each:\n\n" if "items" in schema else ""
+        yield f"\n## {name}\n\n{several}| key | what it is |\n| --- | --- |\n"
         definitions = schema.get("$defs", {})
-        yield from rows(schema if "properties" in schema else definitions[schema["$ref"].rpartition("/")[2]])
+        one = schema.get("items", schema)  # a list is described by what each of it is
+        yield from rows(one if "properties" in one else definitions[one["$ref"].rpartition("/")[2]])
     yield "\n## Parts\n\nObjects in these outputs. The Python classes of these names say what each key means.\n"
     for part, schema in parts().items():
         yield f"\n### {part}\n\n| key | what it is |\n| --- | --- |\n"

@@ -9,6 +9,8 @@ import pytest
 import cranfield
 from cranfield.cli.json_schemas import schema_of
 from cranfield.cli.mcp import TOOLS
+from cranfield.systems.history.opening import open_history
+from tests.systems.history.measuring import measured
 
 pytest.importorskip("mcp.server.mcpserver", reason="needs mcp 2")
 anyio = pytest.importorskip("anyio")
@@ -57,7 +59,11 @@ def test_every_tool_gives_what_the_functions_give(tmp_path):
         "explain": {"qrels": QRELS, "run": TUNED, "query": "q27", "k": 3},
         "worst_queries": {"qrels": QRELS, "run": TUNED, "n": 2},
         "check_files": {"qrels": QRELS, "runs": [TUNED]},
+        "history": {"store": "history.db"},
     }
+    with open_history(tmp_path / "history.db", create=True) as kept:
+        kept.append([measured([1] * 40, 0), measured([1] * 30 + [4] * 10, 1)])
+    before = (tmp_path / "history.db").read_bytes()
     assert set(calls) == set(TOOLS)
 
     async def questions(client):
@@ -78,7 +84,9 @@ def test_every_tool_gives_what_the_functions_give(tmp_path):
     assert worst[0]["text"]
     assert worst[0]["expected"][0]["title"]
     assert len(answers["explain"].structured_content["positions"]) == 3
-    assert list(tmp_path.iterdir()) == []  # nothing was written
+    [line] = answers["history"].structured_content["lines"]
+    assert [round(result["value"], 4) for result in line["results"]] == [1.0, 0.8125]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"history.db": before}  # nothing is written
 
 
 def test_errors_name_the_place_and_give_the_hint(tmp_path):

@@ -48,7 +48,12 @@ def test_an_option_means_the_same_in_every_command():
 
 
 def test_every_option_has_help():
-    assert [(name, each.opts) for name, command in FILES.items() for each in options_of(command) if not each.help] == []
+    assert [
+        (name, each.opts)
+        for name, command in FILES.items()
+        for each in options_of(command)
+        if not (each.help or each.hidden)
+    ] == []
 
 
 def test_defaults_are_shown_in_one_form():

@@ -190,7 +190,7 @@ def test_narrow_stability_tables_repeat_the_removed_share():
 
 
 def test_measures_and_the_next_step_have_colours(tmp_path):
-    assert on_terminal("measures")[0].startswith(f"{BOLD}Counts: documents retrieved, relevant, judged.{PLAIN}\n")
+    assert on_terminal("measures")[0].startswith(f"{BOLD}The usual ones, and when to use them.{PLAIN}\n")
     assert f"\n{BOLD}Reference:{PLAIN} " in on_terminal("measures", "nDCG")[0]
     output, _ = on_terminal("pool", "judgments.db", "builtin", "builtin:plain", "--qrels", "builtin", cwd=tmp_path)
     assert output.endswith("Next: \x1b[36mcranfield judge judgments.db\x1b[0m\n")
@@ -280,7 +280,7 @@ def test_perfect_queries_are_not_among_the_worst(tmp_path):
     with (tmp_path / "corpus.jsonl").open("a") as corpus:
         corpus.write('{"_id": "c", "text": "wolves"}\n')
     some = run("test", cwd=tmp_path).stdout
-    assert "  the worst query by R@1000\n\n  0.0000  2: dogs\n" in some
+    assert "  the worst query by R@1000\n\n  0.000  2: dogs\n" in some
 
 
 @pytest.mark.parametrize("width", [40, 60])
@@ -308,9 +308,9 @@ def test_among_many_runs_red_is_significantly_worse_and_amber_may_be_the_best():
     far = {query: ["b", "a"] for query in measured}
     compared = compare(measured, {"good": good, "same": good, "near": near, "far": far}, "RR")
     text = comparison_text(compared, paint=Paint(True))
-    assert f"{BAD}-0.5000{END}" in text
-    assert f"{CLOSE}-0.0250{END}" in text
-    assert f"{GOOD}+0.0000{END}" not in text
+    assert f"{BAD}-0.500{END}" in text
+    assert f"{CLOSE}-0.025{END}" in text
+    assert f"{GOOD}+0.000{END}" not in text
 
 
 def test_a_gate_that_passes_is_short():

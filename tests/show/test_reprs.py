@@ -51,6 +51,11 @@ def results(tmp_path_factory):
         ),
         *(one.ranks, one.policy, one.counts, one.measures[0], c.catalogue()["AP"], c.evaluate_lazily(*frames, "RR")),
         *(
+            c.fuse(RUNS),
+            c.tune("builtin", ["builtin:plain", "builtin:tuned"], methods="rrf"),
+            c.headroom(QRELS, OLD, "RR"),
+        ),
+        *(
             comparison,
             *comparison,
             comparison.agreement(),

@@ -82,7 +82,7 @@ def test_a_passed_gate_takes_two_lines_and_a_folded_table():
     text = as_markdown(gate(QRELS, BAD, GOOD, "RR"))
     _, head, said, folded, method = text.split("\n\n", 4)
     assert head.startswith("### ▲")
-    assert said.startswith("**Passed.** Better: candidate vs baseline, RR +0.2500")
+    assert said.startswith("**Passed.** Better: candidate vs baseline, RR +0.250")
     assert "The limit is kept." in said
     assert folded.startswith("<details><summary>")
     assert "[!CAUTION]" not in text

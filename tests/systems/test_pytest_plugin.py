@@ -69,7 +69,7 @@ def test_failures_name_the_worst_queries(folder):
     assert "other_ids: no judged document is retrieved for any of the 60 queries" in done.stdout
     assert "ids were taken from metadata.source" in done.stdout
     assert "Traceback" not in done.stdout
-    assert "0.0000  q01: what is precision" in done.stdout
+    assert "0.000  q01: what is precision" in done.stdout
     assert "expected  none  grade 3      precision  Precision" in done.stdout
     assert "1. not judged   no-such-document" in done.stdout
     assert "0 of 60 queries answered by broken" in done.stdout

@@ -29,6 +29,8 @@ from cranfield.evaluation.estimating import CorrectedParts, Estimate
 from cranfield.evaluation.explaining import Position
 from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.evaluation.values import Counts
+from cranfield.mixing.tuning import Setting
+from cranfield.systems.history.alerts import Alert
 from cranfield.systems.misses import Place
 
 Schema = dict[str, Any]
@@ -220,6 +222,28 @@ EVALUATED = {
     "signature": TEXT,
 }
 _FACTS = {"*": Any}
+MEASURED = {
+    **dict.fromkeys(("at", "system", "commit", "subject", "branch", "measure"), TEXT),
+    "value": NUMBER,
+    **dict.fromkeys(("low", "high", "difference", "p"), NUMBER | None),
+    **dict.fromkeys(("sign", "better", "worse"), int | None),
+    **dict.fromkeys(("p50", "p95"), NUMBER | None),
+    "passed": bool | None,
+    **dict.fromkeys(("accepted", "again"), bool),
+    "apart": TEXT,
+}
+ACCEPTED = {
+    **dict.fromkeys(("at", "who", "because", "commit"), TEXT),
+    "worse": bool,
+    **dict.fromkeys(("value", "difference", "low", "high", "p"), NUMBER | None),
+}
+LINE = {
+    **dict.fromkeys(("system", "measure", "verdict"), TEXT),
+    "accepted": Maybe(ACCEPTED),
+    "results": [MEASURED],
+    "breaks": [{"at": TEXT, "what": [TEXT], "joined": bool}],
+    "notes": [dict.fromkeys(("at", "text", "who"), TEXT)],
+}
 # Of each command that writes JSON; of those in brackets, another output of the same command.
 OUTPUTS: dict[str, Any] = {
     "evaluate": {
@@ -266,6 +290,28 @@ OUTPUTS: dict[str, Any] = {
         "positions": [Position],
         "ideal": [{"doc_id": TEXT, "grade": NUMBER}],
     },
+    "tune": {
+        **dict.fromkeys(("measure", "plain", "best_run", "sentence"), TEXT),
+        "runs": [TEXT],
+        **dict.fromkeys(("queries", "repeats", "folds", "seed"), int),
+        **dict.fromkeys(("value", "low", "high", "seen", "optimism", "alpha"), NUMBER),
+        "final": Setting,
+        "no_better_than": [TEXT],
+        "means": _NUMBERS,
+        "differences": [DIFFERENCE],
+        "warnings": [TEXT],
+        "findings": [TEXT],
+        "settings": [Setting],
+    },
+    "history": [LINE],
+    "mcp history": {"lines": [LINE]},
+    "history (--query)": [
+        {
+            **dict.fromkeys(("at", "system", "commit", "query", "measure"), TEXT),
+            **dict.fromkeys(("value", "change"), NUMBER | None),
+        }
+    ],
+    "history (--check)": [Own(Alert, {"passed": bool})],
     "mcp worst_queries": {"run": TEXT, "measure": TEXT, "mean": NUMBER, "queries": [MISS]},
     "check": {
         "problems": [Problem],

@@ -113,12 +113,34 @@ def check_files(qrels: str, runs: list[str]) -> dict[str, Any]:
     return dict(json.loads(check_json(checked(_read(qrels), _read_all(runs)))))
 
 
+def history(
+    store: str = ".cranfield/history.db", system: str = "", measure: str = "", last: int = 30
+) -> dict[str, Any]:
+    """Show quality over time: the last results with their intervals, what moved them beyond chance, and the verdict
+    beside the accepted result.
+
+    store: the history, a file or the URL of a database
+    system: the name of a system; by default all
+    measure: the name of a measure; by default the first that was measured
+    last: how many results
+    """
+    from cranfield.show.history_text import history_json
+    from cranfield.systems.history.lines import line_of
+    from cranfield.systems.history.opening import open_history
+
+    with open_history(_read(store), read_only=True) as kept:
+        systems = [system] if system else kept.systems()
+        lines = [line_of(kept, name, measure or None, last=last) for name in systems]
+        return {"lines": json.loads(history_json(lines))}
+
+
 TOOLS = {
     "evaluate": AssistantTool(evaluate, "evaluate"),
     "compare": AssistantTool(compare, "compare"),
     "explain": AssistantTool(explain, "explain"),
     "worst_queries": AssistantTool(worst_queries, "mcp worst_queries"),
     "check_files": AssistantTool(check_files, "check"),
+    "history": AssistantTool(history, "mcp history"),
 }
 
 
@@ -193,8 +215,8 @@ def _meanings(function: Callable[..., Any]) -> Mapping[str, str]:
 def command() -> None:
     """Let an assistant measure search: a server of the Model Context Protocol over standard input and output.
 
-    Its tools evaluate, compare, explain, find the worst queries and check files. They read the files of this machine
-    that they are given, write none, and give what '--format json' gives.
+    Its tools evaluate, compare, explain, find the worst queries, check files and show the history. They read the files
+    of this machine that they are given, write none, and give what '--format json' gives.
 
     \b
     Example:

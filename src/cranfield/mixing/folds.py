@@ -43,7 +43,7 @@ def folds_of(
     >>> group, stratum = np.array([0, 0, 1, 2, 3, 4, 5, 6]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
     >>> found = folds_of(group, stratum, np.random.default_rng(0), 1, 2)[0]
     >>> bool(found[0] == found[1]), np.bincount(found).tolist(), np.bincount(found[4:]).tolist()
-    (True, [4, 4], [2, 2])
+    (True, [5, 3], [2, 2])
     """
     numbers, members = np.unique(group, return_inverse=True)
     members = members.reshape(-1)

@@ -77,7 +77,7 @@ class Tuning:
     >>> found.final.mixture
     'combsum of min-max, plain × 0.15, tuned × 0.85'
     >>> len(found.settings), round(found.optimism, 4), found.no_better_than
-    (22, 0.0122, ('rrf, k = 60', 'tuned'))
+    (22, 0.0131, ('rrf, k = 60', 'tuned'))
     >>> found.sentence[:35], len(found.findings), found.to_dict()["queries"], found.to_json()[:13]
     ('Too close to call: tuned mixture vs', 4, 60, '{\\n  "measure"')
     """
@@ -260,7 +260,7 @@ def tune(
     >>> dense = {str(q): {"b": 0.9, "a": 0.5, "c": 0.2} if q % 3 else {"c": 0.9, "b": 0.1} for q in range(12)}
     >>> found = tune(qrels, {"lexical": lexical, "dense": dense}, "nDCG@2")
     >>> found.final.mixture, found.queries
-    ('rrf, k = 0, lexical × 0.5, dense × 0.5', 12)
+    ('rrf, k = 0, lexical × 0.7, dense × 0.3', 12)
     """
     wanted = parse_measure(measure)
     require_ranks(wanted)

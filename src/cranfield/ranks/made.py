@@ -34,6 +34,9 @@ class Fusion:
     settings_tried: int = 0
     measure: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Fusion: {self.sentence}>"
+
     @property
     def sentence(self) -> str:
         """The fusion in words."""

@@ -89,7 +89,7 @@ def _bounds(view: View, width: int, paint: Paint) -> list[str]:
     scale = set[float]().union(*(each.scale for its in ends.values() for each in its))
     allowed = wrapped(f"Bounds: {view.describe_bounds(scale)}.", width=width)
     if not moving:
-        return [paint.strong("Unjudged documents can't move these values."), *map(paint.dim, allowed)]
+        return [paint.strong("These values can't move."), *map(paint.dim, allowed)]
     rows = [["could be", *(head for head, measure in zip(view.heads, view.measures, strict=True) if measure in moving)]]
     for at, result in enumerate(view.evaluations):
         rows.append([result.run, *(_ends(view, ends[measure][at], measure) for measure in moving)])

@@ -75,7 +75,7 @@ def test_accepting_keeps_who_and_why_and_what_is_worse_needs_a_word(project, cra
     cranfield("accept", "--because", "the first")
     cranfield("test", answer=BAD, code=1)
     refused = cranfield("accept", code=2)
-    assert "mine: this result failed beside the accepted one: RR fell from 1.0000 to 0.2250" in refused.stderr
+    assert "mine: this result failed beside the accepted one: RR fell significantly, 1.000 → 0.225" in refused.stderr
     assert "--worse --because" in refused.stderr
     cranfield("accept", "--worse", "--because", "cheaper")
     results, acceptances = kept(project)
