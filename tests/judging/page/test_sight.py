@@ -40,7 +40,9 @@ def pages(tabs, running, judged):
 
 
 def box(page, selector):
-    return page.locator(selector).first.bounding_box()
+    """Where the first such element is now: when the list of a query comes, the page puts another head in its place."""
+    page.locator(selector).first.wait_for(state="attached")
+    return page.evaluate("selector => document.querySelector(selector).getBoundingClientRect().toJSON()", selector)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
