@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,6 @@ class RankedEvidence:
     kept: the queries of the ranks that are averaged over
     reading: answers for documents of the run; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
-    lacking: the judged queries that the run lacks
-    distances: why scores may be distances, in words; an engine's rows are in no order, so that they cannot rise
     made: how the run was recorded; None where that is not known
     """
 
@@ -49,8 +48,7 @@ class RankedEvidence:
         self.kept: Flags = ~ranks.missing if policy.missing == "skip" else np.ones(len(ranks), dtype=np.bool_)
         self.reading = reading
         self.orders = orders
-        self.lacking = frozenset(compress(ranks.query_ids, ranks.missing.tolist()))
-        self.distances = RISING if rising else backwards(ranks, self.kept)
+        self._rising = rising
         self.made: Made | None = reading.run.made if reading is not None and reading.run is not None else None
         self._facts: dict[Scope, FactColumns] = {}
         self._ranges: dict[tuple[Measure, bytes], TieRange | None] = {}  # by measure, and by the weights of queries
@@ -59,6 +57,17 @@ class RankedEvidence:
     def ranks(self) -> JudgedRanks:
         """The table that the values were computed from."""
         return self.packed.table()
+
+    @cached_property
+    def lacking(self) -> frozenset[str] | None:
+        """The judged queries that the run lacks."""
+        ranks = self.packed.without_rows
+        return frozenset(compress(ranks.query_ids, ranks.missing.tolist()))
+
+    @cached_property
+    def distances(self) -> str | None:
+        """Why scores may be distances, in words; an engine's rows are in no order, so that they cannot rise."""
+        return RISING if self._rising else backwards(self.ranks, self.kept)
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, counted for each query."""

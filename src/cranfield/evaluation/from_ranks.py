@@ -75,7 +75,6 @@ def evaluation_of(
         _input_warnings=(
             *doubts,
             *(warnings or little_in_common(judged, policy)),
-            *filter(None, [evidence.distances]),
             *recording_warnings(evidence.made, measures, judged),
         ),
     )

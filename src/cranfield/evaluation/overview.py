@@ -92,7 +92,7 @@ def overview(
         worst={result.run: below_perfect(result, evaluations[0].measures[0], worst, rel) for result in evaluations}
         if worst
         else None,
-        warnings={result.run: list(result._input_warnings) if warnings else [] for result in evaluations},
+        warnings={result.run: list(result._warnings_of_input) if warnings else [] for result in evaluations},
         tie_warnings=ties,
         per_query=per_query,
         unseen=unseen,

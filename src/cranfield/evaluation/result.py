@@ -290,7 +290,12 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return (*self._input_warnings, *filter(None, [self.tie_warning]))
+        return (*self._warnings_of_input, *filter(None, [self.tie_warning]))
+
+    @property
+    def _warnings_of_input(self) -> tuple[str, ...]:
+        """All but that about ties, which is told beside the values that it changes."""
+        return (*self._input_warnings, *filter(None, [self._evidence.distances]))
 
     def _choices_of_run(self) -> Iterable[str]:
         return self._evidence.made.signature if self._evidence.made else ()

@@ -46,7 +46,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation as plain dicts, from which it can be made again."""
     return {
         **evaluation.to_dict(per_query=False),
-        "warnings": list(evaluation._input_warnings),  # those about ties follow from their ranges
+        "warnings": list(evaluation._warnings_of_input),  # those about ties follow from their ranges
         "version": evaluation.version,
         "run_facts": _run_facts(evaluation),
         "query_ids": list(evaluation.query_ids),
@@ -82,6 +82,10 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
     try:
         measures = tuple(map(parse_measure, content["values"]))
         facts = zip(measures, content["facts"].values(), strict=True)
+        evidence = SavedEvidence(
+            {Scope.of(measure): _fact_columns(plain) for measure, plain in facts}, *_read_run_facts(content, measures)
+        )
+        warnings = tuple(map(str, content.get("warnings", ())))
         return Evaluation(
             run=content["run"],
             measures=measures,
@@ -92,11 +96,8 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             provenance=str(content.get("provenance", "")),
             query_ids=tuple(content["query_ids"]),
             _columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
-            _evidence=SavedEvidence(
-                {Scope.of(measure): _fact_columns(plain) for measure, plain in facts},
-                *_read_run_facts(content, measures),
-            ),
-            _input_warnings=tuple(map(str, content.get("warnings", ()))),
+            _evidence=evidence,
+            _input_warnings=tuple(warning for warning in warnings if warning != evidence.distances),
             weights=_weights(content),
             **_correction(content, path),
         )

@@ -44,17 +44,22 @@ class Setting(NamedTuple):
 
     def check(self, name: str, value: Any) -> None:
         if self.kind is int:
-            problem, hint = "is not a rank.", f"{given(name)} is a whole number from 1{either(', or None')}"
             valid = value is None or (type(value) is int and value >= 1)
         elif self.kind is float:
-            problem, hint = "is not a share.", f"{given(name)} is a number above 0, up to 1"
             valid = type(value) in (int, float) and 0 < value <= 1
         else:
-            allowed = tuple(self.choices) if self.choices else (True, False)
-            problem, hint = "is not a policy.", choice_hint(f"{given(name)} may be", map(repr, allowed), repr(value))
-            valid = type(value) is self.kind and value in allowed
-        if not valid:
-            raise PolicyError(problem, parameter=name, value=value, hint=hint)
+            valid = type(value) is self.kind and value in (self.choices or (True, False))
+        if not valid:  # a hint looks for similar words, which takes longer than a small evaluation
+            fact, hint = self._refusal(name, value)
+            raise PolicyError(fact, parameter=name, value=value, hint=hint)
+
+    def _refusal(self, name: str, value: Any) -> tuple[str, str]:
+        if self.kind is int:
+            return "is not a rank.", f"{given(name)} is a whole number from 1{either(', or None')}"
+        if self.kind is float:
+            return "is not a share.", f"{given(name)} is a number above 0, up to 1"
+        allowed = tuple(self.choices) if self.choices else (True, False)
+        return "is not a policy.", choice_hint(f"{given(name)} may be", map(repr, allowed), repr(value))
 
     def spelled(self, value: Any) -> str:
         if isinstance(value, bool):

@@ -180,7 +180,7 @@ class PackedRanks:
 
     def __init__(self, table: JudgedRanks) -> None:
         self._row, self._rank, self._tied = packed(table.row), packed(table.rank), table.tied
-        self._without_rows = table.rows(np.zeros(0, dtype=np.bool_))
+        self.without_rows = table.rows(np.zeros(0, dtype=np.bool_))
 
     def __len__(self) -> int:
         return len(self._row)
@@ -188,9 +188,9 @@ class PackedRanks:
     def table(self) -> JudgedRanks:
         """The table again; a new one for each call."""
         row: Integers = self._row.astype(np.int64)
-        query, grade = self._without_rows.all_judged.by_row
+        query, grade = self.without_rows.all_judged.by_row
         return replace(
-            self._without_rows,
+            self.without_rows,
             query=query[row],
             rank=self._rank.astype(np.int64),
             grade=grade[row],
