@@ -32,6 +32,7 @@ from cranfield.torch.products import product, usual_dtype
 
 QUERIES = 6980
 MEASURES = "nDCG@10 AP RR"
+FIRST_TWENTY = 3000
 TABLE: list[tuple[str, str, str, str]] = []  # what, found, target, whether it is met
 
 
@@ -189,10 +190,13 @@ def against_torchmetrics(device: str, what: str, target: int, turns: int) -> Non
     )
     ratios = f"{slow / ours:.0f} ×; {slow / soon:.0f} × in the first 20 calls"
     note(f"{what}: ratio", ratios, f"≥ {target} ×", slow / ours >= target)
+    if target > FIRST_TWENTY:
+        met = slow / soon >= FIRST_TWENTY
+        note(f"{what}: ratio in the first 20 calls", f"{slow / soon:.0f} ×", f"≥ {FIRST_TWENTY} ×", met)
 
 
 def case_a() -> None:
-    against_torchmetrics("cuda", "a  GPU 6,980 × 1,000", 3000, 3)
+    against_torchmetrics("cuda", "a  GPU 6,980 × 1,000", 4000, 3)
 
 
 def case_d() -> None:
@@ -237,7 +241,7 @@ def case_b() -> None:
         if each == 1:
             note("b  one judged each, of the copy's bandwidth", f"{speed / copy:.0%}", "≥ 70 %", speed / copy >= 0.7)
     ratio = times[200] / times[1]
-    note("b  200 judged each, ratio to one", f"{ratio:.1f} ×", "≤ 6 ×", ratio <= 6)
+    note("b  200 judged each, ratio to one", f"{ratio:.1f} ×", "≤ 3.5 ×", ratio <= 3.5)
     row, own, column = judged_at_random(scores, 1)
     judgments = (row, column, torch.ones_like(row))
     note("b  one judged each, whole call", f"{by_clock(lambda: evaluate(judgments, scores, MEASURES)) * 1000:.1f} ms")
@@ -258,9 +262,6 @@ def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 1
         for part in tiles:
             torch.mm(queries, part.T, out=out[:, : len(part)] if len(part) == tile else None)
 
-    bare = by_events(products, 3, 1)
-    rate = 2 * QUERIES * documents * dimensions / bare
-    note("c  bare products", f"{bare * 1000:.0f} ms, {rate / 1e12:.0f} TFLOP/s")
     passes = []
     count = FullCorpus._count
 
@@ -269,12 +270,17 @@ def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 1
         return count(self, own)
 
     FullCorpus._count = counted
-    ours = by_clock(lambda: FullCorpus(judgments, queries, shards, tile=tile).evaluate(MEASURES), 3, 1)
+    # In turns, because the device becomes slower as it becomes warmer.
+    call = partial(FullCorpus, judgments, queries, shards, tile=tile)
+    turns = 6
+    pairs = [(by_events(products, 1, 1), by_clock(lambda: call().evaluate(MEASURES), 1, 1)) for _ in range(turns)]
     FullCorpus._count = count
-    note(
-        "c  full corpus, whole call", f"{ours * 1000:.0f} ms, {len(passes) / 4:.2f} passes", "1 pass", len(passes) == 4
-    )
-    note("c  ratio to the bare products", f"{ours / bare:.2f} ×", "≤ 1.15 ×", ours / bare <= 1.15)
+    bare, ours = (float(np.median(each)) for each in zip(*pairs))
+    rate = 2 * QUERIES * documents * dimensions / bare
+    note("c  bare products", f"{bare * 1000:.0f} ms, {rate / 1e12:.0f} TFLOP/s")
+    once = len(passes) / (2 * turns)
+    note("c  full corpus, whole call", f"{ours * 1000:.0f} ms, {once:.2f} passes", "1 pass", once == 1)
+    note("c  ratio to the bare products", f"{ours / bare:.3f} ×", "≤ 1.05 ×", ours / bare <= 1.05)
     wide = by_clock(
         lambda: FullCorpus(judgments, queries, shards, tile=tile, dtype=torch.float32).evaluate(MEASURES), 2, 1
     )

@@ -21,17 +21,22 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.torch import products
 from cranfield.torch.counting import Counted, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
+from cranfield.torch.processes import Alone, Group, Sharing
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
 ProgressBar = Callable[..., Iterable[Any]]  # of an iterable and its `total`
 Similarity = Literal["dot", "cosine", "l2"]
 
 
+_LONGER = 16  # times the tile: what is multiplied by one launch where no scores are written and nothing is moved
+
+
 class _Survey(NamedTuple):
     judgments: TensorJudgments
+    start: int  # the first document of this process
     size: int  # of the corpus
     tile: int  # documents that are multiplied at once
-    tiles: int
+    shards: list[tuple[int, bool]]  # of this process: the size of each, and whether it is multiplied where it is
     documents: Tensor  # the judged ones, each once
     which: Tensor  # the index of each judgment among these
 
@@ -51,6 +56,9 @@ class FullCorpus:
         apart, and may take longer. Embeddings of 8 bits: the scores of torch.int8 are whole numbers and exact, those of
         torch.float8_e4m3fn and torch.float8_e5m2 are float32.
     devices: share the tiles among several, such as ["cuda:0", "cuda:1"]; each holds a copy of the queries.
+    group: a process group of torch.distributed, such as `torch.distributed.group.WORLD`. All of its processes give the
+        same judgments and queries, and each gives its own part of the documents, which are numbered in the order of the
+        processes. All get the same result.
     progress: True draws a bar while the tiles are counted; or a function that is called with an iterable and its
         `total` and yields from it, as tqdm does.
 
@@ -76,6 +84,7 @@ class FullCorpus:
         dtype: torch.dtype | None = None,
         query_ids: Sequence[Any] | None = None,
         devices: Sequence[str | torch.device] = (),
+        group: Any = None,
         progress: bool | ProgressBar = False,
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
@@ -100,6 +109,7 @@ class FullCorpus:
         self._dimensions: int = queries.shape[1]
         self._most: int = max(1, tile)
         self._devices: list[Any] = [torch.device(one) for one in devices] or [queries.device]
+        self._processes: Sharing = Alone() if group is None else Group(group)
         self._progress: Any = progress
 
     def evaluate(
@@ -140,43 +150,58 @@ class FullCorpus:
 
     def _pieces(self) -> Iterator[tuple[int, Any]]:
         """The first document of every tile, and the tile as it is stored."""
-        start, tile = 0, self._survey.tile
+        start = self._survey.start
         for shard in self._shards():
-            for at in range(0, len(shard), tile):
-                yield start + at, shard[at : at + tile]
+            step = self._step(self._stays(shard))
+            for at in range(0, len(shard), step):
+                yield start + at, shard[at : at + step]
             start += len(shard)
+
+    def _stays(self, shard: Any) -> bool:
+        """Whether a shard is multiplied as it is, where it is."""
+        if not isinstance(shard, Tensor) or self._similarity == "cosine":
+            return False
+        return [shard.device] == self._devices and shard.dtype == self._queries.dtype
+
+    def _step(self, stays: bool) -> int:
+        """How many documents are multiplied at once: many more where nothing is copied, and only counts are written."""
+        return self._survey.tile * (_LONGER if stays and self._fuses else 1)
 
     @cached_property
     def _survey(self) -> _Survey:
         """A pass over the documents without a product: how many there are, and the judged ones."""
-        size, embeddings, lengths = 0, [], []
-        judgments = read_judgments(
-            self._given, (len(self._queries), self._promised()), self._queries.device, None, self._query_ids
-        )
+        device, shards = self._queries.device, []
+        first = start = self._processes.first(lambda: sum(map(self._length, self._shards())), device)
+        judgments = read_judgments(self._given, (len(self._queries), self._promised()), device, None, self._query_ids)
         wanted, which = judgments.column.unique(return_inverse=True)
-        wanted = wanted.cpu()
+        documents, places = self._queries.new_zeros(len(wanted), self._queries.shape[1]), wanted.cpu()
         for shard in self._shards():
-            if len(shard.shape) != 2 or shard.shape[1] != self._dimensions:
-                shapes = f"{tuple(shard.shape)} does not go with queries of {(len(self._queries), self._dimensions)}"
-                raise InputError("documents", f"the shape {shapes}.")
-            first, last = torch.searchsorted(wanted, torch.tensor([size, size + len(shard)])).tolist()
-            rows = wanted[first:last] - size
+            size = self._length(shard)
+            low, high = torch.searchsorted(places, torch.tensor([start, start + size])).tolist()
+            rows = places[low:high] - start
             rows = shard[rows.to(shard.device)] if isinstance(shard, Tensor) else torch.from_numpy(shard[rows.numpy()])
-            embeddings.append(self._same_kind(rows.detach()).to(self._queries.device))
-            size += len(shard)
-            lengths.append(len(shard))
+            documents[low:high] = products.padded(self._same_kind(rows.detach()).to(device))
+            shards.append((size, self._stays(shard)))
+            start += size
+        mine = (wanted >= first) & (wanted < start)
+        size, longest = self._processes.whole(start - first, max((size for size, _ in shards), default=0), device)
         if len(wanted) and int(wanted[-1]) >= size:
             fact = f"document {int(wanted[-1])} is judged, but the corpus has {size} of them."
             raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
-        tile = min(self._most, max([1, *lengths]))
+        tile = max(1, min(self._most, longest))
         if products.is_eight_bit(self._queries.dtype):
             tile += -tile % products.STEP
-        tiles = sum(-(-length // tile) for length in lengths)
-        return _Survey(judgments, size, tile, tiles, torch.cat(embeddings), which)
+        return _Survey(judgments, first, size, tile, shards, self._processes.known(documents, mine), which)
+
+    def _length(self, shard: Any) -> int:
+        if len(shard.shape) != 2 or shard.shape[1] != self._dimensions:
+            shapes = f"{tuple(shard.shape)} does not go with queries of {(len(self._queries), self._dimensions)}"
+            raise InputError("documents", f"the shape {shapes}.")
+        return len(shard)
 
     def _promised(self) -> int:
         """How many documents there are; an upper limit if only a pass over the shards can tell."""
-        if isinstance(self._documents, Tensor | np.ndarray):
+        if isinstance(self._documents, Tensor | np.ndarray) and isinstance(self._processes, Alone):
             return len(self._documents)
         return int(self._given.shape[1]) if isinstance(self._given, Tensor) else 1 << 36
 
@@ -205,11 +230,17 @@ class FullCorpus:
     def _multiplier(self, device: torch.device, column: Tensor, own: Tensor) -> products.Multiplier:
         judgments = self._survey.judgments
         queries, row, own, column = (part.to(device) for part in (self._queries, judgments.row, own, column))
-        if self._similarity != "l2" and products.can_fuse(queries, self._dtype, judgments.judged):
+        if self._fuses:
             from cranfield.torch.fused import FusedMultiplier
 
             return FusedMultiplier(queries, row, own, column, judgments.judged)
         return products.BlockMultiplier(queries, row, own, column, judgments.judged, self._scores, self._survey.tile)
+
+    @cached_property
+    def _fuses(self) -> bool:
+        """Whether products are counted where they are made, and no scores are written."""
+        judged = self._survey.judgments.judged
+        return self._similarity != "l2" and products.can_fuse(self._queries, self._dtype, judged)
 
     def _ahead(self) -> Tensor:
         """The scores of the judged documents, in products of the shape that their tiles will have."""
@@ -243,7 +274,8 @@ class FullCorpus:
         for other in others:
             for column, more in zip(first, other, strict=True):
                 column += more
-        wrong = first.odd.nonzero().flatten()
+        whole = Counted(*map(self._processes.sum, first))
+        wrong = whole.odd.nonzero().flatten()
         if len(wrong):
             hint = "look for NaN in the embeddings; half overflows above 65504, which dtype=torch.float32 avoids"
             raise InputError("embeddings", f"a score of query {int(wrong[0])} is not a finite number.", hint=hint)
@@ -251,11 +283,14 @@ class FullCorpus:
         for _, multiplier in shares:
             its = multiplier.seen().to(own.device)
             seen = torch.where(its == own, seen, its)
-        return first, seen
+        differs = seen != own
+        others = self._processes.known(seen, differs)
+        return whole, torch.where(self._processes.sum(differs.int()) > 0, others, own)
 
     def _watched(self, pieces: Iterator[Any]) -> Iterable[Any]:
         if not self._progress:
             return pieces
+        total = sum(-(-size // self._step(stays)) for size, stays in self._survey.shards)
         if self._progress is not True:
-            return cast("Iterable[Any]", self._progress(pieces, total=self._survey.tiles))
-        return watched(pieces, "counting", self._survey.tiles)
+            return cast("Iterable[Any]", self._progress(pieces, total=total))
+        return watched(pieces, "counting", total)

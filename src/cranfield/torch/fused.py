@@ -15,7 +15,7 @@ from cranfield.torch.products import largest_finite, rounding_edges
 MOST = 8  # judged documents of a query: each of them is compared with every product
 _QUERIES, _DOCUMENTS = 128, 256  # that one program multiplies at once
 _DEPTH = 128  # bytes of each that it takes at a time
-_GROUP = 4  # blocks of documents that stay in the cache for all queries
+_GROUP = 2  # blocks of documents that stay in the cache for all queries
 
 
 def fits(queries: Tensor, dtype: torch.dtype, judged: Integers) -> bool:

@@ -13,7 +13,7 @@ from torch import Tensor
 from cranfield.ranks.columns import Integers
 from cranfield.torch.counting import FEW_ON_A_DEVICE, Counted
 
-_SPAN = 1 << 16  # scores of a row that one program reads
+_SPAN_ONE, _SPAN_MANY = 1 << 16, 1 << 19  # scores of a row that one program reads
 _BLOCK_ONE, _WARPS_ONE = 1024, 8  # scores that it compares at once, and the warps that share them
 _BLOCK_MANY, _WARPS_MANY = 1024, 4  # never fewer scores than threads, or some would be counted twice
 _SIZE = 256  # judged scores among which one program searches, less one
@@ -26,15 +26,25 @@ _BUCKETS = 4096  # parts of the range of judged scores; most hold one or none
 
 @triton.jit
 def _shared_words(anything):  # pragma: no cover - compiled for the device
-    """The address of a word for each bucket, two cells for each judged score, and a word that is never read."""
+    """The address of two words for each judged score, a byte for each bucket, and one that is never read."""
     return tl.inline_asm_elementwise(
-        "{ .shared .align 8 .b32 words[4612]; mov.u32 $0, words; }", "=r,r", [anything], tl.int32, False, 1
+        "{ .shared .align 8 .b32 words[1540]; mov.u32 $0, words; }", "=r,r", [anything], tl.int32, False, 1
     )
 
 
 @triton.jit
 def _write(word, value):  # pragma: no cover
     tl.inline_asm_elementwise("st.shared.u32 [$1], $2; mov.u32 $0, 0;", "=r,r,r", [word, value], tl.int32, False, 1)
+
+
+@triton.jit
+def _write_byte(byte, value):  # pragma: no cover
+    tl.inline_asm_elementwise("st.shared.u8 [$1], $2; mov.u32 $0, 0;", "=r,r,r", [byte, value], tl.int32, False, 1)
+
+
+@triton.jit
+def _read_byte(byte):  # pragma: no cover
+    return tl.inline_asm_elementwise("ld.shared.u8 $0, [$1];", "=r,r", [byte], tl.int32, False, 1)
 
 
 @triton.jit
@@ -175,20 +185,20 @@ def _count_many(
     low = tl.load(limits).to(tl.float32)
     high = tl.max(tl.where(limit < float("inf"), limit, low)).to(tl.float32)
     scale = tl.minimum((BUCKETS - 1) / tl.maximum(high - low, 1e-30), 1e30)
-    table = _shared_words(slab)
-    cell = table + 4 * BUCKETS
+    cell = _shared_words(slab)
+    table = cell + 8 * SIZE
     # The table has for each bucket the lowest limit that it or a higher bucket holds.
-    _write(table + 4 * bucket, tl.full([BUCKETS], SIZE - 1, tl.int32))
+    _write_byte(table + bucket, tl.full([BUCKETS], SIZE - 1, tl.int32))
     _write(cell + 8 * slot, tl.zeros([SIZE], tl.int32))
     _write(cell + 8 * slot + 4, tl.zeros([SIZE], tl.int32))
     tl.debug_barrier()
     here = _bucket(limit, low, scale, BUCKETS)
     leads = (slot == 0) | (here > _bucket(below, low, scale, BUCKETS))
-    _write(tl.where(leads, table + 4 * here, cell + 8 * SIZE), slot)
+    _write_byte(table + tl.where(leads, here, BUCKETS), slot)
     tl.debug_barrier()
-    _write(table + 4 * bucket, tl.associative_scan(_read(table + 4 * bucket), 0, _smaller, reverse=True))
+    _write_byte(table + bucket, tl.associative_scan(_read_byte(table + bucket), 0, _smaller, reverse=True))
     tl.debug_barrier()
-    fullest = tl.max(tl.where(limit < float("inf"), slot + 1 - _read(table + 4 * here), 0))
+    fullest = tl.max(tl.where(limit < float("inf"), slot + 1 - _read_byte(table + here), 0))
     column = tl.load(columns + slot)
     which = tl.sum((column < tile + first).to(tl.int32))
     its_column = tl.load(columns + which)
@@ -211,7 +221,7 @@ def _count_many(
             its_column = tl.load(columns + which)
             tl.debug_barrier()
         value = tl.where(inside, value, float("-inf"))  # falls in the lowest cell, which is never read
-        at = _read(table + 4 * _bucket(value, low, scale, BUCKETS))
+        at = _read_byte(table + _bucket(value, low, scale, BUCKETS))
         near = tl.load(limits + at)
         for _ in range(1, fullest):
             higher = near < value
@@ -259,8 +269,8 @@ class DeviceCounter:
                 return
             judged = (self._query, self._own, self._document, self._seen, *self._counts, self._odd)
             block = min(_BLOCK_ONE, max(256, triton.next_power_of_2(n)))
-            _count_one[(len(self._query), triton.cdiv(n, _SPAN))](
-                scores, scores.stride(0), n, start, *judged, _SPAN, block, num_warps=_WARPS_ONE
+            _count_one[(len(self._query), triton.cdiv(n, _SPAN_ONE))](
+                scores, scores.stride(0), n, start, *judged, _SPAN_ONE, block, num_warps=_WARPS_ONE
             )
 
     def counted(self) -> Counted:
@@ -305,8 +315,8 @@ class _Slabs:
     def add(self, scores: Tensor, start: int, seen: Tensor | None, odd: Tensor) -> None:
         n = scores.shape[1]
         judged = (self._query, self._limits, self._columns, self._slots, self._entries)
-        counts, sizes = (seen, self._cells, self._before, odd), (_SPAN, _BLOCK_MANY, _SIZE, _BUCKETS)
-        _count_many[(len(self._query), triton.cdiv(n, _SPAN))](
+        counts, sizes = (seen, self._cells, self._before, odd), (_SPAN_MANY, _BLOCK_MANY, _SIZE, _BUCKETS)
+        _count_many[(len(self._query), triton.cdiv(n, _SPAN_MANY))](
             scores, scores.stride(0), n, start, *judged, *counts, *sizes, num_warps=_WARPS_MANY
         )
 
