@@ -31,7 +31,10 @@ def main(rank, folder):
     for parts in PARTS:
         for name, kind in KINDS.items():
             corpus = shared(rank, parts, dtype=kind)
-            found[f"{name} {parts}"] = [corpus.ranks().rank.tolist(), corpus.evaluate(MEASURES).to_dict(per_query=True)["per_query"]]
+            found[f"{name} {parts}"] = [
+                corpus.ranks().rank.tolist(),
+                corpus.evaluate(MEASURES).to_dict(per_query=True)["per_query"],
+            ]
     again = shared(rank, PARTS[0])
     own = again._ahead()
     again._ahead = lambda: torch.zeros_like(own)  # other scores than in the tiles: all is counted again

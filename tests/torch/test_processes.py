@@ -26,7 +26,9 @@ def test_processes_share_a_corpus(tmp_path):
     for name, found in first.items():
         queries, documents, judgments = embeddings(4, dtype=KINDS.get(name.split()[0], torch.float32))
         whole = FullCorpus(judgments, queries, documents, tile=8)
-        assert found == [whole.ranks().rank.tolist(), whole.evaluate(MEASURES).to_dict(per_query=True)["per_query"]], name
+        assert found == [whole.ranks().rank.tolist(), whole.evaluate(MEASURES).to_dict(per_query=True)["per_query"]], (
+            name
+        )
 
 
 def test_a_group_needs_processes():

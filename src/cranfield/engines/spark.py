@@ -11,13 +11,14 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cranfield.engines.protocol import Engine, EngineSetting
-from cranfield.errors import CranfieldError, MeasureError, need
+from cranfield.errors import CranfieldError, InputError, MeasureError, need
 
 if TYPE_CHECKING:
     from cranfield.engines.measuring import Measuring, Totals
 
-# An exception of a measure in a task arrives as the text of another error.
+# An exception in a task arrives as the text of another error.
 _RAISED = r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?"
+_LACKING = r"No module named '(cranfield|numpy|pyarrow)\b"
 
 
 class Spark(Engine):
@@ -86,6 +87,10 @@ class Spark(Engine):
     def failure(self, error: Exception) -> CranfieldError:
         if raised := re.search(_RAISED, str(error)):
             return MeasureError(raised[1], hint=raised[2] or "")
+        if lacking := re.search(_LACKING, str(error)):
+            fact = f"the machines of Spark have no {lacking[1]}, and measures are calculated there."
+            hint = "install 'cranfield[spark]' in their Python, which PYSPARK_PYTHON names; or use evaluate"
+            return InputError(self.source, fact, hint=hint)
         return super().failure(error)
 
 
