@@ -17,7 +17,8 @@ import numpy as np
 from cranfield.engines.protocol import library
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import not_finite
-from cranfield.measures.registry import Aggregate
+from cranfield.measures.lookup import comes_with_us
+from cranfield.measures.registry import Aggregate, CarriedMeasure
 from cranfield.measures.scope import without_relevant
 from cranfield.ranks.columns import Numbers, offsets
 from cranfield.ranks.policy import Policy
@@ -35,11 +36,21 @@ NAMED = 6  # missing queries that errors name
 
 @dataclass(frozen=True)
 class Measuring:
-    """The work on one stream of judged rows; it is sent to where they are."""
+    """The work on one stream of judged rows; it is sent to where they are.
 
+    carried: the measures that do not come with cranfield, which are unpickled before they are named
+    """
+
+    carried: tuple[CarriedMeasure, ...]
     run: str
     measures: tuple[Measure, ...]
     policy: Policy
+
+    @classmethod
+    def of(cls, run: str, measures: tuple[Measure, ...], policy: Policy) -> Measuring:
+        own = {measure.definition.name: measure.definition for measure in measures}
+        carried = [CarriedMeasure(known) for known in own.values() if not comes_with_us(known.function)]
+        return cls(tuple(carried), run, measures, policy)
 
     @property
     def columns(self) -> list[str]:

@@ -117,7 +117,7 @@ def evaluate_lazily(
         measure(replace(JudgedRanks.of_grades([1.0]), complete=policy.complete))
     rows = EngineRows(opened.frame, opened.name, policy, as_text=True)
     judgments, provenance, doubt = _judgments(qrels, rows, engine, qrels_format)
-    measuring = Measuring(name or run_name(opened.name), wanted, policy)
+    measuring = Measuring.of(name or run_name(opened.name), wanted, policy)
     result = _evaluated(rows, judgments, measuring, least_queries(in_memory=engine is None), check_ids)
     warnings = (*filter(None, [doubt]), *result.warnings)
     return replace(result, provenance=provenance, _input_warnings=warnings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import Parameter
 from typing import Any, Literal
@@ -324,6 +324,20 @@ def registered() -> int:
 def _definition(name: str) -> Definition:
     find(name)  # which imports its family
     return _definitions[name]
+
+
+@dataclass(frozen=True)
+class CarriedMeasure:
+    """A measure of a user's with its code; a process that unpickles it, and does not have it, has it from then on."""
+
+    definition: Definition
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _carried, ({known.name: getattr(self.definition, known.name) for known in fields(self.definition)},)
+
+
+def _carried(content: dict[str, Any]) -> CarriedMeasure:
+    return CarriedMeasure(_definitions.setdefault(content["name"], Definition(**content)))
 
 
 def catalogue() -> dict[str, Definition]:
