@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from cranfield.mixing.fusing import Fused as Fused
     from cranfield.mixing.fusing import fuse as fuse
     from cranfield.mixing.tuning import Tuning as Tuning
-    from cranfield.mixing.tuning import tune as tune
+    from cranfield.mixing.tuning_runs import tune as tune
     from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
     from cranfield.ranks.chunks import Chunks as Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments

@@ -96,7 +96,7 @@ def command(
       cranfield tune builtin builtin:plain builtin:tuned \\
         --try method=rrf --try k=1..100 --equal-weights --fused fused.run
     """
-    from cranfield.mixing.tuning import tune
+    from cranfield.mixing.tuning_runs import tune
     from cranfield.show.mixing_text import tuning_text
 
     wanted = measures.chosen(("nDCG@10",))
@@ -121,7 +121,7 @@ def command(
             **arguments,
         )
     if shown.fused is not None:
-        written = tuning.fuse(shown.fused, force=shown.force)
+        written = tuning.run(shown.fused, force=shown.force)
     shown.write(tuning.to_json, lambda width, paint: tuning_text(tuning, width, paint, most=shown.settings))
     if shown.fused is not None:
         output.say(f"Written: {shown.fused}, {count(written.queries, 'query', 'queries')}", err=shown.form == "json")

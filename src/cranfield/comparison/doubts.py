@@ -204,21 +204,19 @@ def asked(one: Side, other: Side) -> Found | None:
 
 def tuned_here(one: Side, other: Side) -> Found | None:
     """The settings of one were chosen by its values on the very queries that are compared."""
-    fusion = one.evidence.made.fusion if one.evidence.made is not None else None
-    if fusion is None or not fusion.queries:
+    tuned = one.evidence.made.tuned if one.evidence.made is not None else None
+    if tuned is None:
         return None
     every = one.evaluation.query_ids
-    seen = len(fusion.queries.intersection(every))
+    seen = len(tuned.queries.intersection(every))
     if not seen:
         return None
-    brief = (
-        f"the best of {count(fusion.settings_tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
-    )
+    brief = f"the best of {count(tuned.tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
     sentence = (
         f"{one.run} was tuned: it is {brief} compared here, so its value and p are too good to be true; "
         "compare it on other queries, or by 'cranfield tune'"
     )
-    return Found(brief, sentence, {"settings": fusion.settings_tried, "tuned_on": seen, "queries": len(every)}, seen)
+    return Found(brief, sentence, {"settings": tuned.tried, "tuned_on": seen, "queries": len(every)}, seen)
 
 
 def text(one: Side, other: Side) -> Found | None:

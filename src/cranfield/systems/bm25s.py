@@ -30,6 +30,7 @@ class Bm25sSearch:
     """BM25 as bm25s does it, over title and text as one; see SETTINGS."""
 
     needs_k = True
+    takes: frozenset[str] = frozenset()
 
     def __init__(
         self,

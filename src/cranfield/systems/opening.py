@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection as Container
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +17,13 @@ from typing import Any, NamedTuple, Protocol
 from cranfield.errors import CranfieldError, InputError, SystemFailure, choice_hint, nearest, reworded
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import SETTINGS_FILE, check_settings, read_toml
+from cranfield.ranks.made import Tuned
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
+from cranfield.systems.queries import with_arguments
 
+TUNE = "tune"  # among the settings of a system: which values `tune` tries
 DEFAULT_K = 100  # documents to ask for, where a system must be told and nobody says
 _LONGEST = 1000  # characters of a failure
 
@@ -28,10 +32,14 @@ class Search(Protocol):
     """What a kind of system implements: it answers a query with its best documents, or raises any exception.
 
     needs_k: it must be told how many documents to return; otherwise `search` takes None for as many as it likes
+    takes: the names of what else it is told by columns of the query; None if it takes any
     """
 
     name: str
     needs_k: bool
+
+    @property
+    def takes(self) -> Container[str] | None: ...
 
     def search(self, query: str, k: int | None) -> Returned: ...
 
@@ -42,6 +50,7 @@ class System:
     """An opened system: `search(query)` gives what it returns, with scores that fall, or a SystemFailure.
 
     settings: a hash of how it was described, without secrets; empty for an object of Python's
+    arguments: what it is told with every query, as if these were columns of it
 
     >>> from cranfield import open_system
     >>> system = open_system(lambda query, k: [("a", 1.0), ("b", 1.0)], name="mine")
@@ -50,10 +59,22 @@ class System:
     >>> system.close()
     """
 
-    def __init__(self, kind: Search, secrets: Secrets | None = None, settings: str = "") -> None:
+    def __init__(
+        self,
+        kind: Search,
+        secrets: Secrets | None = None,
+        settings: str = "",
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.name, self.settings = kind.name, settings
         self._kind, self._secrets = kind, secrets or Secrets(kind.name)
         self.reranks = ""  # which run it reranks, in words
+        self.tuned: Tuned | None = None  # how its settings were chosen
+        self._arguments = dict(arguments)
+        takes = kind.takes if arguments else None
+        if takes is not None and (unused := sorted(self._arguments.keys() - set(takes))):
+            fact = f"it does not take an argument '{unused[0]}'."
+            raise InputError(self.name, fact, hint=choice_hint("it takes", sorted(takes), unused[0]))
 
     def __repr__(self) -> str:
         return f"<System {self.name}>"
@@ -71,7 +92,7 @@ class System:
 
     def answer(self, query: str, k: int | None) -> Returned:
         """The same, with what became of the scores. It may raise any exception: `failure` makes it fit to show."""
-        return self._kind.search(query, k)
+        return self._kind.search(with_arguments(query, self._arguments), k)
 
     def failure(self, error: BaseException) -> SystemFailure:
         """What went wrong, without secrets."""
@@ -169,12 +190,14 @@ def open_system(
         from cranfield.systems.python import PythonSearch
 
         return System(PythonSearch(what, name or getattr(what, "name", ""), timeout=timeout, **read))
-    settings, usual = (dict(what), "") if isinstance(what, Mapping) else _described(what)
-    return _from_settings({**settings, **read}, collection, name or usual, timeout)
+    settings, usual = described(what)
+    return from_settings({**settings, **read}, collection, name or usual, timeout)
 
 
-def _described(what: str) -> tuple[dict[str, Any], str]:
-    """The settings of a system that is given by name, and what it is called."""
+def described(what: str | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The settings of a system that is not an object, and what it is called."""
+    if isinstance(what, Mapping):
+        return dict(what), ""
     for name, kind in KINDS.items():
         if what in kind.short:
             return {"type": name, **kind.short[what]}, what
@@ -208,19 +231,22 @@ def _from_file(path: Path, name: str) -> dict[str, Any]:
     return dict(systems[name])
 
 
-def _from_settings(
-    settings: dict[str, Any], collection: Collection | None, name: str, timeout: float | None = None
+def from_settings(
+    settings: Mapping[str, Any], collection: Collection | None, name: str, timeout: float | None = None
 ) -> System:
+    """The system that settings describe."""
+    settings = {key: value for key, value in settings.items() if key != TUNE}
     kind = settings.pop("type", None)
     name = name or str(kind)
     if kind not in KINDS:
         raise InputError(name, f"type = {kind!r} is not a type of system.", hint=choice_hint("types are", KINDS, kind))
     home = import_module(f"cranfield.systems.{KINDS[kind].home}")
     check_settings(settings, home.SETTINGS, name)
-    described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
+    told = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
+    arguments = settings.pop("arguments", {})
     if timeout is not None and "timeout" in home.SETTINGS:  # our own engines have none
         settings["timeout"] = timeout
     secrets = Secrets(name)
     with secrets.hidden():
         search = home.open_type(kind, secrets.fill(settings), name, secrets, collection)
-    return System(search, secrets, hashlib.sha256(described.encode()).hexdigest())
+    return System(search, secrets, hashlib.sha256(told.encode()).hexdigest(), arguments)

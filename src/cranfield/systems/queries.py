@@ -9,8 +9,12 @@ from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.queries import Queries
+from cranfield.io.settings import TomlSetting
 
 TEXT = "text"
+ARGUMENTS = TomlSetting(
+    dict, "what the system is told with every query by name, as if it were a column: `{ boost = 2 }`", "none"
+)
 
 
 class Query(str):
@@ -36,6 +40,18 @@ class Query(str):
 
 def columns_of(query: str) -> Mapping[str, Any]:
     return query.columns if isinstance(query, Query) else {}
+
+
+def with_arguments(query: str, arguments: Mapping[str, Any]) -> str:
+    """A query that also has the arguments of its system, as further columns."""
+    if not arguments:
+        return query
+    own = columns_of(query)
+    both = sorted(own.keys() & arguments.keys())
+    if both:
+        fact = f"'{both[0]}' is an argument of the system, and a column of the query."
+        raise SystemFailure(fact, hint="rename one of them", final=True)
+    return Query(str(query), **own, **arguments)
 
 
 def filled_columns(query: str, names: Collection[str]) -> dict[str, Any]:

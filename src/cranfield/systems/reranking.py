@@ -119,6 +119,7 @@ class _Reranker:
     """A system whose answer to a query is its first ranking in another order."""
 
     needs_k = False
+    takes: frozenset[str] = frozenset()
 
     def __init__(
         self,

@@ -40,6 +40,7 @@ class SqliteSearch:
     """BM25 over titles and texts; see SETTINGS. A document matches if it holds any word of the query."""
 
     needs_k = True
+    takes: frozenset[str] = frozenset()
 
     def __init__(
         self,

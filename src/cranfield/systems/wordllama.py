@@ -34,6 +34,7 @@ class WordLlamaSearch:
     """The documents whose vectors are closest to that of the query, by their cosine; see SETTINGS."""
 
     needs_k = True
+    takes: frozenset[str] = frozenset()
 
     def __init__(self, documents: Iterable[Document], name: str = "wordllama", *, titles: bool = True) -> None:
         self.name = name
