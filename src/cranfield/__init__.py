@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from cranfield.mixing.fusing import fuse as fuse
     from cranfield.mixing.tuning import Tuning as Tuning
     from cranfield.mixing.tuning_runs import tune as tune
+    from cranfield.mixing.tuning_systems import tune_system as tune_system
     from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
     from cranfield.ranks.chunks import Chunks as Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments

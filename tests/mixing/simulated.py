@@ -13,7 +13,7 @@ import numpy as np
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
 from cranfield.measures import parse_measure
 from cranfield.mixing.candidates import simplex
-from cranfield.mixing.counting import values_of
+from cranfield.mixing.counting import count_settings
 from cranfield.mixing.folds import cross_fitted, folds_of
 from cranfield.mixing.mixture import Mixture
 from cranfield.ranks.judgments import Judgments
@@ -59,10 +59,16 @@ def population(case: Case, queries: int, seed: int) -> Any:
     mixtures = [
         Mixture.of("combsum", runs=["x"] * len(runs), weights=weights) for weights in simplex(len(runs), case.steps)
     ]
-    values, _ = values_of(
+    return values_of(
         [open_run(run) for run in runs], mixtures, parse_measure(case.measure), Judgments.read(qrels), Policy()
     )
-    return values
+
+
+def values_of(runs: Any, mixtures: Any, measure: Any, judgments: Judgments, policy: Policy) -> Any:
+    """The value of every query (row) with every setting (column)."""
+    counted = count_settings(runs, mixtures, judgments, policy, lambda queries: None)
+    tables = (counted.ranks(at, mixture.depth, judgments, policy) for at, mixture in enumerate(mixtures))
+    return np.stack([measure(table) for table in tables], axis=1)
 
 
 class Outcome(NamedTuple):

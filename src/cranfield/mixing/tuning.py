@@ -33,6 +33,7 @@ from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.run import open_run
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.words import count, percent
 
@@ -82,12 +83,16 @@ class Tuning:
     value: the mean of the measure that tuning reaches, by values of queries that did not choose the setting, with its
         interval
     final: the setting that is best on all queries; `seen` is its mean on them
+    untuned: the setting without tuning
     settings: all that were tried, the best first
     baselines: what it is compared with, by name, and what each is: the best single run and reciprocal rank fusion
         without tuning, or the system as it is configured
     means: of tuning, of the baselines, and of each run
     differences: of tuning from each baseline, and of a second baseline from the first, as one family
     curves: how each parameter changes the measure
+    rival: the setting that would be better than the final one if unjudged documents were left out; None if none would
+    to_judge: the unjudged documents that the final setting and its rival do not both return first, with their queries,
+        the highest first; judge them to learn which is better
     first: how many documents of a ranking are counted as judged or not
     requests: how many questions a system was asked
     alpha: the level of significance; repeats, folds, seed: of the cross-fitting
@@ -100,7 +105,7 @@ class Tuning:
     >>> len(found.settings), round(found.optimism, 4), found.no_better_than
     (22, 0.0131, ('rrf, k = 60', 'tuned'))
     >>> found.sentence[:35], len(found.findings), found.to_dict()["queries"], found.to_json()[:13]
-    ('Too close to call: tuned mixture vs', 5, 60, '{\\n  "measure"')
+    ('Too close to call: tuned mixture vs', 6, 60, '{\\n  "measure"')
     """
 
     measure: str
@@ -108,11 +113,14 @@ class Tuning:
     queries: int
     value: Estimate
     final: Setting
+    untuned: Setting
     settings: tuple[Setting, ...]
     baselines: dict[str, str]
     means: dict[str, float]
     differences: tuple[Difference, ...]
     curves: tuple[Curve, ...]
+    rival: Setting | None
+    to_judge: tuple[tuple[str, str], ...]
     first: int
     requests: int
     alpha: float
@@ -122,8 +130,7 @@ class Tuning:
     warnings: tuple[str, ...]
     _query_ids: tuple[str, ...] = ()
     _make: Callable[..., Any] | None = None
-    _table: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
-    _crossed: Numbers = field(default_factory=lambda: np.zeros(0))
+    _numbers: Mapping[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Tuning: {self.sentence}>"
@@ -154,14 +161,12 @@ class Tuning:
     @property
     def unjudged(self) -> str:
         """How many of the final setting's first documents are unjudged, beside the baseline, in words."""
-        final = self.final
-        told = f"{final.unjudged:,} of {count(final.returned, 'document')} in its first {self.first} are unjudged"
-        untuned = list(self.baselines)[-1]
-        beside = next((its for its in self.settings if its.name == untuned), final)
+        final, untuned = self.final, self.untuned
+        told = f"{final.unjudged:,} of the {count(final.returned, 'document')} in its first {self.first} are unjudged"
         share = percent(final.share_unjudged)
-        if beside is final:
+        if untuned is final:
             return f"{told} ({share})"
-        return f"{told} ({share}; {beside.name}: {percent(beside.share_unjudged)})"
+        return f"{told} ({share}; untuned: {percent(untuned.share_unjudged)})"
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -184,15 +189,17 @@ class Tuning:
         name: str = "tuned",
         force: bool = False,
         metadata: bool = True,
+        setting: Setting | None = None,
     ) -> Any:
-        """The run of the final setting.
+        """The run of the final setting. That of a system is made of its answers: nothing is asked again.
 
         path: the file to write; by default the run is in memory.
         name: of the run.
         force: replace a file that exists.
-        metadata: begin a TREC file with comments that say how it was made.
-        Returns a `Fused`, which is a run wherever one is taken, and knows on which queries it was tuned, so that
-        `compare` says so.
+        metadata: begin a TREC file of a mixture with comments that say how it was made.
+        setting: another of the settings; of a system, `rival` or `untuned`.
+        Returns a `Fused` or a `Recorded`, which is a run wherever one is taken, and knows on which queries it was
+        tuned, so that `compare` says so.
 
         >>> from cranfield import compare, tune
         >>> fused = tune("builtin", ["builtin:plain", "builtin:tuned"], methods="combsum").run()
@@ -200,8 +207,13 @@ class Tuning:
         'tuned-here'
         """
         assert self._make is not None
-        tuned = Tuned(self.final.name, len(self.settings), self.measure, frozenset(self._query_ids))
-        return self._make(path, name=name, force=force, metadata=metadata, tuned=tuned)
+        chosen = setting or self.final
+        if chosen.name not in self._numbers or (self.requests and chosen not in (self.final, self.rival, self.untuned)):
+            known = "final, rival and untuned" if self.requests else "those of settings"
+            raise InputError(chosen.name, "there is no run of this setting.", hint=f"there are those of {known}")
+        tuned = Tuned(chosen.name, len(self.settings), self.measure, frozenset(self._query_ids))
+        how: dict[str, Any] = {"name": name, "force": force, "metadata": metadata}
+        return self._make(self._numbers[chosen.name], path, tuned=None if chosen == self.untuned else tuned, **how)
 
     def plot(self) -> Any:
         """How the measure changes with each parameter, as a Vega-Lite specification."""
@@ -219,6 +231,9 @@ class Tuning:
             "seen": self.final.seen,
             "optimism": self.optimism,
             "final": asdict(self.final),
+            "untuned": asdict(self.untuned),
+            "rival": None if self.rival is None else asdict(self.rival),
+            "to_judge": [{"query_id": query, "doc_id": document} for query, document in self.to_judge],
             "baselines": [{"name": name, "what": what} for name, what in self.baselines.items()],
             "no_better_than": list(self.no_better_than),
             "means": self.means,
@@ -326,11 +341,15 @@ def tuning_of(
     warnings: Sequence[str],
     alpha: float,
     seed: int,
+    judgments: Judgments,
+    make: Callable[..., Any],
     **facts: Any,
 ) -> Tuning:
     """What was found, by the values of settings and what the folds chose.
 
+    The first setting is the untuned one.
     label: what the tuned thing is called; others: further runs whose means are shown, with their values by query
+    make: makes the run of a setting by its number
     """
     sign = -1.0 if measure.definition.lower_is_better else 1.0
     columns = np.stack([*(baseline.values for baseline in baselines), sign * tuned.value], axis=1)
@@ -359,24 +378,31 @@ def tuning_of(
         for at, (name, arguments) in enumerate(zip(tried.names, tried.arguments, strict=True))
     ]
     final = settings[tuned.best]
+    rival = _rival(tried, tuned.best, queries, sign)
+    to_judge = (
+        () if rival is None else _differing([make(at, None) for at in (tuned.best, rival)], judgments, tried.first)
+    )
     order = sorted(settings, key=lambda its: (its.queries < final.queries, -sign * its.seen, -its.chosen))
     return Tuning(
         measure=measure.name,
         queries=len(queries.ids),
         value=estimates_of(value, alpha, *measure.definition.range)[0],
         final=final,
+        untuned=settings[0],
         settings=(final, *(its for its in order if its is not final)),
         baselines={baseline.name: baseline.what for baseline in baselines},
         means=dict(zip([*labels, *others], means, strict=True)),
         differences=tuple(differences),
         curves=tuple(curves_of(tried.parameters, tried.values, tuned.best, baselines[0], queries.columns, alpha)),
+        rival=None if rival is None else settings[rival],
+        to_judge=to_judge,
         first=tried.first,
         alpha=alpha,
         seed=seed,
-        warnings=(*warnings, *_left_to_judge(tried, tuned.best, queries, sign)),
+        warnings=(*warnings, *_left_to_judge(final, None if rival is None else settings[rival], to_judge, tried.first)),
         _query_ids=queries.ids,
-        _table=tried.values,
-        _crossed=sign * tuned.value,
+        _make=make,
+        _numbers={setting.name: at for at, setting in enumerate(settings)},
         **facts,
     )
 
@@ -391,20 +417,43 @@ def _means(queries: ChoosingQueries, values: Numbers) -> list[float]:
     return [float(value) for value in total]
 
 
-def _left_to_judge(tried: Tried, best: int, queries: ChoosingQueries, sign: float) -> Iterator[str]:
-    """Whether unjudged documents decide rather than the settings.
+def _rival(tried: Tried, best: int, queries: ChoosingQueries, sign: float) -> int | None:
+    """The setting that decides against the best one where unjudged documents are left out.
 
-    That is so where another setting would be better without them, by more than the best one is better with them.
+    It is better without them, by more than the best one is better with them.
     """
     whole = np.flatnonzero(~np.isnan(tried.values).any(axis=0))
     seen, without = (sign * np.array(_means(queries, its[:, whole])) for its in (tried.values, tried.without))
     at = int(np.flatnonzero(whole == best)[0])
     other = int(np.argmax(without >= without.max() - SAME))
-    if without[other] - without[at] > seen[at] - seen[other] + SAME:
-        share = percent(float(tried.unjudged[:, best].sum() / max(tried.returned[:, best].sum(), 1)))
+    return int(whole[other]) if without[other] - without[at] > seen[at] - seen[other] + SAME else None
+
+
+def _differing(runs: Sequence[Any], judgments: Judgments, first: int) -> tuple[tuple[str, str], ...]:
+    """The unjudged documents that only one of two runs returns first, with their queries, the highest first."""
+    tops = [open_run(run).first(first, Policy()) for run in runs]
+    found = []
+    for query in judgments.query_ids:
+        one, other = (list(top.get(query, ())) for top in tops)
+        judged = judgments.by_query[query]
+        for its, beside in ((one, other), (other, one)):
+            found += [
+                (rank, query, document)
+                for rank, document in enumerate(its)
+                if document not in beside and judged.get(document, -1) < 0
+            ]
+    return tuple((query, document) for _, query, document in sorted(found, key=lambda its: its[0]))
+
+
+def _left_to_judge(
+    final: Setting, rival: Setting | None, to_judge: Sequence[tuple[str, str]], first: int
+) -> Iterator[str]:
+    """That unjudged documents decide rather than the settings."""
+    if rival is not None:
+        these = f": judge these {len(to_judge):,} first" if len(to_judge) > 1 else ""
         yield (
-            f"unjudged documents decide, not the settings: {share} of the final setting's first {tried.first} are "
-            f"unjudged, and if all unjudged documents are left out, {tried.names[int(whole[other])]} is better"
+            f"unjudged documents decide, not the settings: {percent(final.share_unjudged)} of the winner's top {first} "
+            f"are unjudged, and without all unjudged documents, {rival.name} would win{these}"
         )
 
 

@@ -128,10 +128,9 @@ def tune(
     tuned = cross_fitted(sign * every.values, fold, queries.weight)
     best = cross_fitted(sign * singles, fold, queries.weight)
     plain = numbered(str(mixtures[0]), names)
-    final, opened_names = mixtures[tuned.best], dict(opened)
 
-    def make(path: Any, tuned: Tuned, **options: Any) -> Fused:
-        return fuse_as(opened_names, final, path, policy=policy, tuned=tuned, **options)
+    def make(at: int, path: Any, tuned: Tuned | None = None, **options: Any) -> Fused:
+        return fuse_as(opened, mixtures[at], path, policy=policy, tuned=tuned, **options)
 
     return tuning_of(
         TUNED,
@@ -151,7 +150,8 @@ def tune(
         requests=0,
         repeats=repeats,
         folds=folds,
-        _make=make,
+        judgments=judgments,
+        make=make,
     )
 
 

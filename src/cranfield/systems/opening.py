@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection as Container
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cranfield.errors import CranfieldError, InputError, SystemFailure, choice_hint, nearest, reworded
 from cranfield.io.secrets import Secrets
@@ -21,7 +21,10 @@ from cranfield.ranks.made import Tuned
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
-from cranfield.systems.queries import with_arguments
+from cranfield.systems.queries import placed, told_arguments, with_arguments
+
+if TYPE_CHECKING:
+    from cranfield.systems.asking import Answer
 
 TUNE = "tune"  # among the settings of a system: which values `tune` tries
 DEFAULT_K = 100  # documents to ask for, where a system must be told and nobody says
@@ -32,14 +35,15 @@ class Search(Protocol):
     """What a kind of system implements: it answers a query with its best documents, or raises any exception.
 
     needs_k: it must be told how many documents to return; otherwise `search` takes None for as many as it likes
-    takes: the names of what else it is told by columns of the query; None if it takes any
+    takes: the names of what else it is told by columns of the query, each with its default or REQUIRED; None if it
+        takes any
     """
 
     name: str
     needs_k: bool
 
     @property
-    def takes(self) -> Container[str] | None: ...
+    def takes(self) -> Mapping[str, Any] | None: ...
 
     def search(self, query: str, k: int | None) -> Returned: ...
 
@@ -69,12 +73,11 @@ class System:
         self.name, self.settings = kind.name, settings
         self._kind, self._secrets = kind, secrets or Secrets(kind.name)
         self.reranks = ""  # which run it reranks, in words
-        self.tuned: Tuned | None = None  # how its settings were chosen
-        self._arguments = dict(arguments)
-        takes = kind.takes if arguments else None
-        if takes is not None and (unused := sorted(self._arguments.keys() - set(takes))):
-            fact = f"it does not take an argument '{unused[0]}'."
-            raise InputError(self.name, fact, hint=choice_hint("it takes", sorted(takes), unused[0]))
+        self._tuned: Tuned | None = None  # how its settings were chosen
+        self._answers: Callable[..., Iterator[Answer]] | None = (
+            None  # those that are there, where it is not asked again
+        )
+        self._arguments = told_arguments(arguments, kind.takes, self.name)
 
     def __repr__(self) -> str:
         return f"<System {self.name}>"
@@ -109,6 +112,12 @@ class System:
             return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
         return reworded(failure, shown)
+
+    def _told(self, arguments: Mapping[str, Any]) -> System:
+        """The same system, told these arguments, too; they share what they have open."""
+        other = copy(self)
+        other._arguments = {**self._arguments, **told_arguments(arguments, self._kind.takes, self.name)}
+        return other
 
     def close(self) -> None:
         """Let go of connections and memory."""
@@ -157,6 +166,7 @@ def open_system(
     id: str | None = None,
     score: str | None = None,
     order: str | None = None,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> System:
     """Open a system.
 
@@ -169,6 +179,7 @@ def open_system(
     id, score: where in each result the document's id and the score are, such as "metadata.source"; by default the
         usual names are tried, among them LangChain's metadata.source and LlamaIndex's node.ref_doc_id.
     order: "returned" keeps the order of the answer, "score" refuses scores that rise, "rank" ignores scores.
+    arguments: what it is told with every query, by name: parameters of a function, placeholders in a request or SQL.
     Returns a system, with `search(query)` and `close()`.
 
     >>> from cranfield import open_collection
@@ -185,13 +196,17 @@ def open_system(
     if isinstance(what, System):
         if read:
             raise InputError(what.name, "it is already open.", hint=f"set {', '.join(read)} when you open it")
-        return what
+        return what._told(arguments) if arguments else what
     if not isinstance(what, str | Mapping):
         from cranfield.systems.python import PythonSearch
 
-        return System(PythonSearch(what, name or getattr(what, "name", ""), timeout=timeout, **read))
+        kind = PythonSearch(what, name or getattr(what, "name", ""), timeout=timeout, **read)
+        return System(kind, arguments=arguments)
     settings, usual = described(what)
-    return from_settings({**settings, **read}, collection, name or usual, timeout)
+    told = {**settings.get("arguments", {}), **arguments}
+    return from_settings(
+        {**settings, **read, **({"arguments": told} if told else {})}, collection, name or usual, timeout
+    )
 
 
 def described(what: str | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -244,6 +259,7 @@ def from_settings(
     check_settings(settings, home.SETTINGS, name)
     told = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
     arguments = settings.pop("arguments", {})
+    settings = dict(placed(settings, arguments))
     if timeout is not None and "timeout" in home.SETTINGS:  # our own engines have none
         settings["timeout"] = timeout
     secrets = Secrets(name)

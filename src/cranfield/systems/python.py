@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import ORDER, TEXTS, Returned, chosen_order, declared_texts, ranking_of
-from cranfield.systems.queries import ARGUMENTS, columns_of
+from cranfield.systems.queries import ARGUMENTS, REQUIRED, columns_of
 from cranfield.systems.waiting import Waiting
 
 SETTINGS = {
@@ -126,13 +127,13 @@ class Call(NamedTuple):
 
     needs_k: it cannot be asked without a k
     awaited: the same in a way that has to be awaited, for an object that does not implement the plain one
-    takes: the columns of a query that it takes by name; None if it takes any
+    takes: the columns of a query that it takes by name, with their defaults; None if it takes any
     """
 
     ask: Ask
     needs_k: bool = False
     awaited: Ask | None = None
-    takes: frozenset[str] | None = frozenset()
+    takes: Mapping[str, Any] | None = MappingProxyType({})
 
 
 def call_of(target: Any, name: str = "the system") -> Call:
@@ -221,5 +222,7 @@ def _of_function(function: Callable[..., Any]) -> Call:
 
     # Of *places nothing is known: the usual form is assumed.
     needs_k = places if of_k is None else of_k.default is of_k.empty
-    takes = None if every_name else frozenset(by_name) - own - ({named_k} if named_k else set())
+    named = own | ({named_k} if named_k else set())
+    defaults = {name: REQUIRED if its.default is its.empty else its.default for name, its in by_name.items()}
+    takes = None if every_name else {name: default for name, default in defaults.items() if name not in named}
     return Call(ask, needs_k, takes=takes)
