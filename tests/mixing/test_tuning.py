@@ -239,7 +239,7 @@ def test_the_edge_of_a_grid_is_told():
     zero = candidates(["a", "b"], ["rrf"], {"weights": False})
     assert not list(edges(next(its for its in zero if its.parameters["k"] == 0), zero))  # nothing lies beyond
     found = tune("builtin", RUNS, methods="rrf", tried={"k": [100, 150, 200], "weights": False})
-    assert found.warnings == ("k = 60 is the smallest value tried: try smaller ones, too",)
+    assert found.warnings[0] == "k = 60 is the smallest value tried: try smaller ones, too"
 
 
 @pytest.mark.parametrize(
@@ -281,9 +281,9 @@ def test_a_tuned_run_says_so_where_it_is_compared(tmp_path):
     found = tune("builtin", RUNS, methods="combsum")
     path = tmp_path / "mixed.run"
     found.run(path)
-    made = open_run(path).made.fusion
-    assert (made.settings_tried, made.measure, len(made.queries)) == (22, "nDCG@10", 60)
-    assert made.settings == dict(found.final.arguments)
+    made = open_run(path).made
+    assert (made.tuned.tried, made.tuned.measure, len(made.tuned.queries)) == (22, "nDCG@10", 60)
+    assert made.fusion.settings == dict(found.final.arguments)
     for run in (path, found.run()):
         compared = compare("builtin", {"plain": "builtin:plain", "mixed": run})
         [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]

@@ -62,11 +62,14 @@ class Answers:
         self.requests = 0
         self.failed: dict[str, str] = {}
 
-    def fill(self, rows: Integers, settings: Integers) -> None:
-        """Make the values of these queries with these settings known; `Spent` if that exceeds the budget."""
+    def fill(self, rows: Integers, settings: Integers, spare: int = 0) -> None:
+        """Make the values of these queries with these settings known.
+
+        spare: `Spent` is raised if fewer requests than these would be left
+        """
         unknown = {at: rows[np.isnan(self.scores[rows, at])] for at in settings.tolist()}
         wanted = sum(map(len, unknown.values()))
-        if self.requests + wanted > self._budget:
+        if wanted and self.requests + wanted > self._budget - spare:
             raise Spent
         self.requests += wanted
         for at, its in unknown.items():

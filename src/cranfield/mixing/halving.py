@@ -3,8 +3,9 @@
     all settings ──few queries──▶ the better half ──twice as many──▶ … ──all training queries──▶ one setting
 
 All folds take the queries in the same order, so most of what one of them asks for is known to the others. How many
-rounds there are follows from the budget alone, before anything is asked: one repeat always fits, and the rest of the
-budget goes into further repeats (Karnin, Koren & Somekh 2013; Jamieson & Talwalkar 2016).
+rounds there are follows from the budget alone, before anything is asked. The first repeat always fits, if need be with
+choices that end early; the rest of the budget goes into further repeats (Karnin, Koren & Somekh 2013; Jamieson &
+Talwalkar 2016).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from cranfield.mixing.folds import CrossFitted, first_best
 from cranfield.ranks.columns import Integers, Numbers
 
 FEWEST = 5  # queries of the first round
-Fill = Callable[[Integers, Integers], None]  # makes the values of these queries with these settings known
+SHARED = 2  # how many times as many settings all folds keep together as one of them, at a guess
+Fill = Callable[[Integers, Integers, int], None]
+"""Makes the values of queries with settings known; raises `Spent` if less of the budget than a number would be left."""
 
 
 class Spent(Exception):
@@ -30,12 +33,15 @@ class Spent(Exception):
 class Plan(NamedTuple):
     """How settings are chosen.
 
-    order: of the queries; rounds: how often the worse half is dropped; most: requests that one repeat can take at most
+    order: of the queries; rounds: how often the worse half of the settings is dropped
+    first: the queries of the first round of any fold of the first repeat, on which all settings are measured
+    reserve: requests to set aside for a setting that is measured on all queries; 0 if the budget is enough for all
     """
 
     order: Integers
     rounds: int
-    most: int
+    first: Integers
+    reserve: int
 
 
 def order_of(stratum: Integers, chance: np.random.Generator) -> Integers:
@@ -63,74 +69,93 @@ def rungs(queries: int, settings: int, rounds: int) -> list[tuple[int, int]]:
 
 
 def planned(stratum: Integers, fold: Integers, settings: int, budget: int, chance: np.random.Generator) -> Plan:
-    """As few rounds as the budget allows; an error if no number of them is few enough.
+    """As few rounds as the budget allows; an error if it is too small for any number of them.
 
     fold: of each query in the first repeat
     """
     order = order_of(stratum, chance)
-    folds = np.unique(fold)
-    least = min(int((fold != number).sum()) for number in folds)
-    most = 0
-    for rounds in range(max(0, int(np.log2(max(least / FEWEST, 1)))) + 1):
-        most = _most(order, fold, folds, settings, rounds)
-        if most <= budget:
-            return Plan(order, rounds, most)
-    fact = f"{budget:,} requests are too few for {settings:,} settings and {len(order):,} queries."
-    raise ComparisonError(fact, hint=f"{most:,} are needed; or try fewer settings, or tune on fewer queries")
+    queries = len(order)
+    folds = np.unique(fold).tolist()
+    training = [order[fold[order] != held_out] for held_out in (-1, *folds)]
+    if settings * queries <= budget:
+        return Plan(order, 0, order, 0)
+    least, first = 0, order
+    for rounds in range(max(0, int(np.log2(max(min(map(len, training)) / FEWEST, 1)))) + 1):
+        steps = rungs(queries, settings, rounds)
+        of_query = np.zeros(queries, dtype=np.int64)
+        for step in range(rounds, -1, -1):
+            of_query[: steps[step][0]] = settings if step == 0 else SHARED * steps[step][1]
+        first = np.unique(np.concatenate([its[: rungs(len(its), settings, rounds)[0][0]] for its in training]))
+        least = len(first) * settings + 3 * queries
+        if max(least, int(np.minimum(of_query + 2, settings).sum())) <= budget:
+            return Plan(order, rounds, first, queries)
+    if least <= budget:
+        return Plan(order, rounds, first, queries)
+    fact = f"{budget:,} requests are too few for {settings:,} settings and {queries:,} queries."
+    raise ComparisonError(fact, hint=f"{least:,} are needed; or try fewer settings, or tune on fewer queries")
 
 
-def _most(order: Integers, fold: Integers, folds: Integers, settings: int, rounds: int) -> int:
-    """Requests that the first repeat and the choice of the final setting take, if all folds choose differently."""
-    asked = np.full(len(order), 2)  # the untuned setting, and the one that is measured on the held-out query
-    for held_out in (-1, *folds.tolist()):
-        training = order[fold[order] != held_out]
-        of_query = np.zeros(len(order), dtype=np.int64)
-        for queries, alive in reversed(rungs(len(training), settings, rounds)):
-            of_query[training[:queries]] = alive
-        asked += of_query
-    return int(np.minimum(asked, settings).sum())
-
-
-def chosen_by_halving(values: Numbers, fill: Fill, training: Integers, rounds: int, weight: Numbers) -> int:
+def chosen_by_halving(
+    values: Numbers, fill: Fill, training: Integers, rounds: int, weight: Numbers, spare: int | None
+) -> int:
     """The setting that is left; values: a row for each query, a column for each setting, higher is better.
 
     Of settings with equal means, the first ones stay.
+    spare: how much of the budget to leave; the best so far is chosen when this is reached. None: then `Spent` is raised
     """
     alive = np.arange(values.shape[1])
     steps = rungs(len(training), len(alive), rounds)
+    leading = 0
     for step, (queries, _) in enumerate(steps):
         some = training[:queries]
-        fill(some, alive)
+        try:
+            fill(some, alive, spare or 0)
+        except Spent:
+            if spare is None or step == 0:
+                raise
+            return leading
         its = weight[some] if weight[some].any() else np.ones(len(some))
         means = its @ values[np.ix_(some, alive)] / its.sum()
-        if step == rounds:
-            return int(alive[first_best(means)])
-        kept = np.argsort(-np.round(means / SAME), kind="stable")[: steps[step + 1][1]]
-        alive = alive[np.sort(kept)]
-    raise AssertionError
+        leading = int(alive[first_best(means)])
+        if step < rounds:
+            kept = np.argsort(-np.round(means / SAME), kind="stable")[: steps[step + 1][1]]
+            alive = alive[np.sort(kept)]
+    return leading
 
 
 def halved(values: Numbers, fill: Fill, plan: Plan, fold: Integers, weight: Numbers | None = None) -> CrossFitted:
     """Choose a setting on all folds but one, and measure it on that one, for as many repeats as the budget allows.
 
-    values: filled in by `fill`, which raises `Spent` where the budget does not suffice
-    The first setting is the untuned one, and is measured on all queries.
+    values: filled in by `fill`
+    The first setting is the untuned one. It and the final one are measured on all queries.
     """
     weight = np.ones(len(values)) if weight is None else weight
     rows = np.arange(len(values))
-    fill(rows, np.array([0]))
-    best = chosen_by_halving(values, fill, plan.order, plan.rounds, weight)
-    total, chosen = np.zeros(len(values)), []
+    fill(rows, np.array([0]), 2 * plan.reserve)
+    fill(plan.first, np.arange(values.shape[1]), 2 * plan.reserve)
+    best = chosen_by_halving(values, fill, plan.order, plan.rounds, weight, 2 * plan.reserve)
+    fill(rows, np.array([best]), plan.reserve)
+    total = np.zeros(len(values))
+    chosen: list[Integers] = []
     try:
         for its in fold:
+            spare = None if chosen else plan.reserve
             found = np.empty(int(fold.max()) + 1, dtype=np.int64)
             for number in range(len(found)):
                 training = plan.order[its[plan.order] != number]
-                found[number] = chosen_by_halving(values, fill, training, plan.rounds, weight)
+                found[number] = chosen_by_halving(values, fill, training, plan.rounds, weight, spare)
             for number, setting in enumerate(found.tolist()):
-                fill(np.flatnonzero(its == number), np.array([setting]))
+                fill(np.flatnonzero(its == number), np.array([setting]), 0)
             total += values[rows, found[its]]
             chosen.append(found)
     except Spent:
         pass
     return CrossFitted(total / len(chosen), np.array(chosen), best, float(weight @ values[:, best] / weight.sum()))
+
+
+def best_of_whole(found: CrossFitted, values: Numbers, weight: Numbers | None = None) -> CrossFitted:
+    """With the best of all settings that are known on all queries: these are more than one halving leaves."""
+    whole = np.flatnonzero(~np.isnan(values).any(axis=0))
+    means = np.average(values[:, whole], axis=0, weights=weight)
+    at = first_best(means)
+    return found._replace(best=int(whole[at]), optimistic=float(means[at]))

@@ -83,7 +83,7 @@ def parameters_of(
             path = (ARGUMENTS, *path)
         usual = _value_at(settings, path)
         if usual is _UNKNOWN and path[0] == ARGUMENTS:
-            usual = (takes or {}).get("_".join(path[1:]), _UNKNOWN)
+            usual = _default(path[1:], takes or {})
         name = ".".join(path)
         parameter = Parameter(path, _values(name, values), usual)
         found.append(parameter if usual is not REQUIRED else Parameter(path, parameter.values, parameter.values[0]))
@@ -91,6 +91,15 @@ def parameters_of(
         hint = f"such as {given('tried', ['boost=0.5,1,2'])}, or a table [systems.NAME.tune]"
         raise InputError("try", "there is no parameter to tune.", hint=hint)
     return found
+
+
+def _default(path: Sequence[str], takes: Mapping[str, Any]) -> Any:
+    """The default of an argument, by its own name or in a table."""
+    joined = "_".join(path)
+    if joined in takes or path[0] not in takes:
+        return takes.get(joined, _UNKNOWN)
+    table = takes[path[0]]
+    return REQUIRED if table is REQUIRED else _value_at(table, path[1:])
 
 
 def _values(name: str, values: Any) -> tuple[Any, ...]:

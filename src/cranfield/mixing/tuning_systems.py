@@ -18,13 +18,15 @@ import numpy as np
 
 from cranfield.comparison.comparing import SEED
 from cranfield.errors import InputError, OutputError, given
+from cranfield.evaluation.estimating import SAME
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.answers import Answers
 from cranfield.mixing.folds import FOLDS, REPEATS, folds_of
-from cranfield.mixing.halving import halved, planned
+from cranfield.mixing.halving import best_of_whole, halved, planned
 from cranfield.mixing.points import Parameter, Point, at_edges, parameters_of, points
 from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, tuning_of
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
 from cranfield.systems.asking import Answer
@@ -113,38 +115,45 @@ def tune_system(
     judgments = opened.judgments()
     texts = as_queries({query: opened.queries[query] for query in judgments.query_ids})
     queries = ChoosingQueries.of(judgments, np.zeros(len(texts), np.bool_), policy, segments, groups, weights, folds)
-    with closing(_Tuned(system, opened, tried, name)) as tuned:
-        asked_k = tuned.base.asked_for(k)
-        asked: dict[str, Any] = {"system": tuned.base.name, "settings": tuned.digest, "k": asked_k, "deepen": deepen}
+    with closing(_Tuned(system, opened, tried, name)) as opened_system:
+        asked_k = opened_system.base.asked_for(k)
+        asked: dict[str, Any] = {
+            "system": opened_system.base.name,
+            "settings": opened_system.digest,
+            "k": asked_k,
+            "deepen": deepen,
+        }
         asked |= {"queries": hashlib.sha256(told(texts)).hexdigest(), "collapse": rule_name(collapse)}
         chance = np.random.default_rng(seed % 2**64)
         fold = folds_of(queries.group, queries.stratum, chance, repeats, folds)
-        plan = planned(queries.stratum, fold[0], len(tuned.points), budget, chance)
+        plan = planned(queries.stratum, fold[0], len(opened_system.points), budget, chance)
         with _kept_at(path) as place, closing(Partial(place, {}, asked_k, asked)) as kept:
             _begin(kept, resume=resume, force=force)
             if on_start:
-                on_start(len(kept.places), max(min(budget, len(texts) * len(tuned.points)), len(kept.places)))
+                on_start(len(kept.places), max(min(budget, len(texts) * len(opened_system.points)), len(kept.places)))
             to_document = None if collapse is None else collapse_by(collapse)
             how: dict[str, Any] = {"deepen": deepen, "to_document": to_document, **options}
             answers = Answers(
-                *(tuned.points, tuned.open, texts, judgments, wanted, policy, kept),
+                *(opened_system.points, opened_system.open, texts, judgments, wanted, policy, kept),
                 budget=budget,
                 k=asked_k,
                 on_answer=on_answer,
                 **how,
             )
-            answers.refuse_strangers(tuned.base.name)
-            found = halved(answers.scores, answers.fill, plan, fold, queries.weight)
+            answers.refuse_strangers(opened_system.base.name)
+            found = best_of_whole(
+                halved(answers.scores, answers.fill, plan, fold, queries.weight), answers.scores, queries.weight
+            )
             every = answers.tried()
             whole = np.flatnonzero(~np.isnan(every.values).any(axis=0))
             of_whole = {int(at): answers.kept(int(at)) for at in whole}
-    before = tuned.base.name
+    before, needs_k, tried_points = opened_system.base.name, opened_system.base._kind.needs_k, opened_system.points
 
     def make(
-        at: int, path: Any, chosen: Tuned | None = None, name: str = before, force: bool = False, metadata: bool = True
+        at: int, path: Any, tuned: Tuned | None = None, name: str = before, force: bool = False, metadata: bool = True
     ) -> Recorded:
-        system = System(_Kept(name, tuned.base._kind.needs_k), settings=tuned.digest)
-        system._tuned, system._answers = chosen, partial(_again, of_whole[at])
+        system = System(_Kept(name, needs_k), settings=asked["settings"])
+        system._tuned, system._answers = tuned, partial(_again, of_whole[at])
         return record(system, texts, path, k, deepen=deepen, collapse=collapse, force=force)
 
     return tuning_of(
@@ -154,15 +163,13 @@ def tune_system(
         found,
         [
             Baseline(
-                before,
-                f"as configured, {tuned.points[0].name}" if tuned.points[0].values else "as configured",
-                every.values[:, 0],
+                before, f"as configured, {tried_points[0].name}".removesuffix(", as configured"), every.values[:, 0]
             )
         ],
         queries,
         others={},
         warnings=[
-            *edge_warnings(at_edges(tuned.points[found.best], tuned.parameters)),
+            *edge_warnings(_at_edges(found.best, opened_system, answers.scores)),
             *_failures(answers),
             *_rounds(plan.rounds, len(found.chosen), repeats),
             *alone(queries),
@@ -265,6 +272,21 @@ def _begin(kept: Partial, *, resume: bool, force: bool) -> None:
         raise OutputError(str(kept.path), "there are answers of an earlier call here.", hint=hint)
     else:
         kept.start()
+
+
+def _at_edges(best: int, system: _Tuned, scores: Numbers) -> Iterator[tuple[str, float, str]]:
+    """The parameters at the edge of what was tried; without those that make no difference."""
+    final = system.points[best].values
+    for name, value, which in at_edges(system.points[best], system.parameters):
+        others = {key: its for key, its in final.items() if key != name}
+        beside = [
+            at
+            for at, point in enumerate(system.points)
+            if at != best and {key: its for key, its in point.values.items() if key != name} == others
+        ]
+        gaps = (scores[:, beside] - scores[:, [best]]) if beside else np.ones((1, 1))
+        if np.nanmax(np.abs(gaps), initial=0.0) > SAME:
+            yield name, value, which
 
 
 def _failures(answers: Answers) -> Iterator[str]:

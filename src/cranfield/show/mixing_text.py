@@ -109,9 +109,11 @@ def _curve(curve: Curve, measure: str, width: int, paint: Paint) -> Iterator[str
     """How the measure changes with a parameter of few values."""
     if len(curve.points) > MOST_POINTS:
         return
+    most = max(point.queries for point in curve.points)
     rows: list[tuple[str, str, DrawnInterval | None, str, Difference | None]] = [
         (
-            f"{point.value:g}{' *' if point.value == curve.final else ''}",
+            f"{point.value:g}{' *' if point.value == curve.final else ''}"
+            + ("" if point.queries == most else f", {count(point.queries, 'query', 'queries')}"),
             "",
             DrawnInterval(point.low, point.difference, point.high),
             signed(point.difference, 3),
