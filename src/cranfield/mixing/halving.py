@@ -20,6 +20,7 @@ from cranfield.evaluation.estimating import SAME
 from cranfield.mixing.folds import CrossFitted, first_best
 from cranfield.ranks.columns import Integers, Numbers
 
+BUDGET = 2000  # requests
 FEWEST = 5  # queries of the first round
 SHARED = 2  # how many times as many settings all folds keep together as one of them, at a guess
 Fill = Callable[[Integers, Integers, int], None]

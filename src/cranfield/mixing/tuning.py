@@ -93,6 +93,7 @@ class Tuning:
     rival: the setting that would be better than the final one if unjudged documents were left out; None if none would
     to_judge: the unjudged documents that the final setting and its rival do not both return first, with their queries,
         the highest first; judge them to learn which is better
+    to_copy: the final setting as it is used: a command, or lines of cranfield.toml
     first: how many documents of a ranking are counted as judged or not
     requests: how many questions a system was asked
     alpha: the level of significance; repeats, folds, seed: of the cross-fitting
@@ -121,6 +122,7 @@ class Tuning:
     curves: tuple[Curve, ...]
     rival: Setting | None
     to_judge: tuple[tuple[str, str], ...]
+    to_copy: str
     first: int
     requests: int
     alpha: float
@@ -231,6 +233,7 @@ class Tuning:
             "seen": self.final.seen,
             "optimism": self.optimism,
             "final": asdict(self.final),
+            "to_copy": self.to_copy,
             "untuned": asdict(self.untuned),
             "rival": None if self.rival is None else asdict(self.rival),
             "to_judge": [{"query_id": query, "doc_id": document} for query, document in self.to_judge],

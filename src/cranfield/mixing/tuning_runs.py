@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from cranfield.mixing.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, fo
 from cranfield.mixing.fusing import Fused, fuse_as
 from cranfield.mixing.methods import METHODS
 from cranfield.mixing.mixture import DEPTH, Mixture
+from cranfield.mixing.registry import WEIGHTS
 from cranfield.mixing.tuning import (
     Baseline,
     ChoosingQueries,
@@ -35,6 +37,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, open_run
+from cranfield.systems.settling_commands import readable_name
 from cranfield.words import listed
 
 TUNED = "tuned mixture"
@@ -152,6 +155,7 @@ def tune(
         folds=folds,
         judgments=judgments,
         make=make,
+        to_copy=_command(mixtures[tuned.best], named),
     )
 
 
@@ -160,6 +164,19 @@ def _measured(run: Run, measure: Measure, judgments: Judgments, policy: Policy) 
     evaluation = evaluate_run(judgments, run, [measure], policy, check_ids=False)
     values = dict(zip(evaluation.query_ids, evaluation.column(measure).tolist(), strict=True))
     return np.array([values.get(query, 0.0) for query in judgments.query_ids])
+
+
+def _command(mixture: Mixture, runs: Mapping[str, Any]) -> str:
+    """The command that makes a mixture."""
+    words = ["cranfield", "fuse", *(readable_name(run) or name for name, run in runs.items())]
+    given = mixture.to_dict()
+    for name, value in given.items():
+        usual = {"depth": DEPTH}.get(name)
+        if name == WEIGHTS:
+            words += ["--run-weights", ",".join(f"{weight:g}" for weight in value)]
+        elif value != usual:
+            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return shlex.join([*words, "-o", "fused.run"])
 
 
 def _parameters(mixture: Mixture, names: Sequence[str]) -> dict[str, float]:

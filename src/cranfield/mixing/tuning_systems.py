@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -23,8 +24,8 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.answers import Answers
 from cranfield.mixing.folds import FOLDS, REPEATS, folds_of
-from cranfield.mixing.halving import best_of_whole, halved, planned
-from cranfield.mixing.points import Parameter, Point, at_edges, parameters_of, points
+from cranfield.mixing.halving import BUDGET, best_of_whole, halved, planned
+from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, points
 from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, tuning_of
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.made import Tuned
@@ -39,7 +40,7 @@ from cranfield.systems.recorded import Recorded
 from cranfield.systems.recording import record, rule_name
 from cranfield.words import count
 
-BUDGET = 2000  # requests
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def tune_system(
@@ -56,6 +57,7 @@ def tune_system(
     k: int | None = None,
     deepen: bool = False,
     collapse: str | Mapping[str, str] | Collapse | None = None,
+    timeout: float | None = None,
     segments: Any = None,
     groups: Any = None,
     weights: Any = None,
@@ -87,6 +89,7 @@ def tune_system(
     force: overwrite the answers of an earlier call.
     name: the name of the system.
     k, deepen, collapse: how it is asked, as in `record`.
+    timeout: seconds to wait for an answer, as in `open_system`.
     segments, groups, weights, alpha, repeats, folds, seed: as in `tune`; repeats is how many there are at most.
     policy: that of `evaluate`.
     on_start: called with how many answers are already there, and how many there will be at most.
@@ -115,7 +118,7 @@ def tune_system(
     judgments = opened.judgments()
     texts = as_queries({query: opened.queries[query] for query in judgments.query_ids})
     queries = ChoosingQueries.of(judgments, np.zeros(len(texts), np.bool_), policy, segments, groups, weights, folds)
-    with closing(_Tuned(system, opened, tried, name)) as opened_system:
+    with closing(_Tuned(system, opened, tried, name, timeout)) as opened_system:
         asked_k = opened_system.base.asked_for(k)
         asked: dict[str, Any] = {
             "system": opened_system.base.name,
@@ -182,20 +185,24 @@ def tune_system(
         folds=folds,
         judgments=judgments,
         make=make,
+        to_copy=_to_copy(tried_points[found.best], opened_system),
     )
 
 
 class _Tuned:
     """A system with its settings to try. It is opened again only where its settings differ, not its arguments."""
 
-    def __init__(self, system: Any, collection: Collection, tried: Mapping[str, Any] | None, name: str) -> None:
-        self._collection = collection
+    def __init__(
+        self, system: Any, collection: Collection, tried: Mapping[str, Any] | None, name: str, timeout: float | None
+    ) -> None:
+        self._collection, self._timeout = collection, timeout
         self._settings: dict[str, Any] = {}
         known: Mapping[str, Any] = {}
         if isinstance(system, str | Mapping):
             settings, usual = described(system)
             name = name or usual
-            tried = settings.pop(TUNE, {}) if tried is None else tried
+            own = settings.pop(TUNE, {})
+            tried = own if tried is None else tried
             self._settings = settings
             if settings.get("type") in KINDS:
                 known = import_module(f"cranfield.systems.{KINDS[settings['type']].home}").SETTINGS
@@ -213,8 +220,9 @@ class _Tuned:
     def _opened(self, settings: Mapping[str, Any]) -> System:
         """The system with these settings, but without their arguments."""
         if self._mine is not None:
-            return open_system(self._mine, name=self._name)
-        return from_settings({**settings, "arguments": {}}, self._collection, self._name)
+            return open_system(self._mine, name=self._name, timeout=self._timeout)
+        timeout = None if "timeout" in settings else self._timeout
+        return from_settings({**settings, "arguments": {}}, self._collection, self._name, timeout)
 
     @staticmethod
     def _key(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,6 +295,18 @@ def _at_edges(best: int, system: _Tuned, scores: Numbers) -> Iterator[tuple[str,
         gaps = (scores[:, beside] - scores[:, [best]]) if beside else np.ones((1, 1))
         if np.nanmax(np.abs(gaps), initial=0.0) > SAME:
             yield name, value, which
+
+
+def _to_copy(point: Point, system: _Tuned) -> str:
+    """A setting as lines of cranfield.toml, or of a function as an argument of `open_system`."""
+    if system._mine is not None:
+        return f"arguments={dict(point.settings.get('arguments', {}))!r}"
+    lines = [f"[systems.{system.base.name}]"]
+    for parameter in system.parameters:
+        if parameter.name in point.values:
+            keys = (step if _BARE.fullmatch(step) else json.dumps(step) for step in parameter.path)
+            lines.append(f"{'.'.join(keys)} = {in_words(point.values[parameter.name])}")
+    return "\n".join(lines)
 
 
 def _failures(answers: Answers) -> Iterator[str]:

@@ -93,6 +93,8 @@ def _chosen(tuning: Tuning, width: int, paint: Paint) -> Iterator[str]:
             yield from wrapped(f"{told}({signed(pair.low, 3)} to {signed(pair.high, 3)}).", hang=2, width=width)
     yield from wrapped(f"{tuning.unjudged[:1].upper()}{tuning.unjudged[1:]}.", hang=2, width=width)
     yield from map(paint.dim, wrapped(_method(tuning), width=width))
+    if tuning.requests:
+        yield from ("To copy:", *(f"  {line}" for line in tuning.to_copy.splitlines()))
 
 
 def _method(tuning: Tuning) -> str:

@@ -55,7 +55,7 @@ def _part(curve: Curve, tuning: Tuning, ends: list[float]) -> ChartPart:
     above = [value for value in values if value > 0]
     if min(values) >= 0 and above and max(above) >= WIDE * min(above):
         across |= {"type": "log"} if len(above) == len(values) else {"type": "symlog", "constant": min(above)}
-    axis = {"values": values} if len(values) <= MARKED else {"tickCount": TICKS}
+    axis = {"format": "~g", **({"values": values} if len(values) <= MARKED else {"tickCount": TICKS})}
     level = f"{100 * (1 - tuning.alpha):g}%"
     x = channel("value:Q", title=curve.parameter, axis=axis, scale=across)
     y = channel("difference:Q", title=f"vs {brief(curve.baseline, 30)}", axis={"tickCount": TICKS}, scale=scale(ends))
