@@ -46,7 +46,7 @@ CASES = {
     "live, two runs": Case("nDCG@10", (0.8, 1.0), 40, 800),
     "live, one run adds nothing": Case("nDCG@10", (0.0, 1.0), 40, 800),
     "live, three runs": Case("nDCG@10", (0.6, 0.8, 1.0), 20, 4000),
-    "live, reciprocal ranks": Case("RR", (0.8, 1.0), 40, 600),
+    "live, reciprocal ranks": Case("RR", (0.8, 1.0), 40, 800),
 }
 
 

@@ -22,6 +22,7 @@ from cranfield.ranks.columns import Integers, Numbers
 
 BUDGET = 2000  # requests
 FEWEST = 5  # queries of the first round
+KEPT = (2, 3, 4, 6, 8, 12, 16)  # of so many settings, one is kept
 SHARED = 2  # how many times as many settings all folds keep together as one of them, at a guess
 Fill = Callable[[Integers, Integers, int], None]
 """Makes the values of queries with settings known; raises `Spent` if less of the budget than a number would be left."""
@@ -34,13 +35,14 @@ class Spent(Exception):
 class Plan(NamedTuple):
     """How settings are chosen.
 
-    order: of the queries; rounds: how often the worse half of the settings is dropped
+    order: of the queries; rounds: how often the worse settings are dropped; kept: of how many one is kept each time
     first: the queries of the first round of any fold of the first repeat, on which all settings are measured
     reserve: requests to set aside for a setting that is measured on all queries; 0 if the budget is enough for all
     """
 
     order: Integers
     rounds: int
+    kept: int
     first: Integers
     reserve: int
 
@@ -60,13 +62,13 @@ def order_of(stratum: Integers, chance: np.random.Generator) -> Integers:
     return np.argsort(place, kind="stable")
 
 
-def rungs(queries: int, settings: int, rounds: int) -> list[tuple[int, int]]:
+def rungs(queries: int, settings: int, rounds: int, kept: int = 2) -> list[tuple[int, int]]:
     """How many queries and how many settings each round has.
 
     >>> rungs(40, 12, 2)
     [(10, 12), (20, 6), (40, 3)]
     """
-    return [(-(-queries // 2 ** (rounds - step)), max(1, -(-settings // 2**step))) for step in range(rounds + 1)]
+    return [(-(-queries // 2 ** (rounds - step)), max(1, -(-settings // kept**step))) for step in range(rounds + 1)]
 
 
 def planned(stratum: Integers, fold: Integers, settings: int, budget: int, chance: np.random.Generator) -> Plan:
@@ -79,25 +81,28 @@ def planned(stratum: Integers, fold: Integers, settings: int, budget: int, chanc
     folds = np.unique(fold).tolist()
     training = [order[fold[order] != held_out] for held_out in (-1, *folds)]
     if settings * queries <= budget:
-        return Plan(order, 0, order, 0)
-    least, first = 0, order
-    for rounds in range(max(0, int(np.log2(max(min(map(len, training)) / FEWEST, 1)))) + 1):
-        steps = rungs(queries, settings, rounds)
-        of_query = np.zeros(queries, dtype=np.int64)
-        for step in range(rounds, -1, -1):
-            of_query[: steps[step][0]] = settings if step == 0 else SHARED * steps[step][1]
+        return Plan(order, 0, 2, order, 0)
+    within: dict[int, Plan] = {}
+    least = settings * queries
+    for rounds in range(1, max(1, int(np.log2(max(min(map(len, training)) / FEWEST, 1)))) + 1):
         first = np.unique(np.concatenate([its[: rungs(len(its), settings, rounds)[0][0]] for its in training]))
-        least = len(first) * settings + 3 * queries
-        if max(least, int(np.minimum(of_query + 2, settings).sum())) <= budget:
-            return Plan(order, rounds, first, queries)
-    if least <= budget:
-        return Plan(order, rounds, first, queries)
+        for kept in KEPT:
+            asked = len(first) * settings + 3 * queries
+            least = min(least, asked)
+            done = len(first)
+            for until, alive in rungs(queries, settings, rounds, kept)[1:]:
+                asked += max(until - done, 0) * min(SHARED * alive, settings)
+                done = max(until, done)
+            within[asked] = Plan(order, rounds, kept, first, queries)
+    asked = max((asked for asked in within if asked <= budget), default=min(within))
+    if asked <= budget or least <= budget:
+        return within[asked]
     fact = f"{budget:,} requests are too few for {settings:,} settings and {queries:,} queries."
     raise ComparisonError(fact, hint=f"{least:,} are needed; or try fewer settings, or tune on fewer queries")
 
 
 def chosen_by_halving(
-    values: Numbers, fill: Fill, training: Integers, rounds: int, weight: Numbers, spare: int | None
+    values: Numbers, fill: Fill, training: Integers, plan: Plan, weight: Numbers, spare: int | None
 ) -> int:
     """The setting that is left; values: a row for each query, a column for each setting, higher is better.
 
@@ -105,7 +110,7 @@ def chosen_by_halving(
     spare: how much of the budget to leave; the best so far is chosen when this is reached. None: then `Spent` is raised
     """
     alive = np.arange(values.shape[1])
-    steps = rungs(len(training), len(alive), rounds)
+    steps = rungs(len(training), len(alive), plan.rounds, plan.kept)
     leading = 0
     for step, (queries, _) in enumerate(steps):
         some = training[:queries]
@@ -118,7 +123,7 @@ def chosen_by_halving(
         its = weight[some] if weight[some].any() else np.ones(len(some))
         means = its @ values[np.ix_(some, alive)] / its.sum()
         leading = int(alive[first_best(means)])
-        if step < rounds:
+        if step < plan.rounds:
             kept = np.argsort(-np.round(means / SAME), kind="stable")[: steps[step + 1][1]]
             alive = alive[np.sort(kept)]
     return leading
@@ -134,7 +139,7 @@ def halved(values: Numbers, fill: Fill, plan: Plan, fold: Integers, weight: Numb
     rows = np.arange(len(values))
     fill(rows, np.array([0]), 2 * plan.reserve)
     fill(plan.first, np.arange(values.shape[1]), 2 * plan.reserve)
-    best = chosen_by_halving(values, fill, plan.order, plan.rounds, weight, 2 * plan.reserve)
+    best = chosen_by_halving(values, fill, plan.order, plan, weight, 2 * plan.reserve)
     fill(rows, np.array([best]), plan.reserve)
     total = np.zeros(len(values))
     chosen: list[Integers] = []
@@ -144,7 +149,7 @@ def halved(values: Numbers, fill: Fill, plan: Plan, fold: Integers, weight: Numb
             found = np.empty(int(fold.max()) + 1, dtype=np.int64)
             for number in range(len(found)):
                 training = plan.order[its[plan.order] != number]
-                found[number] = chosen_by_halving(values, fill, training, plan.rounds, weight, spare)
+                found[number] = chosen_by_halving(values, fill, training, plan, weight, spare)
             for number, setting in enumerate(found.tolist()):
                 fill(np.flatnonzero(its == number), np.array([setting]), 0)
             total += values[rows, found[its]]
