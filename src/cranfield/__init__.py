@@ -120,6 +120,8 @@ if TYPE_CHECKING:
     from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
     from cranfield.systems.reranking import rerank as rerank
+    from cranfield.systems.reranking_depths import RerankedDepth as RerankedDepth
+    from cranfield.systems.reranking_depths import rerank_by_depth as rerank_by_depth
 
 
 @cache
