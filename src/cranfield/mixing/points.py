@@ -77,8 +77,7 @@ def parameters_of(
     takes: what arguments it takes, with their defaults
     """
     found = []
-    for path, values in leaves(tried):
-        path = tuple(part for step in path for part in step.split("."))
+    for path, (_, values) in zip(paths_of(tried), leaves(tried), strict=True):
         if path[0] not in known:
             path = (ARGUMENTS, *path)
         usual = _value_at(settings, path)
@@ -91,6 +90,15 @@ def parameters_of(
         hint = f"such as {given('tried', ['boost=0.5,1,2'])}, or a table [systems.NAME.tune]"
         raise InputError("try", "there is no parameter to tune.", hint=hint)
     return found
+
+
+def paths_of(tried: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The paths of parameters, given in tables or with dots.
+
+    >>> paths_of({"weights": {"title": [1, 2]}, "body.size": [10, 20]})
+    [('weights', 'title'), ('body', 'size')]
+    """
+    return [tuple(part for step in path for part in step.split(".")) for path, _ in leaves(tried)]
 
 
 def _default(path: Sequence[str], takes: Mapping[str, Any]) -> Any:

@@ -25,7 +25,7 @@ from cranfield.measures.registry import require_ranks
 from cranfield.mixing.answers import Answers
 from cranfield.mixing.folds import FOLDS, REPEATS, folds_of
 from cranfield.mixing.halving import BUDGET, best_of_whole, halved, planned
-from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, points
+from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, paths_of, points
 from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, tuning_of
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.made import Tuned
@@ -35,7 +35,7 @@ from cranfield.systems.collapse import Collapse, collapse_by
 from cranfield.systems.collection import Collection, kept_in_memory, open_collection
 from cranfield.systems.opening import KINDS, TUNE, System, described, from_settings, open_system
 from cranfield.systems.partial import Partial
-from cranfield.systems.queries import as_queries, told
+from cranfield.systems.queries import as_queries, placed, told
 from cranfield.systems.recorded import Recorded
 from cranfield.systems.recording import record, rule_name
 from cranfield.words import count
@@ -206,6 +206,8 @@ class _Tuned:
             self._settings = settings
             if settings.get("type") in KINDS:
                 known = import_module(f"cranfield.systems.{KINDS[settings['type']].home}").SETTINGS
+        named = [path for path in paths_of(tried or {}) if path[0] not in known]
+        self._settings = dict(placed(self._settings, named))
         self._name = name
         self._mine: Any = None if self._settings else system
         told = {**self._settings, "timeout": None}
@@ -222,7 +224,7 @@ class _Tuned:
         if self._mine is not None:
             return open_system(self._mine, name=self._name, timeout=self._timeout)
         timeout = None if "timeout" in settings else self._timeout
-        return from_settings({**settings, "arguments": {}}, self._collection, self._name, timeout)
+        return from_settings(self._key(settings), self._collection, self._name, timeout)
 
     @staticmethod
     def _key(settings: Mapping[str, Any]) -> dict[str, Any]:

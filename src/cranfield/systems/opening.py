@@ -21,7 +21,7 @@ from cranfield.ranks.made import Tuned
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
-from cranfield.systems.queries import placed, told_arguments, with_arguments
+from cranfield.systems.queries import leaves, placed, told_arguments, with_arguments
 
 if TYPE_CHECKING:
     from cranfield.systems.asking import Answer
@@ -259,7 +259,7 @@ def from_settings(
     check_settings(settings, home.SETTINGS, name)
     told = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
     arguments = settings.pop("arguments", {})
-    settings = dict(placed(settings, arguments))
+    settings = dict(placed(settings, [path for path, _ in leaves(arguments)]))
     if timeout is not None and "timeout" in home.SETTINGS:  # our own engines have none
         settings["timeout"] = timeout
     secrets = Secrets(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, choice_hint
@@ -81,20 +81,20 @@ def leaves(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
             yield (*path, str(key)), value
 
 
-def placed(settings: Any, arguments: Mapping[str, Any]) -> Any:
-    """Settings in which {weights.title} is written {weights_title}, where that is an argument.
+def placed(settings: Any, arguments: Iterable[tuple[str, ...]]) -> Any:
+    """Settings in which {weights.title} is written {weights_title}, where that is the path of an argument.
 
-    >>> placed({"params": {"qf": "title^{weights.title}"}}, {"weights": {"title": 3}})
+    >>> placed({"params": {"qf": "title^{weights.title}"}}, [("weights", "title")])
     {'params': {'qf': 'title^{weights_title}'}}
     """
-    nested = [path for path, _ in leaves(arguments) if len(path) > 1]
+    nested = [path for path in arguments if len(path) > 1]
     if isinstance(settings, str):
         for path in nested:
             settings = settings.replace(f"{{{'.'.join(path)}}}", f"{{{'_'.join(path)}}}")
         return settings
     if isinstance(settings, Mapping):
-        return {key: placed(value, arguments) for key, value in settings.items()}
-    return [placed(value, arguments) for value in settings] if isinstance(settings, list) else settings
+        return {key: placed(value, nested) for key, value in settings.items()}
+    return [placed(value, nested) for value in settings] if isinstance(settings, list) else settings
 
 
 def with_arguments(query: str, arguments: Mapping[str, Any]) -> str:
