@@ -253,6 +253,8 @@ def _whole(value: Any) -> Any:
 def _left_to_judge(tuning: Tuning, project: Project, final: str) -> list[str]:
     """The commands with which the documents that decide are judged."""
     from cranfield.cli.judging_hints import folded
+    from cranfield.io.formats.store import STORE
+    from cranfield.show.layout import wrapped
     from cranfield.systems.settling_commands import settling_commands
 
     if tuning.rival is None or final == "-":
@@ -265,12 +267,10 @@ def _left_to_judge(tuning: Tuning, project: Project, final: str) -> list[str]:
     if not commands:
         return []
     commands.append(["cranfield", "tune", system, "--resume"])
-    return [
-        "",
-        "To judge what decides, then tune again with all answers kept:",
-        *(line for words in commands for line in folded(words)),
-        "",
-    ]
+    store = f'store = "{STORE}" in [judgments] of {project.path.name}, and '
+    told = f"To judge what decides, then tune again with {'' if project.store else store}all answers kept:"
+    lines = [*wrapped(told, width=output.width()), *(line for words in commands for line in folded(words))]
+    return ["", *lines, ""]
 
 
 options.fill_help(command, REPEATS=str(REPEATS), FOLDS=str(FOLDS), POINTS=str(POINTS))

@@ -5,6 +5,7 @@ Every answer is appended to a file before the next question is asked. A process 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from cranfield.ranks.run import open_run
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import System
 from cranfield.systems.partial import Partial
+from cranfield.systems.queries import told
 from cranfield.words import count
 
 FAILING = 3  # answers; if a setting fails on so many queries and answers none of them, tuning stops
@@ -126,9 +128,10 @@ class Answers:
             fact = f"none of the {count(int(returned), 'document')} that it returns first is judged."
             raise InputError(name, fact, hint="set id to where the judged ids are; or collapse, if these are chunks")
 
-    @staticmethod
-    def key(point: Point, query: str) -> str:
-        return f"{point.key}\t{query}"
+    def key(self, point: Point, query: str) -> str:
+        """The name of an answer in the file: an answer to a query that was changed is another one."""
+        asked = hashlib.sha256(told({query: self._texts[query]})).hexdigest()
+        return f"{point.key}\t{asked[:8]}\t{query}"
 
     def kept(self, at: int) -> dict[str, Answer]:
         """The answers with one setting, by query."""

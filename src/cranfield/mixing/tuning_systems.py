@@ -35,7 +35,7 @@ from cranfield.systems.collapse import Collapse, collapse_by
 from cranfield.systems.collection import Collection, kept_in_memory, open_collection
 from cranfield.systems.opening import KINDS, TUNE, System, described, from_settings, open_system
 from cranfield.systems.partial import Partial
-from cranfield.systems.queries import as_queries, placed, told
+from cranfield.systems.queries import as_queries, placed
 from cranfield.systems.recorded import Recorded
 from cranfield.systems.recording import record, rule_name
 from cranfield.words import count
@@ -126,7 +126,7 @@ def tune_system(
             "k": asked_k,
             "deepen": deepen,
         }
-        asked |= {"queries": hashlib.sha256(told(texts)).hexdigest(), "collapse": rule_name(collapse)}
+        asked["collapse"] = rule_name(collapse)
         chance = np.random.default_rng(seed % 2**64)
         fold = folds_of(queries.group, queries.stratum, chance, repeats, folds)
         plan = planned(queries.stratum, fold[0], len(opened_system.points), budget, chance)
