@@ -881,6 +881,26 @@ CLAIMS = [
             "tests/mixing/test_tuning.py::test_a_saved_evaluation_of_a_tuned_run_still_knows",
         ),
     ),
+    Claim(
+        DOUBTS,
+        (
+            "{run} is a mixture with weights {x} and {x}: if these were chosen on queries that are compared here, its "
+            "value and p are too good to be true; 'cranfield tune' measures the choice on other queries",
+        ),
+        "The run's file says that its runs were fused with different weights, and not by which queries these were "
+        "chosen.",
+        ("tests/mixing/test_tuning.py::test_weights_that_somebody_chose_are_told",),
+    ),
+    Claim(
+        MIXTURES,
+        (
+            "unjudged documents decide, not the settings: {s} of the winner's top {n} are unjudged, and without all "
+            "unjudged documents, ",
+        ),
+        "If the unjudged documents are left out of all rankings, another setting is better than the winner, by more "
+        "than the winner is better with them. The documents to judge are those that only one of the two returns first.",
+        ("tests/mixing/test_tuning_systems.py::test_unjudged_documents_that_decide_are_named",),
+    ),
 ]
 
 

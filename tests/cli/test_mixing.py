@@ -68,7 +68,7 @@ def test_bad_options_of_fuse(arguments, message, tmp_path):
 
 
 def test_tune_prints_the_verdict_first_and_what_not_to_report(tmp_path):
-    done = run("tune", "builtin", *RUNS, "--try", "method=combsum", "--settings", "2", "--fused", "f.run", cwd=tmp_path)
+    done = run("tune", "builtin", *RUNS, "--try", "method=combsum", "--settings", "2", "--run", "f.run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = done.stdout
     assert text.startswith("Too close to call  tuned mixture vs tuned: nDCG@10 ")
@@ -97,7 +97,7 @@ def test_tune_as_json_is_the_result_of_python():
         (("--try", "k"), "'k' is not a parameter with its values"),
         (("--try", "kk=1,2"), "there is no parameter 'kk'."),
         (("-m", "AP", "-m", "RR"), "settings are tuned for one measure; give -m once."),
-        (("--fused", ""), "a file name is needed"),
+        (("--run", ""), "a file name is needed"),
     ],
 )
 def test_bad_options_of_tune(arguments, message):

@@ -301,6 +301,17 @@ def test_a_tuned_run_says_so_where_it_is_compared(tmp_path):
     assert not [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]  # other queries
 
 
+def test_weights_that_somebody_chose_are_told(tmp_path):
+    fuse(RUNS, weights=[0.1, 0.9], path=tmp_path / "mixed.run")
+    for run in (tmp_path / "mixed.run", fuse(RUNS, weights=[0.1, 0.9])):
+        compared = compare("builtin", {"plain": "builtin:plain", "mixed": run}, bounds=False)
+        [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "own-weights"]
+        assert doubt.sentence.startswith("mixed is a mixture with weights 0.1 and 0.9: if these were chosen on queries")
+    for run in (fuse(RUNS), fuse(RUNS, weights=[0.5, 0.5]), tune("builtin", RUNS, methods="combsum").run()):
+        compared = compare("builtin", {"plain": "builtin:plain", "mixed": run}, bounds=False)
+        assert not [doubt for doubt in compared.doubts if doubt.kind == "own-weights"]
+
+
 def test_a_saved_evaluation_of_a_tuned_run_still_knows(tmp_path):
     found = tune("builtin", RUNS, methods="combsum")
     evaluate("builtin", found.run(), "nDCG@10", name="mixed").save(tmp_path / "mixed.json")

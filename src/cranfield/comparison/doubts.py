@@ -37,10 +37,10 @@ FELT = 0.25  # of the standard error of the difference: what ties move by less d
 class Doubt:
     """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
 
-    kind: "tuned-here", "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known" for an
-        evaluation that was saved without what the others are found by, "few-queries", which is about all runs: few
-        queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because documents are
-        not judged
+    kind: "tuned-here", "own-weights", "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known"
+        for an evaluation that was saved without what the others are found by, "few-queries", which is about all runs:
+        few queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because documents
+        are not judged
     run: the run that it is about; others: those that it differs from
     measures: those that it concerns
     brief: the fact about the run in a few words; sentence: the same in full
@@ -219,6 +219,22 @@ def tuned_here(one: Side, other: Side) -> Found | None:
     return Found(brief, sentence, {"settings": tuned.tried, "tuned_on": seen, "queries": len(every)}, seen)
 
 
+def own_weights(one: Side, other: Side) -> Found | None:
+    """Somebody chose the weights of a mixture, and nobody knows on which queries."""
+    made = one.evidence.made
+    if made is None or made.fusion is None or made.tuned is not None:
+        return None
+    weights = list(made.fusion.settings.get("weights", ()))
+    if len(set(weights)) < 2:
+        return None
+    brief = f"weights {' and '.join(f'{weight:g}' for weight in weights)}"
+    sentence = (
+        f"{one.run} is a mixture with {brief}: if these were chosen on queries that are compared here, its value and p "
+        "are too good to be true; 'cranfield tune' measures the choice on other queries"
+    )
+    return Found(brief, sentence, {"weights": weights})
+
+
 def text(one: Side, other: Side) -> Found | None:
     """One returns much more text, which a prompt pays for and a measure of documents does not see."""
     mine, its = (side.evidence.made.size.get("characters", 0) if side.evidence.made else 0 for side in (one, other))
@@ -287,6 +303,9 @@ class Kind(NamedTuple):
 KINDS = {
     "tuned-here": Kind(
         tuned_here, "were tuned on queries that are compared here, so their values are too good to be true"
+    ),
+    "own-weights": Kind(
+        own_weights, "are mixtures with weights; if these were chosen on queries compared here, they look too good"
     ),
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),

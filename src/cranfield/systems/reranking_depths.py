@@ -29,6 +29,12 @@ class RerankedDepth:
     helped, hurt: the queries whose value rises and falls, with the difference, the largest first
     latency: seconds of a query: mean, p50, p90, p95, p99, max
     failed: how many queries failed, and count as they were
+
+    >>> from cranfield import rerank_by_depth
+    >>> qrels, first = {"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    >>> [at] = rerank_by_depth(qrels, first, lambda query, documents: [0, 1], {"q": "cats"}, depths=[2], measure="RR")
+    >>> at.before, at.value, at.gained, at.helped, at.to_dict()["recall"]
+    (0.5, 1.0, 1.0, (('q', 0.5),), 1.0)
     """
 
     depth: int
