@@ -71,7 +71,9 @@ def test_tune_prints_the_verdict_first_and_what_not_to_report(tmp_path):
     done = run("tune", "builtin", *RUNS, "--try", "method=combsum", "--settings", "2", "--run", "f.run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = done.stdout
-    assert text.startswith("Too close to call  tuned mixture vs tuned: nDCG@10 ")
+    warnings, verdict, *_ = text.split("\n\n")
+    assert "unjudged documents decide, not the settings" in flat(warnings)
+    assert verdict.startswith("Too close to call  tuned mixture vs tuned: nDCG@10 ")
     assert "Final setting: combsum of min-max, plain × 0.15, tuned × 0.85\n" in text
     assert "On the 60 queries that chose it among 22 settings it has nDCG@10" in flat(text)
     assert "do not report that" in flat(text)

@@ -82,21 +82,20 @@ def planned(stratum: Integers, fold: Integers, settings: int, budget: int, chanc
     training = [order[fold[order] != held_out] for held_out in (-1, *folds)]
     if settings * queries <= budget:
         return Plan(order, 0, 2, order, 0)
-    within: dict[int, Plan] = {}
+    known: dict[int, Plan] = {}  # by the requests that they probably take
     least = settings * queries
     for rounds in range(1, max(1, int(np.log2(max(min(map(len, training)) / FEWEST, 1)))) + 1):
         first = np.unique(np.concatenate([its[: rungs(len(its), settings, rounds)[0][0]] for its in training]))
-        for kept in KEPT:
-            asked = len(first) * settings + 3 * queries
-            least = min(least, asked)
-            done = len(first)
+        certain = len(first) * settings + 3 * queries
+        least = min(least, certain)
+        for kept in KEPT if certain <= budget else ():
+            asked, done = certain, len(first)
             for until, alive in rungs(queries, settings, rounds, kept)[1:]:
                 asked += max(until - done, 0) * min(SHARED * alive, settings)
                 done = max(until, done)
-            within[asked] = Plan(order, rounds, kept, first, queries)
-    asked = max((asked for asked in within if asked <= budget), default=min(within))
-    if asked <= budget or least <= budget:
-        return within[asked]
+            known[asked] = Plan(order, rounds, kept, first, queries)
+    if known:
+        return known[max((asked for asked in known if asked <= budget), default=min(known))]
     fact = f"{budget:,} requests are too few for {settings:,} settings and {queries:,} queries."
     raise ComparisonError(fact, hint=f"{least:,} are needed; or try fewer settings, or tune on fewer queries")
 

@@ -389,7 +389,7 @@ def tuning_of(
         for at, (name, arguments) in enumerate(zip(tried.names, tried.arguments, strict=True))
     ]
     final = settings[tuned.best]
-    rival = _rival(tried, tuned.best, queries, sign)
+    rival = rival_of(tried, tuned.best, queries, sign)
     to_judge = (
         () if rival is None else _differing([make(at, None) for at in (tuned.best, rival)], judgments, tried.first)
     )
@@ -428,7 +428,7 @@ def _means(queries: ChoosingQueries, values: Numbers) -> list[float]:
     return [float(value) for value in total]
 
 
-def _rival(tried: Tried, best: int, queries: ChoosingQueries, sign: float) -> int | None:
+def rival_of(tried: Tried, best: int, queries: ChoosingQueries, sign: float) -> int | None:
     """The setting that decides against the best one where unjudged documents are left out.
 
     It is better without them, by more than the best one is better with them.

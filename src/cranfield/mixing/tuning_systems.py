@@ -26,7 +26,7 @@ from cranfield.mixing.answers import Answers
 from cranfield.mixing.folds import FOLDS, REPEATS, folds_of
 from cranfield.mixing.halving import BUDGET, best_of_whole, halved, planned
 from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, paths_of, points
-from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, tuning_of
+from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, rival_of, tuning_of
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
@@ -120,13 +120,8 @@ def tune_system(
     queries = ChoosingQueries.of(judgments, np.zeros(len(texts), np.bool_), policy, segments, groups, weights, folds)
     with closing(_Tuned(system, opened, tried, name, timeout)) as opened_system:
         asked_k = opened_system.base.asked_for(k)
-        asked: dict[str, Any] = {
-            "system": opened_system.base.name,
-            "settings": opened_system.digest,
-            "k": asked_k,
-            "deepen": deepen,
-        }
-        asked["collapse"] = rule_name(collapse)
+        asked: dict[str, Any] = {"system": opened_system.base.name, "settings": opened_system.digest}
+        asked |= {"k": asked_k, "deepen": deepen, "collapse": rule_name(collapse)}
         chance = np.random.default_rng(seed % 2**64)
         fold = folds_of(queries.group, queries.stratum, chance, repeats, folds)
         plan = planned(queries.stratum, fold[0], len(opened_system.points), budget, chance)
@@ -148,15 +143,16 @@ def tune_system(
                 halved(answers.scores, answers.fill, plan, fold, queries.weight), answers.scores, queries.weight
             )
             every = answers.tried()
-            whole = np.flatnonzero(~np.isnan(every.values).any(axis=0))
-            of_whole = {int(at): answers.kept(int(at)) for at in whole}
+            sign = -1.0 if wanted.definition.lower_is_better else 1.0
+            shown = {0, found.best, rival_of(every, found.best, queries, sign)} - {None}
+            answered = {at: answers.kept(at) for at in shown if at is not None}
     before, needs_k, tried_points = opened_system.base.name, opened_system.base._kind.needs_k, opened_system.points
 
     def make(
         at: int, path: Any, tuned: Tuned | None = None, name: str = before, force: bool = False, metadata: bool = True
     ) -> Recorded:
         system = System(_Kept(name, needs_k), settings=asked["settings"])
-        system._tuned, system._answers = tuned, partial(_again, of_whole[at])
+        system._tuned, system._answers = tuned, partial(_again, answered[at])
         return record(system, texts, path, k, deepen=deepen, collapse=collapse, force=force)
 
     return tuning_of(
@@ -174,7 +170,7 @@ def tune_system(
         warnings=[
             *edge_warnings(_at_edges(found.best, opened_system, answers.scores)),
             *_failures(answers),
-            *_rounds(plan.rounds, len(found.chosen), repeats),
+            *_repeats(len(found.chosen), repeats),
             *alone(queries),
         ],
         alpha=alpha,
@@ -317,6 +313,6 @@ def _failures(answers: Answers) -> Iterator[str]:
         yield f"{count(len(answers.failed), 'question')} failed and count as answered with nothing ({reason})"
 
 
-def _rounds(rounds: int, done: int, repeats: int) -> Iterator[str]:
+def _repeats(done: int, repeats: int) -> Iterator[str]:
     if done < repeats:
         yield f"the budget was enough for {count(done, 'repeat')} of {repeats} of the cross-fitting"
