@@ -447,7 +447,7 @@ def test_a_system_of_a_project_is_tuned(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cranfield.toml").write_text(PROJECT)
     (tmp_path / "engine.py").write_text(ENGINE)
-    told = run("tune", "--budget", "500", "--curve", "curve.svg")
+    told = run("tune", "--requests", "500", "--curve", "curve.svg")
     assert told.returncode == 0, told.stderr
     assert "tuned mine vs mine: RR" in told.stdout
     assert "To copy:\n  [systems.mine]\n  arguments.weights.title = " in told.stdout

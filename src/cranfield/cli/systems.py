@@ -293,7 +293,7 @@ class RunOptions(options.AskingOptions, section="System"):
 
 class WrittenOptions(options.OptionGroup, section="Output"):
     file: str = options.written(required=True)
-    resume: bool = flag("--resume", help="Finish a run that an earlier call began.")
+    resume: bool = options.RESUME
     force: bool = options.FORCE
 
 

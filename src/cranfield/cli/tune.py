@@ -65,8 +65,14 @@ class FoldOptions(options.OptionGroup, section="Comparison"):
 
 
 class LiveOptions(options.OptionGroup, section="System"):
-    budget: int = number("--budget", least=1, default=BUDGET, help=f"Ask a SYSTEM at most N questions [{BUDGET}].")
-    resume: bool = options.flag("--resume", help="Ask nothing again that an earlier call has an answer to.")
+    budget: int = number(
+        "--requests",
+        parameter="budget",
+        least=1,
+        default=BUDGET,
+        help=f"Ask a SYSTEM at most N questions [{BUDGET}].",
+    )
+    resume: bool = options.RESUME
     config: Path = options.config(SETTINGS_FILE)
 
 
@@ -114,7 +120,7 @@ def command(
     are chosen like this. Up to two parameters are tried on a grid, more of them at POINTS points. Without -m, the
     measure is nDCG@10, or the first one of cranfield.toml.
 
-    A SYSTEM is asked at most --budget questions: all settings are tried on few queries, the better half of them on
+    A SYSTEM is asked no more questions than --requests says: all settings are tried on few queries, the better ones on
     more, and so on, each time without the queries that measure. Its table 'tune' has the values to try, such as
     boost = [1, 2, 4]. All answers are kept: if it is interrupted, --resume continues.
 
@@ -123,7 +129,7 @@ def command(
       cranfield tune builtin builtin:plain builtin:tuned
       cranfield tune builtin builtin:plain builtin:tuned \\
         --try method=rrf --try k=1..100 --equal-weights --run fused.run
-      cranfield tune shop --budget 1000
+      cranfield init && cranfield tune sqlite --try weights.title=1,2,4
     """
     from cranfield.show.mixing_text import tuning_text
 

@@ -41,7 +41,7 @@ PERMUTATIONS = 10_000
 FIRST = 10  # documents of a ranking that are counted as unjudged, where the measure has no cutoff
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Setting:
     """A setting that was tried.
 
@@ -59,6 +59,9 @@ class Setting:
     queries: int
     returned: int
     unjudged: int
+
+    def __repr__(self) -> str:
+        return f"<Setting {self.name}: {self.seen:.4f} on {count(self.queries, 'query', 'queries')}>"
 
     @property
     def share_unjudged(self) -> float:

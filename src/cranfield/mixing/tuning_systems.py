@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -33,7 +32,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.systems.asking import Answer
 from cranfield.systems.collapse import Collapse, collapse_by
 from cranfield.systems.collection import Collection, kept_in_memory, open_collection
-from cranfield.systems.opening import KINDS, TUNE, System, described, from_settings, open_system
+from cranfield.systems.opening import TUNE, System, described, from_settings, known_settings, open_system
 from cranfield.systems.partial import Partial
 from cranfield.systems.queries import as_queries, placed
 from cranfield.systems.recorded import Recorded
@@ -200,8 +199,7 @@ class _Tuned:
             own = settings.pop(TUNE, {})
             tried = own if tried is None else tried
             self._settings = settings
-            if settings.get("type") in KINDS:
-                known = import_module(f"cranfield.systems.{KINDS[settings['type']].home}").SETTINGS
+            known = known_settings(settings)
         named = [path for path in paths_of(tried or {}) if path[0] not in known]
         self._settings = dict(placed(self._settings, named))
         self._name = name

@@ -31,6 +31,13 @@ DEFAULT_K = 100  # documents to ask for, where a system must be told and nobody 
 _LONGEST = 1000  # characters of a failure
 
 
+def known_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """All settings that a system of this type may have; none if there is no such type."""
+    kind = KINDS.get(str(settings.get("type")))
+    known: Mapping[str, Any] = import_module(f"cranfield.systems.{kind.home}").SETTINGS if kind else {}
+    return known
+
+
 class Search(Protocol):
     """What a kind of system implements: it answers a query with its best documents, or raises any exception.
 

@@ -18,7 +18,7 @@ DEPTHS = (10, 20, 50, 100)
 SAME = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RerankedDepth:
     """What a reranker makes of the first documents of a run, down to one depth.
 
@@ -47,6 +47,11 @@ class RerankedDepth:
     hurt: tuple[tuple[str, float], ...]
     latency: Mapping[str, float]
     failed: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<RerankedDepth {self.depth}: {self.before:.4f} → {self.value:.4f}, {self.gained:.0%} of what is possible>"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as plain values, ready for JSON."""
