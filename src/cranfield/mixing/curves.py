@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.evaluation.estimating import Columns, estimated
 from cranfield.ranks.columns import Numbers
+from cranfield.words import count
 
 if TYPE_CHECKING:
     from cranfield.mixing.tuning import Baseline
@@ -33,7 +34,7 @@ class CurvePoint:
     queries: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Curve:
     """How the measure changes with one parameter.
 
@@ -47,6 +48,9 @@ class Curve:
     final: float
     alone: bool
     points: tuple[CurvePoint, ...]
+
+    def __repr__(self) -> str:
+        return f"<Curve of {self.parameter}: {count(len(self.points), 'point')} from {self.baseline}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain values, ready for JSON."""
