@@ -84,7 +84,7 @@ class System:
         self._answers: Callable[..., Iterator[Answer]] | None = (
             None  # those that are there, where it is not asked again
         )
-        self._arguments = told_arguments(arguments, kind.takes, self.name)
+        self._arguments = told_arguments(arguments, kind.takes, self.name) if arguments else {}
 
     def __repr__(self) -> str:
         return f"<System {self.name}>"
