@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 DATA = Path(__file__).with_name("data")
 POOL, DEPTH, DOCUMENTS = 3000, 1000, 8_841_823
 
@@ -52,10 +54,10 @@ def ranx(folder: Path) -> float:
 def tune(folder: Path) -> float:
     from cranfield.measures import parse_measure
     from cranfield.mixing.candidates import candidates
-    from cranfield.mixing.counting import values_of
     from cranfield.ranks.judgments import Judgments
     from cranfield.ranks.policy import Policy
     from cranfield.ranks.run import open_run
+    from tests.mixing.simulated import values_of
 
     files = sorted(folder.glob("*.run"))
     chance = np.random.default_rng(1)

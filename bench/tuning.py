@@ -25,8 +25,9 @@ def main(times: int = 6000, queries: int = 50) -> None:
     found = {}
     for name, case in CASES.items():
         values = population(case, 4000, 1)
-        outcome = simulated(values, queries, times, 2)
+        outcome = simulated(values, queries, times, 2, budget=case.budget)
         found[name] = {"measure": case.measure, "settings": values.shape[1], "queries": queries, "samples": times}
+        found[name] |= {"budget": case.budget} if case.budget else {}
         found[name] |= {what: round(value, 5) for what, value in outcome._asdict().items()}
         print(name, found[name], flush=True)
     if times >= RECORDED:

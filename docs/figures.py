@@ -41,6 +41,7 @@ def draw_all() -> None:
             ("slopes", "slopes", "nDCG@10"),
         ):
             save(name, cranfield.draw_chart(kind, collection.qrels, runs, measures))
+    save("response", response())
     save("discount", cranfield.draw_chart("discount"))
     save("gain", cranfield.draw_chart("gain"))
     save("fifteen", strip({"returned": FIFTEEN, "never returned": MISSED}))
@@ -60,6 +61,14 @@ def draw_all() -> None:
     save("chunks", chunks())
     save("training", training())
     save("tools", tools())
+
+
+def response() -> Mapping[str, Any]:
+    """How nDCG@10 changes with the weight of titles, as in the guide about hybrid search."""
+    tried = {"weights.title": [0.5, 1, 2, 4, 8, 16]}
+    shop = {"type": "sqlite", "stem": True}
+    chart: Mapping[str, Any] = cranfield.tune_system(shop, "builtin", tried=tried, name="shop").plot()
+    return chart
 
 
 def save(name: str, spec: Mapping[str, Any]) -> None:

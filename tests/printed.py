@@ -16,6 +16,7 @@ from cranfield import (
     corrected_judgments,
     evaluate,
     evaluate_runs,
+    fuse,
     gate,
     open_store,
     plan_sample,
@@ -313,7 +314,9 @@ def mixtures():
     tuned = tune("builtin", {"plain": "builtin:plain", "tuned": "builtin:tuned"}, tried={"method": "combsum"})
     yield tuning_text(tuned, 80, UNPAINTED)
     yield str(tuned)
-    yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": tuned.fuse()}))
+    yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": tuned.run()}))
+    mine = fuse(["builtin:plain", "builtin:tuned"], weights=[0.1, 0.9])
+    yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": mine}))
 
 
 @output

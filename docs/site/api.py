@@ -71,7 +71,17 @@ GROUPS = {
         *("compare", "compare_evaluations", "gate", "stability", "reusability"),
         *("Comparison", "Difference", "Doubt", "SegmentComparison", "GateResult", "Stability", "Reusability"),
     ),
-    "Mix runs": ("fuse", "tune", "headroom", "Fused", "Tuning", "Headroom"),
+    "Mix runs": (
+        "fuse",
+        "tune",
+        "tune_system",
+        "headroom",
+        "rerank_by_depth",
+        "Fused",
+        "Tuning",
+        "Headroom",
+        "RerankedDepth",
+    ),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
         *("rbo", "run_overlap", "kendall_tau", "tau_ap", "spearman_rho"),

@@ -98,7 +98,8 @@ if TYPE_CHECKING:
     from cranfield.mixing.fusing import Fused as Fused
     from cranfield.mixing.fusing import fuse as fuse
     from cranfield.mixing.tuning import Tuning as Tuning
-    from cranfield.mixing.tuning import tune as tune
+    from cranfield.mixing.tuning_runs import tune as tune
+    from cranfield.mixing.tuning_systems import tune_system as tune_system
     from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
     from cranfield.ranks.chunks import Chunks as Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments
@@ -119,6 +120,8 @@ if TYPE_CHECKING:
     from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
     from cranfield.systems.reranking import rerank as rerank
+    from cranfield.systems.reranking_depths import RerankedDepth as RerankedDepth
+    from cranfield.systems.reranking_depths import rerank_by_depth as rerank_by_depth
 
 
 @cache

@@ -51,6 +51,12 @@ def plotted(
     return spec
 
 
+def drawn_curves(tuning: Any) -> Spec:
+    """How a measure changes with each parameter that was tuned."""
+    spec: Spec = import_module("cranfield.show.charts.response").response_chart(tuning)
+    return spec
+
+
 def to_mlflow(result: Any, *, report: bool) -> str:
     """Log a result to MLflow; returns the id of the run."""
     run: str = import_module("cranfield.report.tracking").log_to_mlflow(result, report=report)

@@ -32,7 +32,7 @@ inline bool lines_of_queries(const char* data, std::size_t size, const Layout& l
         const char* stop = line_end(at, end);
         const std::string_view query = column(at, stop, layout.query, layout.separator);
         const char* behind = query.data() + query.size();
-        const bool comment = !layout.separator && layout.query == 0 && query.starts_with('#');
+        const bool comment = !layout.separator && column(at, stop, 0, 0).starts_with('#');
         const bool alone = layout.query > 0 || query.empty() || comment || behind == stop ||
                            (layout.separator && *behind != layout.separator);
         const char* next = alone ? stop + 1 : same_start(at, end, {at, std::size_t(behind + 1 - at)});

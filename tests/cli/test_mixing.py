@@ -68,10 +68,12 @@ def test_bad_options_of_fuse(arguments, message, tmp_path):
 
 
 def test_tune_prints_the_verdict_first_and_what_not_to_report(tmp_path):
-    done = run("tune", "builtin", *RUNS, "--try", "method=combsum", "--settings", "2", "--fused", "f.run", cwd=tmp_path)
+    done = run("tune", "builtin", *RUNS, "--try", "method=combsum", "--settings", "2", "--run", "f.run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = done.stdout
-    assert text.startswith("Too close to call  tuned mixture vs tuned: nDCG@10 ")
+    warnings, verdict, *_ = text.split("\n\n")
+    assert "unjudged documents decide, not the settings" in flat(warnings)
+    assert verdict.startswith("Too close to call  tuned mixture vs tuned: nDCG@10 ")
     assert "Final setting: combsum of min-max, plain × 0.15, tuned × 0.85\n" in text
     assert "On the 60 queries that chose it among 22 settings it has nDCG@10" in flat(text)
     assert "do not report that" in flat(text)
@@ -97,7 +99,7 @@ def test_tune_as_json_is_the_result_of_python():
         (("--try", "k"), "'k' is not a parameter with its values"),
         (("--try", "kk=1,2"), "there is no parameter 'kk'."),
         (("-m", "AP", "-m", "RR"), "settings are tuned for one measure; give -m once."),
-        (("--fused", ""), "a file name is needed"),
+        (("--run", ""), "a file name is needed"),
     ],
 )
 def test_bad_options_of_tune(arguments, message):

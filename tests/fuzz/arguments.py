@@ -7,6 +7,7 @@ import numpy as np
 from cranfield.comparison.joint.gains import largest_fractions
 from cranfield.comparison.significance.tukey import in_numpy
 from cranfield.io.formats.trec import TREC_RUN
+from cranfield.mixing.counting import count_above
 from cranfield.native import native, native_layout
 from tests.comparison.test_fractions import made
 from tests.fuzz.mutations import lines
@@ -61,6 +62,16 @@ def any_numbers(chance: random.Random, size: int) -> np.ndarray:
     return numbers
 
 
+def counts(chance: random.Random) -> str:
+    """How many documents come before others by several rows of fused scores."""
+    rows, width = chance.randrange(4), chance.randrange(1, 40)
+    scores = np.array([[chance.choice((0.0, -0.0, 1.0, 2.5, -1.0, 1e-300)) for _ in range(width)] for _ in range(rows)])
+    scores = scores.reshape(rows, width)
+    documents = np.array([chance.randrange(width) for _ in range(chance.randrange(5))], np.int64)
+    assert native.count_above(exact(scores), exact(documents)).tolist() == count_above(scores, documents).tolist()
+    return COMPARED
+
+
 def any_text(chance: random.Random) -> np.ndarray:
     return exact(np.frombuffer(chance.randbytes(chance.randrange(12)), np.uint8))
 
@@ -99,7 +110,7 @@ def call(chance: random.Random) -> None:
     """One call of any function, with arguments that may not fit each other."""
     rows = chance.randrange(6)
     text = exact(np.frombuffer(lines(chance).data, np.uint8))
-    match chance.randrange(11):
+    match chance.randrange(13):
         case 0:
             drop, depth = chance.random() < 0.5, chance.choice(NUMBERS)
             native.scan_text(text, any_layout(chance), index_of(any_judgments(chance)), 0, drop, depth)
@@ -128,6 +139,12 @@ def call(chance: random.Random) -> None:
             native.add_up(np.zeros(rows), any_numbers(chance, rows))
         case 8:
             native.codes([chance.choice(("a", "é", "\ud800", 12, None)) for _ in range(rows)])
+        case 11:
+            native.places_of_text(text, any_layout(chance))
+            depth = abs(chance.choice(NUMBERS))
+            native.ranked_text(text, any_layout(chance), chance.choice((0, 1, 2, 3, -1)), chance.random() < 0.5, depth)
+        case 12:
+            native.count_above(any_scores(chance, 3 * rows).reshape(rows, 3), any_numbers(chance, chance.randrange(4)))
         case 10:
             shapes = (2, chance.choice((1, 2))), (2, 2), (rows, chance.choice((1, 2, 2)))
             given = (any_numbers(chance, 4) for _ in shapes)

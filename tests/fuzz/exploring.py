@@ -25,6 +25,8 @@ KINDS = {
     "blocks": Kind(texts.blocks, 35),
     "files": Kind(texts.files, 10),
     "first-documents": Kind(texts.first_documents, 10),
+    "whole-rankings": Kind(texts.whole_rankings, 10),
+    "counts": Kind(arguments.counts, 1),
     "judgments": Kind(texts.judged_lines, 7),
     "shared-out": Kind(texts.shared_out, 7),
     "dicts": Kind(memory.dicts, 12),

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import random
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cranfield.io.shapes import Text
 from cranfield.io.source import open_source
 from cranfield.io.streams import Stream
 from cranfield.io.text import BadLine, Block, partition
+from cranfield.mixing.reading import places_of_lines, ranked_lines
 from cranfield.native import native, native_layout
 from cranfield.ranks.first_documents import first_of_block
 from cranfield.ranks.judgments import laid_out
@@ -150,6 +152,33 @@ def first_documents(chance: random.Random) -> str:
     if answer is None:
         return LEFT
     assert answer == first_of_block(block, judged.by_query, n, policy)
+    return COMPARED
+
+
+def whole_rankings(chance: random.Random) -> str:
+    """Where the lines of each query are, and all documents of its ranking with their scores, for fusing."""
+    text, policy = lines(chance), replace(any_policy(chance), duplicates="error", depth=chance.choice((None, 1, 2, 5)))
+    layout = text.layout._replace(header=False)
+    block, data = Block(Stream(io.BytesIO()), layout, 0, text.data), exact(np.frombuffer(text.data, np.uint8))
+    places = native.places_of_text(data, native_layout(layout))
+    depth, drop = policy.depth or len(text.data), policy.same_id == "drop"
+    answer = native.ranked_text(data, native_layout(layout), TIES.index(policy.ties), drop, depth)
+    try:
+        expected = ranked_lines(block, policy)
+    except (BadLine, CranfieldError):
+        return REFUSED if answer is None else LEFT
+    if places is not None:
+        assert places == places_of_lines(text.data, layout), (text, places)
+    if answer is None:
+        return LEFT
+    names, count, code, score, start, length = answer
+    ids = [text.data[at : at + size].decode() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+    assert code.tolist() == native.codes(ids).tolist(), text
+    pairs = iter(zip(ids, score.tolist(), strict=True))
+    found = [
+        (name.decode(), [next(pairs) for _ in range(size)]) for name, size in zip(names, count.tolist(), strict=True)
+    ]
+    assert found == expected, (block, policy, found, expected)
     return COMPARED
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
 from cranfield.measures import parse_measure
 from cranfield.mixing.candidates import simplex
-from cranfield.mixing.counting import values_of
-from cranfield.mixing.folds import cross_fitted, folds_of
+from cranfield.mixing.counting import count_settings
+from cranfield.mixing.folds import CrossFitted, cross_fitted, folds_of
+from cranfield.mixing.halving import Spent, best_of_whole, halved, planned
 from cranfield.mixing.mixture import Mixture
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
@@ -22,11 +23,16 @@ from cranfield.ranks.run import open_run
 
 
 class Case(NamedTuple):
-    """signals: how well each run tells relevant documents from others; steps: of the weights between 0 and 1"""
+    """A collection, and how its settings are tuned.
+
+    signals: how well each run tells relevant documents from others; steps: of the weights between 0 and 1
+    budget: requests for 50 queries, as of a live system; 0: all values are known
+    """
 
     measure: str
     signals: tuple[float, ...]
     steps: int
+    budget: int = 0
 
 
 # Runs that complement each other, one that adds nothing, equal ones, many settings, few values, and a smooth measure.
@@ -37,6 +43,10 @@ CASES = {
     "three runs": Case("nDCG@10", (0.6, 0.8, 1.0), 20),
     "reciprocal ranks": Case("RR", (0.8, 1.0), 40),
     "average precision": Case("AP", (0.6, 0.8, 1.0), 20),
+    "live, two runs": Case("nDCG@10", (0.8, 1.0), 40, 800),
+    "live, one run adds nothing": Case("nDCG@10", (0.0, 1.0), 40, 800),
+    "live, three runs": Case("nDCG@10", (0.6, 0.8, 1.0), 20, 4000),
+    "live, reciprocal ranks": Case("RR", (0.8, 1.0), 40, 800),
 }
 
 
@@ -59,10 +69,16 @@ def population(case: Case, queries: int, seed: int) -> Any:
     mixtures = [
         Mixture.of("combsum", runs=["x"] * len(runs), weights=weights) for weights in simplex(len(runs), case.steps)
     ]
-    values, _ = values_of(
+    return values_of(
         [open_run(run) for run in runs], mixtures, parse_measure(case.measure), Judgments.read(qrels), Policy()
     )
-    return values
+
+
+def values_of(runs: Any, mixtures: Any, measure: Any, judgments: Judgments, policy: Policy) -> Any:
+    """The value of every query (row) with every setting (column)."""
+    counted = count_settings(runs, mixtures, judgments, policy, lambda queries: None)
+    tables = (counted.ranks(at, mixture.depth, judgments, policy) for at, mixture in enumerate(mixtures))
+    return np.stack([measure(table) for table in tables], axis=1)
 
 
 class Outcome(NamedTuple):
@@ -85,14 +101,32 @@ class Outcome(NamedTuple):
     error: float
 
 
-def simulated(values: Any, queries: int, times: int, seed: int, repeats: int = 20) -> Outcome:
-    """Tune on samples of queries of a population."""
+def tuned_live(values: Any, fold: Any, budget: int, chance: np.random.Generator) -> CrossFitted:
+    """Tune where a value is only known once it was asked for."""
+    known, left = np.full(values.shape, np.nan), budget
+
+    def fill(rows: Any, settings: Any, spare: int) -> None:
+        nonlocal left
+        cells = np.ix_(rows, settings)
+        wanted = int(np.isnan(known[cells]).sum())
+        if wanted and wanted > left - spare:
+            raise Spent
+        left -= wanted
+        known[cells] = values[cells]
+
+    plan = planned(np.zeros(len(values), np.int64), fold[0], values.shape[1], budget, chance)
+    return best_of_whole(halved(known, fill, plan, fold), known)
+
+
+def simulated(values: Any, queries: int, times: int, seed: int, repeats: int = 20, budget: int = 0) -> Outcome:
+    """Tune on samples of queries of a population; with a budget, as a live system is tuned."""
     chance, truth = np.random.default_rng(seed), values.mean(axis=0)
     rows = []
     for _ in range(times):
         sample = values[chance.integers(0, len(values), queries)]
         each, none = np.arange(queries), np.zeros(queries, np.int64)
-        found = cross_fitted(sample, folds_of(each, none, chance, repeats))
+        fold = folds_of(each, none, chance, repeats)
+        found = tuned_live(sample, fold, budget, chance) if budget else cross_fitted(sample, fold)
         worth, final = float(truth[found.chosen].mean()), float(truth[found.best])
         estimate = estimates_of(estimated(Columns(found.value[:, None])), 0.05, 0.0, 1.0)[0]
         easy = float(sample.mean() - truth.mean())

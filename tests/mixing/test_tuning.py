@@ -10,14 +10,13 @@ from cranfield import ComparisonError, InputError, Policy, compare, evaluate, fu
 from cranfield.measures import parse_measure
 from cranfield.mixing import counting, folds, reading
 from cranfield.mixing.candidates import candidates, edges, simplex
-from cranfield.mixing.counting import values_of
 from cranfield.mixing.folds import cross_fitted, folds_of
 from cranfield.mixing.fusing import fuse_as
 from cranfield.mixing.methods import METHODS
 from cranfield.native import native
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.run import open_run
-from tests.mixing.simulated import CASES, population, simulated
+from tests.mixing.simulated import CASES, population, simulated, values_of
 from tests.mixing.test_fusing import lines_of, random_runs
 
 RUNS = {"lexical": "builtin:plain", "semantic": "builtin:tuned"}
@@ -54,7 +53,7 @@ def test_values_are_those_of_the_fused_runs(monkeypatch, compiled, seed):
     measures = [parse_measure(name) for name in ("nDCG@3", "AP", "Judged@5", "bpref")]
     opened = [open_run(run) for run in runs]
     for measure in measures:
-        found, _ = values_of(opened, mixtures, measure, Judgments.read(qrels), Policy())
+        found = values_of(opened, mixtures, measure, Judgments.read(qrels), Policy())
         for at, mixture in enumerate(mixtures):
             fused = fuse_as(dict(zip(names, runs, strict=True)), mixture)
             wanted = evaluate(qrels, fused, [measure], check_ids=False)
@@ -153,16 +152,16 @@ def test_what_is_reported_follows_from_the_folds():
     assert found.value.value < found.final.seen
     assert found.optimism == pytest.approx(found.final.seen - found.value.value)
     assert found.means["lexical"] == pytest.approx(evaluate("builtin", "builtin:plain", "nDCG@10")["nDCG@10"])
-    assert found.means[found.plain] == pytest.approx(evaluate("builtin", fuse(RUNS), "nDCG@10")["nDCG@10"])
+    assert found.means[found.untuned.name] == pytest.approx(evaluate("builtin", fuse(RUNS), "nDCG@10")["nDCG@10"])
     tuned, plain, gap = found.differences
     assert (tuned.run, tuned.baseline) == ("tuned mixture", "semantic")
-    assert (plain.run, plain.baseline) == (found.plain, "semantic")
-    assert (gap.run, gap.baseline) == ("tuned mixture", found.plain)
+    assert (plain.run, plain.baseline) == (found.untuned.name, "semantic")
+    assert (gap.run, gap.baseline) == ("tuned mixture", found.untuned.name)
     assert tuned.difference == pytest.approx(plain.difference + gap.difference)
     assert tuned.difference == pytest.approx(found.means["tuned mixture"] - found.means["semantic"])
-    assert plain.difference == pytest.approx(found.means[found.plain] - found.means["semantic"])
+    assert plain.difference == pytest.approx(found.means[found.untuned.name] - found.means["semantic"])
     assert {difference.family for difference in found.differences} == {3}
-    assert found.no_better_than == (found.plain, "semantic")
+    assert found.no_better_than == (found.untuned.name, "semantic")
     assert any("not shown to be better than rrf, k = 60" in finding for finding in found.findings)
     assert json.loads(found.to_json())["final"]["arguments"] == dict(found.final.arguments)
 
@@ -184,7 +183,7 @@ def test_a_mixture_that_is_better_is_said_to_be():
         two[str(q)] = {"a": 0.95 if q % 2 else 2.0, **noise}
     found = tune(qrels, {"one": one, "two": two}, "RR")
     assert found.differences[0].verdict == "significantly better"
-    assert found.no_better_than == (found.plain,)  # which is perfect, too
+    assert found.no_better_than == (found.untuned.name,)  # which is perfect, too
     assert found.sentence.startswith("Better: tuned mixture vs ")
 
 
@@ -240,7 +239,7 @@ def test_the_edge_of_a_grid_is_told():
     zero = candidates(["a", "b"], ["rrf"], {"weights": False})
     assert not list(edges(next(its for its in zero if its.parameters["k"] == 0), zero))  # nothing lies beyond
     found = tune("builtin", RUNS, methods="rrf", tried={"k": [100, 150, 200], "weights": False})
-    assert found.warnings == ("k = 60 is the smallest value tried: try smaller ones, too",)
+    assert found.warnings[0] == "k = 60 is the smallest value tried: try smaller ones, too"
 
 
 @pytest.mark.parametrize(
@@ -281,16 +280,16 @@ def test_too_few_queries_are_refused():
 def test_a_tuned_run_says_so_where_it_is_compared(tmp_path):
     found = tune("builtin", RUNS, methods="combsum")
     path = tmp_path / "mixed.run"
-    found.fuse(path)
-    made = open_run(path).made.fusion
-    assert (made.settings_tried, made.measure, len(made.queries)) == (22, "nDCG@10", 60)
-    assert made.settings == dict(found.final.arguments)
-    for run in (path, found.fuse()):
+    found.run(path)
+    made = open_run(path).made
+    assert (made.tuned.tried, made.tuned.measure, len(made.tuned.queries)) == (22, "nDCG@10", 60)
+    assert made.fusion.settings == dict(found.final.arguments)
+    for run in (path, found.run()):
         compared = compare("builtin", {"plain": "builtin:plain", "mixed": run})
         [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]
         assert doubt.run == "mixed"
         assert "the best of 22 settings on 60 of 60 queries" in doubt.sentence
-    other = {query: dict(its) for query, its in found.fuse().rankings.items()}
+    other = {query: dict(its) for query, its in found.run().rankings.items()}
     assert not [
         its for its in compare("builtin", {"plain": "builtin:plain", "mixed": other}).doubts if "tuned" in its.kind
     ]
@@ -302,18 +301,29 @@ def test_a_tuned_run_says_so_where_it_is_compared(tmp_path):
     assert not [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]  # other queries
 
 
+def test_weights_that_somebody_chose_are_told(tmp_path):
+    fuse(RUNS, weights=[0.1, 0.9], path=tmp_path / "mixed.run")
+    for run in (tmp_path / "mixed.run", fuse(RUNS, weights=[0.1, 0.9])):
+        compared = compare("builtin", {"plain": "builtin:plain", "mixed": run}, bounds=False)
+        [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "own-weights"]
+        assert doubt.sentence.startswith("mixed is a mixture with weights 0.1 and 0.9: if these were chosen on queries")
+    for run in (fuse(RUNS), fuse(RUNS, weights=[0.5, 0.5]), tune("builtin", RUNS, methods="combsum").run()):
+        compared = compare("builtin", {"plain": "builtin:plain", "mixed": run}, bounds=False)
+        assert not [doubt for doubt in compared.doubts if doubt.kind == "own-weights"]
+
+
 def test_a_saved_evaluation_of_a_tuned_run_still_knows(tmp_path):
     found = tune("builtin", RUNS, methods="combsum")
-    evaluate("builtin", found.fuse(), "nDCG@10", name="mixed").save(tmp_path / "mixed.json")
+    evaluate("builtin", found.run(), "nDCG@10", name="mixed").save(tmp_path / "mixed.json")
     compared = compare("builtin", {"plain": "builtin:plain", "mixed": tmp_path / "mixed.json"}, "nDCG@10")
     assert "tuned-here" in [doubt.kind for doubt in compared.doubts]
 
 
 def test_the_final_run_is_the_one_that_was_measured():
     found = tune("builtin", RUNS, methods="combsum")
-    assert evaluate("builtin", found.fuse(), "nDCG@10")["nDCG@10"] == pytest.approx(found.final.seen)
+    assert evaluate("builtin", found.run(), "nDCG@10")["nDCG@10"] == pytest.approx(found.final.seen)
     again = fuse(RUNS, **dict(found.final.arguments.items()))
-    assert again.rankings == found.fuse().rankings
+    assert again.rankings == found.run().rankings
 
 
 def test_repeats_and_folds_are_as_documented():

@@ -54,6 +54,7 @@ def results(tmp_path_factory):
             c.fuse(RUNS),
             c.tune("builtin", ["builtin:plain", "builtin:tuned"], methods="rrf"),
             c.headroom(QRELS, OLD, "RR"),
+            *c.rerank_by_depth(QRELS, OLD, lambda query, documents: [0] * len(documents), dict.fromkeys(OLD, "cats")),
         ),
         *(
             comparison,

@@ -7,6 +7,7 @@ import cranfield
 from cranfield import InputError, evaluate, rerank
 from cranfield.ranks.run import open_run
 from cranfield.systems.queries import columns_of
+from tests.program import run
 
 FIRST = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0, "d4": 0.5}, "q2": {"d2": 2.0, "d1": 1.0}}
 QUERIES = {"q1": "cats", "q2": {"text": "dogs", "language": "en"}}
@@ -161,3 +162,44 @@ def test_a_run_is_reranked_on_the_command_line(tmp_path):
     assert "Before: nDCG@10 0.4346, and 0." in shown
     assert "of the possible gain" in shown
     assert done.returncode == 1  # a query has no documents
+
+
+def test_every_depth_says_what_is_gained_and_where_it_hurts():
+    qrels = {"q1": {"d3": 2, "d1": 1}, "q2": {"d2": 1}}
+    found = cranfield.rerank_by_depth(qrels, FIRST, counting, QUERIES, TEXTS, [3, 1, 3], "nDCG@2")
+    assert [its.depth for its in found] == [1, 3]
+    before = evaluate(qrels, FIRST, "nDCG@2")
+    for its in found:
+        recorded = rerank(FIRST, counting, QUERIES, TEXTS, depth=its.depth)
+        after = evaluate(qrels, recorded, "nDCG@2")
+        assert (its.before, its.value) == pytest.approx((before["nDCG@2"], after["nDCG@2"]))
+        assert its.ideal == pytest.approx(cranfield.headroom(qrels, FIRST, "nDCG@2", its.depth).ideal)
+        gaps = dict(zip(after.query_ids, after.column("nDCG@2") - before.column("nDCG@2"), strict=True))
+        assert dict(its.helped) == pytest.approx({query: gap for query, gap in gaps.items() if gap > 0}, abs=1e-4)
+        assert dict(its.hurt) == pytest.approx({query: gap for query, gap in gaps.items() if gap < 0}, abs=1e-4)
+        assert 0 < its.latency["p50"] <= its.latency["max"]
+    with pytest.raises(InputError, match="no depth is given"):
+        cranfield.rerank_by_depth(qrels, FIRST, counting, QUERIES, TEXTS, [])
+
+
+def test_a_query_that_fails_counts_as_it_was():
+    def failing(query, documents):
+        if str(query) == "dogs":
+            raise ValueError
+        return counting(query, documents)
+
+    [at] = cranfield.rerank_by_depth({"q1": {"d3": 1}, "q2": {"d2": 1}}, FIRST, failing, QUERIES, TEXTS, [2], "RR")
+    assert at.failed == 1
+    assert "q2" not in dict((*at.helped, *at.hurt))
+
+
+def test_depths_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lengths.py").write_text("def short(query, documents): return [-len(d.text) for d in documents]\n")
+    command = "run", "lengths:short", "builtin", "--rerank", "builtin:plain", "--depths", "5,20", "-o", "short.run"
+    lines = run(*command).stdout.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("depth"))
+    assert lines[start].split() == ["depth", "nDCG@10", "ideal", "gained", "helped", "hurt", "p50", "p95"]
+    assert [line.split()[0] for line in lines[start + 1 : start + 3]] == ["5", "20"]
+    assert max(map(len, lines)) <= 80
+    assert "--depths needs --rerank" in run("run", "sqlite", "builtin", "--depths", "5", "-o", "x.run").stderr

@@ -29,6 +29,7 @@ from cranfield.evaluation.estimating import CorrectedParts, Estimate
 from cranfield.evaluation.explaining import Position
 from cranfield.evaluation.query_facts import QueryFacts
 from cranfield.evaluation.values import Counts
+from cranfield.mixing.curves import Curve
 from cranfield.mixing.tuning import Setting
 from cranfield.systems.history.alerts import Alert
 from cranfield.systems.misses import Place
@@ -291,16 +292,22 @@ OUTPUTS: dict[str, Any] = {
         "ideal": [{"doc_id": TEXT, "grade": NUMBER}],
     },
     "tune": {
-        **dict.fromkeys(("measure", "plain", "best_run", "sentence"), TEXT),
+        **dict.fromkeys(("measure", "sentence"), TEXT),
         "runs": [TEXT],
-        **dict.fromkeys(("queries", "repeats", "folds", "seed"), int),
+        **dict.fromkeys(("queries", "requests", "repeats", "folds", "seed"), int),
         **dict.fromkeys(("value", "low", "high", "seen", "optimism", "alpha"), NUMBER),
         "final": Setting,
+        "untuned": Setting,
+        "rival": Setting | None,
+        "to_judge": [{"query_id": TEXT, "doc_id": TEXT}],
+        "to_copy": TEXT,
+        "baselines": [{"name": TEXT, "what": TEXT}],
         "no_better_than": [TEXT],
         "means": _NUMBERS,
         "differences": [DIFFERENCE],
         "warnings": [TEXT],
         "findings": [TEXT],
+        "curves": [Curve],
         "settings": [Setting],
     },
     "history": [LINE],

@@ -58,7 +58,7 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     stands = "; ".join(f"{word} is {meaning}" for word, meaning in STAND_FOR.items() if word in words)
     for line in [
         *wrapped(sentence, width=output.width()),
-        *_folded(words),
+        *folded(words),
         *wrapped(stands, "  where ", width=output.width()) * bool(stands),
     ]:
         output.remark(line)
@@ -88,7 +88,7 @@ def say_settling(qrels: Any, runs: Sequence[str], measure: str, queries: int) ->
         )
         advice = "What it says about the values, with the unjudged documents estimated"
         commands = [["cranfield", "evaluate", str(readable_name(qrels)), *paths, "-m", measure, "--modelled"]]
-    for line in (*wrapped(f"{advice}:", width=output.width()), *chain.from_iterable(map(_folded, commands))):
+    for line in (*wrapped(f"{advice}:", width=output.width()), *chain.from_iterable(map(folded, commands))):
         output.remark(line)
 
 
@@ -110,7 +110,7 @@ def _look(qrels: Any, runs: Sequence[str], measure: str) -> Look | None:
         return None
 
 
-def _folded(words: Sequence[str]) -> Iterator[str]:
+def folded(words: Sequence[str]) -> Iterator[str]:
     """A command on lines that a shell takes as one."""
     first, *others = map(shlex.quote, words)
     line = f"  {first}"

@@ -266,6 +266,7 @@ UNSEEN = number(
 SEGMENTS = file(
     "--segments", "--by", parameter="segments", help="Segments of the queries: a file of query and segment."
 )
+RESUME = flag("--resume", help="Continue where an earlier call ended, and ask nothing again that was answered.")
 FORCE = flag("--force", help="Overwrite an existing file.")
 QUERY_IDS = option("--query", multiple=True, metavar="ID", help="Only this query; may be repeated.")
 SEED = option("--seed", type=int, default=0, metavar="N", help="The seed of the random draws [0].")

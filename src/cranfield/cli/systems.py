@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -252,6 +252,20 @@ def accept(systems: tuple[str, ...], project: ProjectOptions, review: AcceptOpti
         output.say(note, err=True)
 
 
+class Depths(click.ParamType[tuple[int, ...]]):
+    """Depths of rankings: 10,20,50."""
+
+    name = "depths"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = str(value).split(",")
+        if not all(word.strip().isdecimal() and int(word) for word in words):
+            return self.fail(f"'{value}' are not depths, such as 10,20,50.", param, ctx)
+        return tuple(map(int, words))
+
+
 class RunOptions(options.AskingOptions, section="System"):
     k: int | None = number(
         "-k",
@@ -266,13 +280,20 @@ class RunOptions(options.AskingOptions, section="System"):
         help="Rerank the first documents of RUN: SYSTEM is package.module:name of a reranker.",
     )
     depth: int = options.depth_of_runs(100, "100")
+    depths: tuple[int, ...] = option(
+        "--depths",
+        type=Depths(),
+        default=(),
+        metavar="N,N...",
+        help="With --rerank, also show what is gained and how long a query takes at these depths.",
+    )
     retries: int = number("--retries", default=3, help="How often to try a failed query again [3].")
     give_up: int = number("--give-up", default=10, help="Stop after N failures in a row; 0 never stops [10].")
 
 
 class WrittenOptions(options.OptionGroup, section="Output"):
     file: str = options.written(required=True)
-    resume: bool = flag("--resume", help="Finish a run that an earlier call began.")
+    resume: bool = options.RESUME
     force: bool = options.FORCE
 
 
@@ -286,7 +307,8 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
 
     With --rerank, SYSTEM is a reranker instead: a function (query, documents) that returns a score for each, or an
     object of sentence-transformers, LangChain or LlamaIndex. It gets the first documents of each ranking, with their
-    texts; with judgments, you learn how much of what an ideal order would gain it has gained.
+    texts; with judgments, you learn how much of what an ideal order would gain it has gained, and with --depths which
+    queries it hurts, and how long it takes at each depth.
 
     \b
     Example:
@@ -307,6 +329,8 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
             say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+    if asking.depths and asking.rerank is None:
+        raise click.UsageError("--depths needs --rerank.")
     if asking.rerank is not None:
         _rerank(system, asking.rerank, texts, collection, asking, written, say)
         return
@@ -367,6 +391,13 @@ def _rerank(
         told = f"Before: {room.sentence}. After: {after:.4f}, {room.gained(after):.0%} of the possible gain."
         for line in wrapped(told, width=output.width()):
             say(line)
+        if asking.depths:
+            from cranfield.show.reranking_text import depths_text
+            from cranfield.systems.reranking_depths import rerank_by_depth
+
+            how: dict[str, Any] = asking.values("jobs", "retries", "give_up")
+            found = rerank_by_depth(judgments, run, reranker, texts, collection, asking.depths, room.measure, **how)
+            say(depths_text(found, room.measure, output.width(), output.paint()))
     _say_recorded(recorded, written.file, say)
 
 

@@ -37,10 +37,10 @@ FELT = 0.25  # of the standard error of the difference: what ties move by less d
 class Doubt:
     """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
 
-    kind: "tuned-here", "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known" for an
-        evaluation that was saved without what the others are found by, "few-queries", which is about all runs: few
-        queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because documents are
-        not judged
+    kind: "tuned-here", "own-weights", "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known"
+        for an evaluation that was saved without what the others are found by, "few-queries", which is about all runs:
+        few queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because documents
+        are not judged
     run: the run that it is about; others: those that it differs from
     measures: those that it concerns
     brief: the fact about the run in a few words; sentence: the same in full
@@ -204,21 +204,35 @@ def asked(one: Side, other: Side) -> Found | None:
 
 def tuned_here(one: Side, other: Side) -> Found | None:
     """The settings of one were chosen by its values on the very queries that are compared."""
-    fusion = one.evidence.made.fusion if one.evidence.made is not None else None
-    if fusion is None or not fusion.queries:
+    tuned = one.evidence.made.tuned if one.evidence.made is not None else None
+    if tuned is None:
         return None
     every = one.evaluation.query_ids
-    seen = len(fusion.queries.intersection(every))
+    seen = len(tuned.queries.intersection(every))
     if not seen:
         return None
-    brief = (
-        f"the best of {count(fusion.settings_tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
-    )
+    brief = f"the best of {count(tuned.tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
     sentence = (
         f"{one.run} was tuned: it is {brief} compared here, so its value and p are too good to be true; "
         "compare it on other queries, or by 'cranfield tune'"
     )
-    return Found(brief, sentence, {"settings": fusion.settings_tried, "tuned_on": seen, "queries": len(every)}, seen)
+    return Found(brief, sentence, {"settings": tuned.tried, "tuned_on": seen, "queries": len(every)}, seen)
+
+
+def own_weights(one: Side, other: Side) -> Found | None:
+    """Somebody chose the weights of a mixture, and nobody knows on which queries."""
+    made = one.evidence.made
+    if made is None or made.fusion is None or made.tuned is not None:
+        return None
+    weights = list(made.fusion.settings.get("weights", ()))
+    if len(set(weights)) < 2:
+        return None
+    brief = f"weights {' and '.join(f'{weight:g}' for weight in weights)}"
+    sentence = (
+        f"{one.run} is a mixture with {brief}: if these were chosen on queries that are compared here, its value and p "
+        "are too good to be true; 'cranfield tune' measures the choice on other queries"
+    )
+    return Found(brief, sentence, {"weights": weights})
 
 
 def text(one: Side, other: Side) -> Found | None:
@@ -289,6 +303,9 @@ class Kind(NamedTuple):
 KINDS = {
     "tuned-here": Kind(
         tuned_here, "were tuned on queries that are compared here, so their values are too good to be true"
+    ),
+    "own-weights": Kind(
+        own_weights, "are mixtures with weights; if these were chosen on queries compared here, they look too good"
     ),
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),

@@ -178,6 +178,18 @@ def _values(name: str, values: Any) -> list[float]:
         raise InputError("try", fact, hint=f"{name} is {PARAMETERS[name].allowed}") from None
 
 
+def _read(name: str, word: str) -> Any:
+    """A value of a parameter: a number, and of one that only a system knows perhaps a word."""
+    if name in PARAMETERS or name == "depth":
+        return float(word)
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(word, word)
+
+
 def read_try(text: str) -> tuple[str, list[Any]]:
     """A parameter and its values from a text: k=10,60 or k=1..100 or normalisation=min-max,z-score.
 
@@ -194,7 +206,7 @@ def read_try(text: str) -> tuple[str, list[Any]]:
             return name, [float(f"{value:.6g}") for value in spread(*ends, RANGE).tolist()]
         words = [word.strip() for word in values.split(",")]
         if sign and all(words):
-            return name, words if name in _WORDS else [float(word) for word in words]
+            return name, words if name in _WORDS else [_read(name, word) for word in words]
     except ValueError:
         pass
     raise InputError(

@@ -14,7 +14,6 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.io.text import located
-from cranfield.measures import Measure
 from cranfield.mixing.candidates import weights_of
 from cranfield.mixing.lists import Lists, Ranked, settled
 from cranfield.mixing.mixture import Mixture
@@ -68,21 +67,6 @@ class Counted(NamedTuple):
         retrieved = np.where(sizes < 0, -1, np.minimum(sizes, depth))
         scanned = Scanned(retrieved, 0, Places(self.row[within], above, none, one))
         return rank_counted(judgments, scanned, replace(policy, ties="doc_id", depth=None))
-
-
-def values_of(
-    runs: Sequence[Run],
-    mixtures: Sequence[Mixture],
-    measure: Measure,
-    judgments: Judgments,
-    policy: Policy,
-    *,
-    advance: Callable[[int], None] = lambda queries: None,
-) -> tuple[Numbers, Counted]:
-    """The value of every query (row) with every setting (column); advance: called with how many queries are done"""
-    counted = count_settings(runs, mixtures, judgments, policy, advance)
-    tables = (counted.ranks(at, mixture.depth, judgments, policy) for at, mixture in enumerate(mixtures))
-    return np.stack([measure(table) for table in tables], axis=1), counted
 
 
 def count_settings(

@@ -23,7 +23,7 @@ from cranfield.io.writing import name_from, write_records
 from cranfield.mixing.mixture import DEPTH, USUAL, Mixture
 from cranfield.mixing.reading import Part, RankingFile, chunks, open_rankings
 from cranfield.native import CORES
-from cranfield.ranks.made import Fusion, Made, head_of
+from cranfield.ranks.made import Fusion, Made, Tuned, head_of
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import open_run
 from cranfield.ranks.scan.parallel import in_parallel
@@ -152,14 +152,14 @@ def fuse_as(
     metadata: bool = True,
     format: str | None = None,
     policy: Policy | None = None,
-    fusion: Fusion | None = None,
+    tuned: Tuned | None = None,
 ) -> Fused:
-    """`fuse` for a mixture; fusion: what is known of how it was chosen"""
+    """`fuse` for a mixture; tuned: how it was chosen"""
     if len(named) < 2:
         raise InputError(next(iter(named), "the runs"), "fusing takes at least two runs.", hint="add another run")
     policy = policy or Policy()
     runs = tuple(named)
-    made = Made(fusion=fusion or Fusion(runs, mixture.to_dict()))
+    made = Made(fusion=Fusion(runs, mixture.to_dict()), tuned=tuned)
     target = None if path is None else os.fspath(path)
     facts: dict[str, Any] = {"path": target or "", "name": name, "runs": runs, "made": made}
     facts["mixture"] = ", ".join(mixture.parts(runs))

@@ -1,85 +1,117 @@
-"""tune(qrels, runs, measure) → Tuning: which mixture is best, and how good it is on queries that did not choose it."""
+"""The result of tuning: which setting is best, and how good it is on queries that did not choose it.
+
+Mixtures of runs (tuning_runs.py) and the parameters of a system (tuning_systems.py) are tuned alike: a table of values
+by query and setting, settings chosen within folds, and the value that this reaches on the other queries.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.comparing import SEED, differences_of, spooled
+from cranfield.comparison.comparing import differences_of
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.families import Procedure, usual_correction
 from cranfield.comparison.pairing import Paired
+from cranfield.drawing import drawn_curves
 from cranfield.errors import ComparisonError, InputError
-from cranfield.evaluation.estimating import Columns, Estimate, estimated, estimates_of
-from cranfield.evaluation.evaluating import evaluate_run, read_judgments
-from cranfield.evaluation.naming import named_runs, numbered
+from cranfield.evaluation.estimating import SAME, Columns, Estimate, estimated, estimates_of
+from cranfield.evaluation.naming import numbered
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.pairs import read_segments, read_words
-from cranfield.measures import Measure, parse_measure
-from cranfield.measures.registry import require_ranks
-from cranfield.mixing.candidates import candidates, edges
-from cranfield.mixing.counting import values_of
-from cranfield.mixing.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, folds_of
+from cranfield.measures import Measure
+from cranfield.mixing.curves import Curve, curves_of
+from cranfield.mixing.folds import CrossFitted
 from cranfield.mixing.folds import numbered as numbers_of
-from cranfield.mixing.fusing import Fused, fuse_as
-from cranfield.mixing.mixture import DEPTH, Mixture
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.made import Fusion
+from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.run import Run, open_run
-from cranfield.words import count, listed
+from cranfield.ranks.run import open_run
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.words import count, percent
 
-TUNED = "tuned mixture"
 PERMUTATIONS = 10_000
+FIRST = 10  # documents of a ranking that are counted as unjudged, where the measure has no cutoff
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Setting:
-    """A mixture that was tried.
+    """A setting that was tried.
 
-    mixture: in words; arguments: those of `fuse` for it
-    seen: its mean on all queries, which for the best is too high
+    name: in words; arguments: those of `fuse` for a mixture, and of a system the values of its parameters
+    seen: its mean on the queries that it was measured on, which for the best is too high
     chosen: in which share of the folds it was chosen
+    queries: on how many it was measured; fewer than all if others were better on these
+    returned, unjudged: how many documents it has among the first of these queries, and how many have no judgment
     """
 
-    mixture: str
+    name: str
     arguments: Mapping[str, Any]
     seen: float
     chosen: float
+    queries: int
+    returned: int
+    unjudged: int
+
+    def __repr__(self) -> str:
+        return f"<Setting {self.name}: {self.seen:.4f} on {count(self.queries, 'query', 'queries')}>"
+
+    @property
+    def share_unjudged(self) -> float:
+        return self.unjudged / max(self.returned, 1)
+
+
+class Baseline(NamedTuple):
+    """What a tuned setting is compared with: its name, what it is in words, and its values by query."""
+
+    name: str
+    what: str
+    values: Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuning:
-    """The result of `tune`: how good tuning is as a procedure, and which setting it ends with.
+    """The result of `tune` or `tune_system`: how good tuning is as a procedure, and which setting it ends with.
 
     measure: the name of the measure
-    runs: the names of the runs that are mixed
+    runs: the names of the runs that are mixed, or that of the system
     queries: how many there are
     value: the mean of the measure that tuning reaches, by values of queries that did not choose the setting, with its
         interval
     final: the setting that is best on all queries; `seen` is its mean on them
+    untuned: the setting without tuning
     settings: all that were tried, the best first
-    plain: reciprocal rank fusion without tuning, in words; best_run: the single run with the best mean
-    means: of tuning, plain fusion and each run
-    differences: of tuning and plain fusion from the best single run, and of tuning from plain fusion, as one family
+    baselines: what it is compared with, by name, and what each is: the best single run and reciprocal rank fusion
+        without tuning, or the system as it is configured
+    means: of tuning, of the baselines, and of each run
+    differences: of tuning from each baseline, and of a second baseline from the first, as one family
+    curves: how each parameter changes the measure
+    rival: the setting that would be better than the final one if unjudged documents were left out; None if none would
+    to_judge: the unjudged documents that the final setting and its rival do not both return first, with their queries,
+        the highest first; judge them to learn which is better
+    to_copy: the final setting as it is used: a command, or lines of cranfield.toml
+    first: how many documents of a ranking are counted as judged or not
+    requests: how many questions a system was asked
     alpha: the level of significance; repeats, folds, seed: of the cross-fitting
     warnings: reasons to doubt it, in sentences
 
     >>> from cranfield import tune
     >>> found = tune("builtin", ["builtin:plain", "builtin:tuned"], "nDCG@10", methods="combsum")
-    >>> found.final.mixture
+    >>> found.final.name
     'combsum of min-max, plain × 0.15, tuned × 0.85'
     >>> len(found.settings), round(found.optimism, 4), found.no_better_than
     (22, 0.0131, ('rrf, k = 60', 'tuned'))
     >>> found.sentence[:35], len(found.findings), found.to_dict()["queries"], found.to_json()[:13]
-    ('Too close to call: tuned mixture vs', 4, 60, '{\\n  "measure"')
+    ('Too close to call: tuned mixture vs', 6, 60, '{\\n  "measure"')
+    >>> found.unjudged, [gain.baseline for gain in found.gains]
+    ('146 of the 556 documents in its first 10 are unjudged (26%; untuned: 27%)', ['tuned', 'rrf, k = 60'])
     """
 
     measure: str
@@ -87,22 +119,25 @@ class Tuning:
     queries: int
     value: Estimate
     final: Setting
+    untuned: Setting
     settings: tuple[Setting, ...]
-    plain: str
-    best_run: str
+    baselines: dict[str, str]
     means: dict[str, float]
     differences: tuple[Difference, ...]
+    curves: tuple[Curve, ...]
+    rival: Setting | None
+    to_judge: tuple[tuple[str, str], ...]
+    to_copy: str
+    first: int
+    requests: int
     alpha: float
     repeats: int
     folds: int
     seed: int
     warnings: tuple[str, ...]
-    _named: Mapping[str, Any] = field(default_factory=dict)
-    _mixture: Mixture = field(default_factory=Mixture)
     _query_ids: tuple[str, ...] = ()
-    _policy: Policy = field(default_factory=Policy)
-    _table: Numbers | None = None
-    _crossed: Numbers | None = None
+    _make: Callable[..., Any] | None = None
+    _numbers: Mapping[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Tuning: {self.sentence}>"
@@ -121,83 +156,103 @@ class Tuning:
         return self.differences[0].sentence
 
     @property
+    def gains(self) -> tuple[Difference, ...]:
+        """How much better tuning is than each baseline."""
+        return tuple(pair for pair in self.differences if pair.run == self.differences[0].run)
+
+    @property
     def no_better_than(self) -> tuple[str, ...]:
-        """Plain fusion and the best single run, where tuning is not significantly better."""
-        pairs = (self.differences[-1], self.differences[0])
-        return tuple(pair.baseline for pair in pairs if pair.verdict != "significantly better")
+        """The baselines than which tuning is not significantly better."""
+        return tuple(pair.baseline for pair in reversed(self.gains) if pair.verdict != "significantly better")
+
+    @property
+    def unjudged(self) -> str:
+        """How many of the final setting's first documents are unjudged, beside the baseline, in words."""
+        final, untuned = self.final, self.untuned
+        told = f"{final.unjudged:,} of the {count(final.returned, 'document')} in its first {self.first} are unjudged"
+        share = percent(final.share_unjudged)
+        if untuned is final:
+            return f"{told} ({share})"
+        return f"{told} ({share}; untuned: {percent(untuned.share_unjudged)})"
 
     @property
     def findings(self) -> tuple[str, ...]:
         """What else is to be said, in sentences without a full stop."""
         tried, queries = count(len(self.settings), "setting"), count(self.queries, "query", "queries")
-        name = self.final.mixture
         found = [
-            f"the final setting is {name}, chosen in {self.final.chosen:.0%} of the folds",
+            f"the final setting is {self.final.name}, chosen in {self.final.chosen:.0%} of the folds",
             f"it is the best of {tried} on these {queries}, where it looks better than it is: {self.measure} "
             f"{self.final.seen:.4f}, while settings chosen like this reach {self.value.value:.4f} on other queries",
         ]
-        for pair in (self.differences[-1], self.differences[0]):
-            if pair.baseline in self.no_better_than:
-                what = "plain reciprocal rank fusion" if pair.baseline == self.plain else "the best single run"
-                found.append(f"tuning is not shown to be better than {pair.baseline}, {what}")
-        return (*found, *self.warnings)
+        found += (
+            f"tuning is not shown to be better than {name}, {self.baselines[name]}" for name in self.no_better_than
+        )
+        return (*found, self.unjudged, *self.warnings)
 
-    def fuse(
+    def run(
         self,
         path: str | os.PathLike[str] | None = None,
         *,
         name: str = "tuned",
         force: bool = False,
         metadata: bool = True,
-    ) -> Fused:
-        """The runs fused with the final setting.
+        setting: Setting | None = None,
+    ) -> Any:
+        """The run of the final setting. That of a system is made of its answers: nothing is asked again.
 
         path: the file to write; by default the run is in memory.
         name: of the run.
         force: replace a file that exists.
-        metadata: begin a TREC file with comments that say how it was made.
-        Returns a `Fused` that knows on which queries it was tuned, so that `compare` says so.
+        metadata: begin a TREC file of a mixture with comments that say how it was made.
+        setting: another of the settings; of a system, `rival` or `untuned`.
+        Returns a `Fused` or a `Recorded`, which is a run wherever one is taken, and knows on which queries it was
+        tuned, so that `compare` says so.
 
         >>> from cranfield import compare, tune
-        >>> fused = tune("builtin", ["builtin:plain", "builtin:tuned"], methods="combsum").fuse()
+        >>> fused = tune("builtin", ["builtin:plain", "builtin:tuned"], methods="combsum").run()
         >>> [doubt.kind for doubt in compare("builtin", {"plain": "builtin:plain", "mixed": fused}).doubts][0]
         'tuned-here'
         """
-        settings = len(self.settings)
-        fusion = Fusion(self.runs, self._mixture.to_dict(), frozenset(self._query_ids), settings, self.measure)
-        return fuse_as(
-            self._named,
-            self._mixture,
-            path,
-            name=name,
-            force=force,
-            metadata=metadata,
-            policy=self._policy,
-            fusion=fusion,
-        )
+        assert self._make is not None
+        chosen = setting or self.final
+        if chosen.name not in self._numbers or (self.requests and chosen not in (self.final, self.rival, self.untuned)):
+            known = "final, rival and untuned" if self.requests else "those of settings"
+            raise InputError(chosen.name, "there is no run of this setting.", hint=f"there are those of {known}")
+        tuned = Tuned(chosen.name, len(self.settings), self.measure, frozenset(self._query_ids))
+        how: dict[str, Any] = {"name": name, "force": force, "metadata": metadata}
+        return self._make(self._numbers[chosen.name], path, tuned=None if chosen == self.untuned else tuned, **how)
+
+    def plot(self) -> Any:
+        """How the measure changes with each parameter, as a Vega-Lite specification.
+
+        >>> from cranfield import tune
+        >>> runs = ["builtin:plain", "builtin:tuned"]
+        >>> tune("builtin", runs, methods="rrf", tried={"weights": False}).plot()["title"]
+        'nDCG@10 by setting, on the queries that choose'
+        """
+        return drawn_curves(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, ready for JSON."""
-        from dataclasses import asdict
-
+        own = {name: getattr(self, name) for name in ("measure", "queries", "requests", "alpha", "repeats", "folds")}
         return {
-            "measure": self.measure,
+            **own,
             "runs": list(self.runs),
-            "queries": self.queries,
             "value": self.value.value,
             "low": self.value.low,
             "high": self.value.high,
             "seen": self.final.seen,
             "optimism": self.optimism,
             "final": asdict(self.final),
-            "plain": self.plain,
-            "best_run": self.best_run,
+            "to_copy": self.to_copy,
+            "untuned": asdict(self.untuned),
+            "rival": None if self.rival is None else asdict(self.rival),
+            "to_judge": [{"query_id": query, "doc_id": document} for query, document in self.to_judge],
+            "baselines": [{"name": name, "what": what} for name, what in self.baselines.items()],
             "no_better_than": list(self.no_better_than),
             "means": self.means,
             "differences": [difference.to_dict() for difference in self.differences],
-            "alpha": self.alpha,
-            "repeats": self.repeats,
-            "folds": self.folds,
+            "curves": [curve.to_dict() for curve in self.curves],
             "seed": self.seed,
             "warnings": list(self.warnings),
             "sentence": self.sentence,
@@ -210,145 +265,42 @@ class Tuning:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 
-def tune(
-    qrels: Any,
-    runs: Mapping[str, Any] | Iterable[Any],
-    measure: str | Measure = "nDCG@10",
-    *,
-    methods: str | Sequence[str] | None = None,
-    tried: Mapping[str, Any] | None = None,
-    depth: int = DEPTH,
-    segments: Any = None,
-    groups: Any = None,
-    weights: Any = None,
-    alpha: float = 0.05,
-    repeats: int = REPEATS,
-    folds: int = FOLDS,
-    seed: int = SEED,
-    policy: Policy | None = None,
-    format: str | None = None,
-    qrels_format: str | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_queries: Callable[[int], None] | None = None,
-) -> Tuning:
-    """Choose how to mix runs, and find out how good that is without fooling yourself.
+class Tried(NamedTuple):
+    """The settings that were tried, with a row of values for each query and a column for each setting.
 
-    Settings are chosen on four fifths of the queries and measured on the others, 20 times over 5 folds. So the value is
-    that of tuning as a procedure: what to expect of a setting that is chosen like this, on queries that did not choose
-    it. The value of the best setting on all queries is higher, by luck.
-
-    qrels, policy, format, qrels_format: those of `evaluate`.
-    runs: {name: run}, or a list of runs, at least two.
-    measure: the one by which settings are chosen.
-    methods: of fusion; by default "rrf" and "combsum".
-    tried: what is tried, {parameter: values}, such as {"k": [10, 60], "normalisation": ["min-max", "z-score"]}; by
-        default a grid of each method's parameters and of the weights of the runs. {"weights": False} leaves all runs
-        alike. Of more than two parameters, 512 points that cover their ranges evenly are tried.
-    depth: how many documents of each ranking are read.
-    segments: the segment of each query, as {query: segment} or a file of both; each fold has its share of all.
-    groups: queries that belong together, such as paraphrases, as {query: group} or a file of both; a group stays in one
-        fold, and counts once in the interval.
-    weights: how much each query counts, as in `evaluate`.
-    alpha: the level of significance.
-    repeats, folds: of the cross-fitting.
-    seed: of the folds.
-    on_start, on_queries: called with how many queries there are, and with how many more are done.
-    Returns a `Tuning`.
-
-    >>> qrels = {str(q): {"a": 2, "b": 1} for q in range(12)}
-    >>> lexical = {str(q): {"a": 3.0, "c": 2.0, "b": 1.0} for q in range(12)}
-    >>> dense = {str(q): {"b": 0.9, "a": 0.5, "c": 0.2} if q % 3 else {"c": 0.9, "b": 0.1} for q in range(12)}
-    >>> found = tune(qrels, {"lexical": lexical, "dense": dense}, "nDCG@2")
-    >>> found.final.mixture, found.queries
-    ('rrf, k = 0, lexical × 0.7, dense × 0.3', 12)
+    names, arguments: of the settings; parameters: those of `arguments` that are numbers, for curves
+    first: how many documents of a ranking are counted as judged or not
+    values: of the measure; NaN where it was not asked for
+    without: the same where unjudged documents are left out
+    returned, unjudged: how many of the first documents there are, and are unjudged
     """
-    wanted = parse_measure(measure)
-    require_ranks(wanted)
-    policy = policy or Policy()
-    named = {name: spooled(run) for name, run in named_runs(runs).items()}
-    if len(named) < 2:
-        raise InputError(next(iter(named), "the runs"), "mixing takes at least two runs.", hint="add another run")
-    judgments = read_judgments(qrels, qrels_format, [wanted])
-    if not isinstance(judgments, Judgments):
-        judgments = judgments.to_judgments()
-    opened = {name: open_run(run, format, name=name) for name, run in named.items()}
-    mixtures = candidates(list(named), [methods] if isinstance(methods, str) else methods or (), tried, depth)
-    if on_start:
-        on_start(len(judgments))
-    every, counted = values_of(
-        list(opened.values()), mixtures, wanted, judgments, policy, advance=on_queries or (lambda _: None)
-    )
-    if not len(counted.row):
-        raise InputError(next(iter(named)), "no run has a judged document.", hint="are they of another collection?")
-    single = [_measured(run, wanted, judgments, policy) for run in opened.values()]
-    queries = _Queries.of(judgments, counted.sizes[mixtures[0].depth], policy, segments, groups, weights, folds)
-    table, singles = every[queries.rows], np.stack(single, axis=1)[queries.rows]
-    sign = -1.0 if wanted.definition.lower_is_better else 1.0
-    fold = folds_of(queries.group, queries.stratum, np.random.default_rng(seed % 2**64), repeats, folds)
-    tuned = cross_fitted(sign * table, fold, queries.weight)
-    best = cross_fitted(sign * singles, fold, queries.weight)
-    names = tuple(named)
-    best_run = names[best.best]
-    plain = numbered(str(mixtures[0]), names)
-    columns = np.stack([singles[:, best.best], table[:, 0], sign * tuned.value], axis=1)
-    labels = (best_run, plain, numbered(TUNED, [*names, plain]))
-    paired = Paired(
-        labels,
-        queries.ids,
-        0,
-        {wanted: columns},
-        weights=queries.weights,
-        group=queries.group if groups is not None else None,
-    )
-    procedure = Procedure("t", usual_correction("t"), alpha, PERMUTATIONS, seed)
-    [(_, differences)] = differences_of(paired, [[wanted]], [(0, 2), (0, 1), (1, 2)], procedure)
-    means = _means(paired.of(wanted)._replace(values=np.hstack([columns, singles])))
-    value = estimated(paired.of(wanted)._replace(values=columns[:, 2:]))
-    chosen = Counter(tuned.chosen.reshape(-1).tolist())
-    seen = _means(paired.of(wanted)._replace(values=table))
-    settings = [
-        Setting(", ".join(mixture.parts(names)), mixture.to_dict(), seen[at], chosen[at] / tuned.chosen.size)
-        for at, mixture in enumerate(mixtures)
-    ]
-    final = settings[tuned.best]
-    return Tuning(
-        measure=wanted.name,
-        runs=names,
-        queries=len(queries.ids),
-        value=estimates_of(value, alpha, *wanted.definition.range)[0],
-        final=final,
-        settings=tuple(sorted(settings, key=lambda its: (-sign * its.seen, -its.chosen))),
-        plain=plain,
-        best_run=best_run,
-        means={labels[2]: means[2], plain: means[1], **dict(zip(names, means[3:], strict=True))},
-        differences=tuple(differences),
-        alpha=alpha,
-        repeats=repeats,
-        folds=folds,
-        seed=seed,
-        warnings=tuple(_warnings(tuned, best, mixtures, names, sign * table, queries)),
-        _named=opened,
-        _mixture=mixtures[tuned.best],
-        _query_ids=queries.ids,
-        _policy=policy,
-        _table=table,
-        _crossed=sign * tuned.value,
-    )
+
+    names: Sequence[str]
+    arguments: Sequence[Mapping[str, Any]]
+    parameters: Sequence[Mapping[str, float]]
+    first: int
+    values: Numbers
+    without: Numbers
+    returned: Numbers
+    unjudged: Numbers
 
 
-def _measured(run: Run, measure: Measure, judgments: Judgments, policy: Policy) -> Numbers:
-    """The values of a single run, a row for each judged query."""
-    evaluation = evaluate_run(judgments, run, [measure], policy, check_ids=False)
-    values = dict(zip(evaluation.query_ids, evaluation.column(measure).tolist(), strict=True))
-    return np.array([values.get(query, 0.0) for query in judgments.query_ids])
+def first_counted(measure: Measure) -> int:
+    """How many documents of a ranking are counted as judged or not: those that the measure looks at."""
+    cutoff = dict(measure.parameters).get("cutoff")
+    return cutoff if isinstance(cutoff, int) else FIRST
 
 
-def _means(columns: Columns) -> list[float]:
-    return [float(value) for value in estimated(columns).value]
+def measured(measure: Measure, ranks: JudgedRanks) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """What `Tried` holds of one setting, by query: values, those without unjudged documents, and the two counts."""
+    first = first_counted(measure)
+    returned = np.clip(ranks.retrieved, 0, first).astype(np.float64)
+    judged = ranks.sum((ranks.rank <= first) & (ranks.grade >= 0))
+    return measure(ranks), measure.replace(judged_only=True)(ranks), returned, returned - judged
 
 
 @dataclass(frozen=True, slots=True)
-class _Queries:
+class ChoosingQueries:
     """The queries that settings are chosen on: their rows of the judgments, groups, strata and weights."""
 
     rows: Integers
@@ -356,17 +308,21 @@ class _Queries:
     group: Integers
     stratum: Integers
     weights: Weights | None
+    grouped: bool
     alone: int  # queries without a segment
 
     @property
     def weight(self) -> Numbers | None:
         return None if self.weights is None else self.weights.column(self.ids)
 
+    def columns(self, values: Numbers) -> Columns:
+        return Columns(values, self.weight, self.group if self.grouped else None)
+
     @classmethod
     def of(
-        cls, judgments: Judgments, sizes: Integers, policy: Policy, segments: Any, groups: Any, weights: Any, folds: int
-    ) -> _Queries:
-        missing = sizes < 0
+        cls, judgments: Judgments, missing: Any, policy: Policy, segments: Any, groups: Any, weights: Any, folds: int
+    ) -> ChoosingQueries:
+        """missing: whether each judged query is missing from all runs"""
         if policy.missing == "error" and missing.any():
             query = judgments.query_ids[int(np.flatnonzero(missing)[0])]
             raise InputError("the runs", f"the query '{query}' is missing from all of them.")
@@ -384,27 +340,144 @@ class _Queries:
             raise ComparisonError(fact, hint=f"{2 * folds} are needed for {folds} folds, and 50 are not many")
         weighed = None if weights is None else Weights.read(weights).over(ids)
         alone = sum(query not in its_segment for query in ids) if segments is not None else 0
-        return cls(rows, ids, group, stratum, weighed, alone)
+        return cls(rows, ids, group, stratum, weighed, groups is not None, alone)
 
 
-def _warnings(
+def tuning_of(
+    label: str,
+    measure: Measure,
+    tried: Tried,
     tuned: CrossFitted,
-    best: CrossFitted,
-    mixtures: Sequence[Mixture],
-    names: Sequence[str],
-    table: Numbers,
-    queries: _Queries,
-) -> Iterable[str]:
-    final = mixtures[tuned.best]
-    for name, value, which in edges(final, mixtures):
-        wider = "larger" if which == "largest" else "smaller"
-        yield f"{name} = {value:g} is the {which} value tried: try {wider} ones, too"
-    unused = [run for run, weight in zip(names, final.weights, strict=False) if weight == 0]
-    if unused:
-        yield f"the final setting gives {listed(unused)} no weight"
-    others = {names[at] for at in best.chosen.reshape(-1).tolist()} - {names[best.best]}
-    if others:
-        share = float((best.chosen == best.best).mean())
-        yield f"which run is the best by itself is not clear: {names[best.best]} in {share:.0%} of the folds"
+    baselines: Sequence[Baseline],
+    queries: ChoosingQueries,
+    *,
+    others: Mapping[str, Numbers],
+    warnings: Sequence[str],
+    alpha: float,
+    seed: int,
+    judgments: Judgments,
+    make: Callable[..., Any],
+    **facts: Any,
+) -> Tuning:
+    """What was found, by the values of settings and what the folds chose.
+
+    The first setting is the untuned one.
+    label: what the tuned thing is called; others: further runs whose means are shown, with their values by query
+    make: makes the run of a setting by its number
+    """
+    sign = -1.0 if measure.definition.lower_is_better else 1.0
+    columns = np.stack([*(baseline.values for baseline in baselines), sign * tuned.value], axis=1)
+    names = [baseline.name for baseline in baselines]
+    labels = (*names, numbered(label, [*names, *others]))
+    mine = len(baselines)
+    pairs = [(0, mine), *((0, at) for at in range(1, mine)), *((at, mine) for at in range(1, mine))]
+    group = queries.group if queries.grouped else None
+    paired = Paired(labels, queries.ids, 0, {measure: columns}, weights=queries.weights, group=group)
+    procedure = Procedure("t", usual_correction("t"), alpha, PERMUTATIONS, seed)
+    [(_, differences)] = differences_of(paired, [[measure]], pairs, procedure)
+    every = np.column_stack([columns, *others.values()])
+    means = _means(queries, every)
+    value = estimated(queries.columns(columns[:, mine:]))
+    chosen = Counter(tuned.chosen.reshape(-1).tolist())
+    settings = [
+        Setting(
+            name,
+            arguments,
+            _means(queries, tried.values[:, [at]])[0],
+            chosen[at] / tuned.chosen.size,
+            int((~np.isnan(tried.values[:, at])).sum()),
+            int(np.nansum(tried.returned[:, at])),
+            int(np.nansum(tried.unjudged[:, at])),
+        )
+        for at, (name, arguments) in enumerate(zip(tried.names, tried.arguments, strict=True))
+    ]
+    final = settings[tuned.best]
+    rival = rival_of(tried, tuned.best, queries, sign)
+    to_judge = (
+        () if rival is None else _differing([make(at, None) for at in (tuned.best, rival)], judgments, tried.first)
+    )
+    order = sorted(settings, key=lambda its: (its.queries < final.queries, -sign * its.seen, -its.chosen))
+    return Tuning(
+        measure=measure.name,
+        queries=len(queries.ids),
+        value=estimates_of(value, alpha, *measure.definition.range)[0],
+        final=final,
+        untuned=settings[0],
+        settings=(final, *(its for its in order if its is not final)),
+        baselines={baseline.name: baseline.what for baseline in baselines},
+        means=dict(zip([*labels, *others], means, strict=True)),
+        differences=tuple(differences),
+        curves=tuple(curves_of(tried.parameters, tried.values, tuned.best, baselines[0], queries.columns, alpha)),
+        rival=None if rival is None else settings[rival],
+        to_judge=to_judge,
+        first=tried.first,
+        alpha=alpha,
+        seed=seed,
+        warnings=(*warnings, *_left_to_judge(final, None if rival is None else settings[rival], to_judge, tried.first)),
+        _query_ids=queries.ids,
+        _make=make,
+        _numbers={setting.name: at for at, setting in enumerate(settings)},
+        **facts,
+    )
+
+
+def _means(queries: ChoosingQueries, values: Numbers) -> list[float]:
+    """The mean of each column, over the queries that it has values for."""
+    known = ~np.isnan(values)
+    if known.all():
+        return [float(value) for value in estimated(queries.columns(values)).value]
+    weight = known * (np.ones(len(values)) if queries.weight is None else queries.weight)[:, None]
+    total: list[float] = (np.where(known, values, 0.0) * weight).sum(axis=0) / np.maximum(weight.sum(axis=0), SAME)
+    return [float(value) for value in total]
+
+
+def rival_of(tried: Tried, best: int, queries: ChoosingQueries, sign: float) -> int | None:
+    """The setting that decides against the best one where unjudged documents are left out.
+
+    It is better without them, by more than the best one is better with them.
+    """
+    whole = np.flatnonzero(~np.isnan(tried.values).any(axis=0))
+    seen, without = (sign * np.array(_means(queries, its[:, whole])) for its in (tried.values, tried.without))
+    at = int(np.flatnonzero(whole == best)[0])
+    other = int(np.argmax(without >= without.max() - SAME))
+    return int(whole[other]) if without[other] - without[at] > seen[at] - seen[other] + SAME else None
+
+
+def _differing(runs: Sequence[Any], judgments: Judgments, first: int) -> tuple[tuple[str, str], ...]:
+    """The unjudged documents that only one of two runs returns first, with their queries, the highest first."""
+    tops = [open_run(run).first(first, Policy()) for run in runs]
+    found = []
+    for query in judgments.query_ids:
+        one, other = (list(top.get(query, ())) for top in tops)
+        judged = judgments.by_query[query]
+        for its, beside in ((one, other), (other, one)):
+            found += [
+                (rank, query, document)
+                for rank, document in enumerate(its)
+                if document not in beside and judged.get(document, -1) < 0
+            ]
+    return tuple((query, document) for _, query, document in sorted(found, key=lambda its: its[0]))
+
+
+def _left_to_judge(
+    final: Setting, rival: Setting | None, to_judge: Sequence[tuple[str, str]], first: int
+) -> Iterator[str]:
+    """That unjudged documents decide rather than the settings."""
+    if rival is not None:
+        these = f": judge these {len(to_judge):,} first" if len(to_judge) > 1 else ""
+        yield (
+            f"unjudged documents decide, not the settings: {percent(final.share_unjudged)} of the winner's top {first} "
+            f"are unjudged, and without all unjudged documents, {rival.name} would win{these}"
+        )
+
+
+def edge_warnings(edges: Iterable[tuple[str, float, str]]) -> Iterator[str]:
+    """That better values may lie beyond those tried."""
+    for name, value, which in edges:
+        more = "larger" if which == "largest" else "smaller"
+        yield f"{name} = {value:g} is the {which} value tried: try {more} ones, too"
+
+
+def alone(queries: ChoosingQueries) -> Iterator[str]:
     if queries.alone:
         yield f"{count(queries.alone, 'query', 'queries')} without a segment are a stratum of their own"

@@ -1,4 +1,4 @@
-"""How a run was made, where cranfield made it: how it asked the system, or which runs it fused.
+"""How a run was made, where cranfield made it: how it asked the system, which runs it fused, what was tuned.
 
 It is kept in a file of facts beside the run, or at the head of a TREC file, in comments after ir_metadata.
 """
@@ -22,7 +22,6 @@ class Fusion:
 
     runs: their names
     settings: the method, its parameters and the depth: the arguments of `fuse`
-    queries, settings_tried, measure: of settings that were tuned, on which queries, how many were tried, and by what
 
     >>> Fusion(("lexical", "dense"), {"method": "rrf", "k": 60.0, "depth": 1000}).sentence
     'rrf of lexical and dense (k = 60, depth = 1000)'
@@ -30,9 +29,6 @@ class Fusion:
 
     runs: tuple[str, ...]
     settings: Mapping[str, Any]
-    queries: frozenset[str] = frozenset()
-    settings_tried: int = 0
-    measure: str = ""
 
     def __repr__(self) -> str:
         return f"<Fusion: {self.sentence}>"
@@ -44,8 +40,26 @@ class Fusion:
         others = ", ".join(f"{name} = {_short(value)}" for name, value in self.settings.items() if name != "method")
         return f"{method} of {joined(self.runs, 'and')}" + (f" ({others})" if others else "")
 
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """How the settings of a run were chosen: as the best of so many, by a measure, on these queries.
+
+    >>> Tuned("k = 60", 9, "nDCG@10", frozenset({"q1", "q2"}))
+    <Tuned: k = 60, the best of 9 settings by nDCG@10 on 2 queries>
+    """
+
+    setting: str
+    tried: int
+    measure: str
+    queries: frozenset[str]
+
+    def __repr__(self) -> str:
+        by = f"by {self.measure} on {count(len(self.queries), 'query', 'queries')}"
+        return f"<Tuned: {self.setting}, the best of {count(self.tried, 'setting')} {by}>"
+
     def to_dict(self) -> dict[str, Any]:
-        """The fusion as plain values, ready for JSON."""
+        """The choice as plain values, ready for JSON."""
         return {**asdict(self), "queries": sorted(self.queries)}
 
 
@@ -67,6 +81,7 @@ class Made:
     size: means of what came back for a query: documents, chunks, characters, words, tokens
     fusion: of a run that was made of others, which and how
     reranks: of a run that has the documents of another in a new order, which one and how deep
+    tuned: of a run whose settings were chosen by its values, how
 
     >>> Made(k=10, chosen=True, deepened=True).choices, Made().how
     ('k=10, deepened', 'with its own settings')
@@ -80,6 +95,7 @@ class Made:
     size: Mapping[str, float] = field(default_factory=dict)
     fusion: Fusion | None = None
     reranks: str = ""
+    tuned: Tuned | None = None
 
     @property
     def choices(self) -> str:
@@ -107,6 +123,8 @@ class Made:
         if self.k is not None:
             asked = f"for {count(self.k, 'document' if self.deepened else 'result')}"
             asked += ", and again for more chunks where it had fewer" if self.deepened else ""
+        if self.tuned is not None:
+            asked += f", with {self.tuned.setting}"
         return asked + (f", chunks counted as documents by '{self.collapse}'" if self.collapse else "")
 
     @property
@@ -121,23 +139,31 @@ class Made:
             yield self.reranks.replace(" ", "-")
         if self.fusion is not None:
             yield f"fused:{self.fusion.settings.get('method', 'fusion')}({'+'.join(self.fusion.runs)})"
+        if self.tuned is not None:
+            yield f"tuned:best-of-{self.tuned.tried}"
 
     def to_dict(self) -> dict[str, Any]:
-        own = {known.name: getattr(self, known.name) for known in fields(self) if known.name != "fusion"}
-        return {**own, **({"fusion": self.fusion.to_dict()} if self.fusion else {})}
+        own = {known.name: getattr(self, known.name) for known in fields(self) if known.name not in ("fusion", "tuned")}
+        fusion = {"fusion": asdict(self.fusion)} if self.fusion else {}
+        return {**own, **fusion, **({"tuned": self.tuned.to_dict()} if self.tuned else {})}
 
 
 def made_from(known: Any) -> Made | None:
     """What `Made.to_dict` returned; None where that is not known, or is something else."""
     try:
-        fusion = known.get("fusion")
-        return Made(**{**known, "fusion": _fusion(**fusion) if fusion else None})
+        fusion, tuned = known.get("fusion"), known.get("tuned")
+        parts = {"fusion": _fusion(**fusion) if fusion else None, "tuned": _tuned(**tuned) if tuned else None}
+        return Made(**{**known, **parts})
     except (TypeError, AttributeError):
         return None
 
 
-def _fusion(runs: Sequence[str], settings: Mapping[str, Any], queries: Sequence[str] = (), **others: Any) -> Fusion:
-    return Fusion(tuple(map(str, runs)), dict(settings), frozenset(map(str, queries)), **others)
+def _fusion(runs: Sequence[str], settings: Mapping[str, Any]) -> Fusion:
+    return Fusion(tuple(map(str, runs)), dict(settings))
+
+
+def _tuned(setting: str, tried: int, measure: str, queries: Sequence[str]) -> Tuned:
+    return Tuned(str(setting), int(tried), str(measure), frozenset(map(str, queries)))
 
 
 def made_beside(path: str) -> Made | None:

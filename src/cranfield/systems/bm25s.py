@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cranfield.errors import InputError, need
@@ -30,6 +31,7 @@ class Bm25sSearch:
     """BM25 as bm25s does it, over title and text as one; see SETTINGS."""
 
     needs_k = True
+    takes: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,

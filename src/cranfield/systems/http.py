@@ -18,7 +18,7 @@ from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting, check_settings
 from cranfield.systems.answers import MISSING, ORDER, TEXTS, Returned, chosen_order, declared_texts, look_up, ranking_of
 from cranfield.systems.presets import PRESETS
-from cranfield.systems.queries import filled_columns
+from cranfield.systems.queries import ARGUMENTS, REQUIRED, filled_columns
 
 _PLACE = re.compile(r"\{(\w+)\}")  # of the query, k, or a column of the query
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
@@ -41,6 +41,7 @@ SETTINGS = {
     "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
     "texts": TEXTS,
     "order": ORDER,
+    "arguments": ARGUMENTS,
     "empty": TomlSetting(
         str, "a path that an answer has even if it leaves out `results` because nothing was found", "none"
     ),
@@ -94,6 +95,7 @@ class HttpSearch:
             raise InputError(name, f"it has {{{min(other)}}} in it.", hint="write {ids} and {k}, or neither")
         self.needs_k = "k" in self._names
         self._places, self._names = self._names, self._names - {"query", "k"}
+        self.takes = dict.fromkeys(self._names, REQUIRED)
         self._exists = self._of_existing(chosen) if "exists" in chosen else None
         self.existing = self._existing if self._exists else None
         self._costs = (str(chosen["cost"]),) if chosen.get("cost") else _COSTS

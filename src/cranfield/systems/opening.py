@@ -7,31 +7,50 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cranfield.errors import CranfieldError, InputError, SystemFailure, choice_hint, nearest, reworded
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import SETTINGS_FILE, check_settings, read_toml
+from cranfield.ranks.made import Tuned
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
+from cranfield.systems.queries import leaves, placed, told_arguments, with_arguments
 
+if TYPE_CHECKING:
+    from cranfield.systems.asking import Answer
+
+TUNE = "tune"  # among the settings of a system: which values `tune` tries
 DEFAULT_K = 100  # documents to ask for, where a system must be told and nobody says
 _LONGEST = 1000  # characters of a failure
+
+
+def known_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """All settings that a system of this type may have; none if there is no such type."""
+    kind = KINDS.get(str(settings.get("type")))
+    known: Mapping[str, Any] = import_module(f"cranfield.systems.{kind.home}").SETTINGS if kind else {}
+    return known
 
 
 class Search(Protocol):
     """What a kind of system implements: it answers a query with its best documents, or raises any exception.
 
     needs_k: it must be told how many documents to return; otherwise `search` takes None for as many as it likes
+    takes: the names of what else it is told by columns of the query, each with its default or REQUIRED; None if it
+        takes any
     """
 
     name: str
     needs_k: bool
+
+    @property
+    def takes(self) -> Mapping[str, Any] | None: ...
 
     def search(self, query: str, k: int | None) -> Returned: ...
 
@@ -42,6 +61,7 @@ class System:
     """An opened system: `search(query)` gives what it returns, with scores that fall, or a SystemFailure.
 
     settings: a hash of how it was described, without secrets; empty for an object of Python's
+    arguments: what it is told with every query, as if these were columns of it
 
     >>> from cranfield import open_system
     >>> system = open_system(lambda query, k: [("a", 1.0), ("b", 1.0)], name="mine")
@@ -50,10 +70,21 @@ class System:
     >>> system.close()
     """
 
-    def __init__(self, kind: Search, secrets: Secrets | None = None, settings: str = "") -> None:
+    def __init__(
+        self,
+        kind: Search,
+        secrets: Secrets | None = None,
+        settings: str = "",
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.name, self.settings = kind.name, settings
         self._kind, self._secrets = kind, secrets or Secrets(kind.name)
         self.reranks = ""  # which run it reranks, in words
+        self._tuned: Tuned | None = None  # how its settings were chosen
+        self._answers: Callable[..., Iterator[Answer]] | None = (
+            None  # those that are there, where it is not asked again
+        )
+        self._arguments = told_arguments(arguments, kind.takes, self.name) if arguments else {}
 
     def __repr__(self) -> str:
         return f"<System {self.name}>"
@@ -71,7 +102,7 @@ class System:
 
     def answer(self, query: str, k: int | None) -> Returned:
         """The same, with what became of the scores. It may raise any exception: `failure` makes it fit to show."""
-        return self._kind.search(query, k)
+        return self._kind.search(with_arguments(query, self._arguments), k)
 
     def failure(self, error: BaseException) -> SystemFailure:
         """What went wrong, without secrets."""
@@ -88,6 +119,12 @@ class System:
             return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
         return reworded(failure, shown)
+
+    def _told(self, arguments: Mapping[str, Any]) -> System:
+        """The same system, told these arguments, too; they share what they have open."""
+        other = copy(self)
+        other._arguments = {**self._arguments, **told_arguments(arguments, self._kind.takes, self.name)}
+        return other
 
     def close(self) -> None:
         """Let go of connections and memory."""
@@ -136,6 +173,7 @@ def open_system(
     id: str | None = None,
     score: str | None = None,
     order: str | None = None,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> System:
     """Open a system.
 
@@ -148,6 +186,7 @@ def open_system(
     id, score: where in each result the document's id and the score are, such as "metadata.source"; by default the
         usual names are tried, among them LangChain's metadata.source and LlamaIndex's node.ref_doc_id.
     order: "returned" keeps the order of the answer, "score" refuses scores that rise, "rank" ignores scores.
+    arguments: what it is told with every query, by name: parameters of a function, placeholders in a request or SQL.
     Returns a system, with `search(query)` and `close()`.
 
     >>> from cranfield import open_collection
@@ -164,17 +203,23 @@ def open_system(
     if isinstance(what, System):
         if read:
             raise InputError(what.name, "it is already open.", hint=f"set {', '.join(read)} when you open it")
-        return what
+        return what._told(arguments) if arguments else what
     if not isinstance(what, str | Mapping):
         from cranfield.systems.python import PythonSearch
 
-        return System(PythonSearch(what, name or getattr(what, "name", ""), timeout=timeout, **read))
-    settings, usual = (dict(what), "") if isinstance(what, Mapping) else _described(what)
-    return _from_settings({**settings, **read}, collection, name or usual, timeout)
+        kind = PythonSearch(what, name or getattr(what, "name", ""), timeout=timeout, **read)
+        return System(kind, arguments=arguments)
+    settings, usual = described(what)
+    told = {**settings.get("arguments", {}), **arguments}
+    return from_settings(
+        {**settings, **read, **({"arguments": told} if told else {})}, collection, name or usual, timeout
+    )
 
 
-def _described(what: str) -> tuple[dict[str, Any], str]:
-    """The settings of a system that is given by name, and what it is called."""
+def described(what: str | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The settings of a system that is not an object, and what it is called."""
+    if isinstance(what, Mapping):
+        return dict(what), ""
     for name, kind in KINDS.items():
         if what in kind.short:
             return {"type": name, **kind.short[what]}, what
@@ -208,19 +253,23 @@ def _from_file(path: Path, name: str) -> dict[str, Any]:
     return dict(systems[name])
 
 
-def _from_settings(
-    settings: dict[str, Any], collection: Collection | None, name: str, timeout: float | None = None
+def from_settings(
+    settings: Mapping[str, Any], collection: Collection | None, name: str, timeout: float | None = None
 ) -> System:
+    """The system that settings describe."""
+    settings = {key: value for key, value in settings.items() if key != TUNE}
     kind = settings.pop("type", None)
     name = name or str(kind)
     if kind not in KINDS:
         raise InputError(name, f"type = {kind!r} is not a type of system.", hint=choice_hint("types are", KINDS, kind))
     home = import_module(f"cranfield.systems.{KINDS[kind].home}")
     check_settings(settings, home.SETTINGS, name)
-    described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
+    told = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
+    arguments = settings.pop("arguments", {})
+    settings = dict(placed(settings, [path for path, _ in leaves(arguments)]))
     if timeout is not None and "timeout" in home.SETTINGS:  # our own engines have none
         settings["timeout"] = timeout
     secrets = Secrets(name)
     with secrets.hidden():
         search = home.open_type(kind, secrets.fill(settings), name, secrets, collection)
-    return System(search, secrets, hashlib.sha256(described.encode()).hexdigest())
+    return System(search, secrets, hashlib.sha256(told.encode()).hexdigest(), arguments)

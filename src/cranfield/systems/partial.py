@@ -11,7 +11,7 @@ import math
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,15 +138,34 @@ class Partial:
         return json.loads(content)
 
     def rankings(self) -> Iterator[tuple[str, Ranking]]:
+        for answer in self.answers(self._queries):
+            yield answer.query_id, answer.ranking or []
+
+    def answers(self, queries: Iterable[str]) -> Iterator[Answer]:
+        """The answers to those of these queries that have one."""
         with self.path.open("rb") as file:
-            for query in self._queries:
+            for query in queries:
                 if query in self.places:
                     file.seek(self.places[query])
-                    answered, ranking, *_ = self._content(file.readline())
+                    answered, ranking, seconds, attempts, error, scores, rolled, id_place, reasked, cost, *size = (
+                        self._content(file.readline())
+                    )
                     if answered != query:
                         fact = f"the answer to '{query}' is no longer where it was."
                         raise InputError(str(self.path), fact, hint=_DELETE)
-                    yield query, [(doc_id, score) for doc_id, score in ranking]
+                    yield Answer(
+                        query,
+                        [(doc_id, score) for doc_id, score in ranking],
+                        seconds,
+                        attempts,
+                        error,
+                        scores,
+                        rolled=rolled,
+                        id_place=id_place,
+                        reasked=reasked,
+                        size=Size(*size),
+                        cost=cost,
+                    )
 
     def close(self) -> None:
         """Close the file; remove it if all of it is written elsewhere, or if it is empty."""

@@ -11,7 +11,7 @@ from cranfield.io.connections import Connections
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import ORDER, TEXTS, Returned, chosen_order, declared_texts, ranking_of, rows_as_results
-from cranfield.systems.queries import filled_columns
+from cranfield.systems.queries import ARGUMENTS, REQUIRED, filled_columns
 
 _OURS, _THEIRS = ("{query}", "{k}"), ("%(query)s", "%(k)s")
 _HINT = "write {query} and {k}, without quotes"
@@ -73,6 +73,7 @@ SETTINGS = {
         "any({ids})`; judged documents that it does not list are left out",
     ),
     "order": ORDER,
+    "arguments": ARGUMENTS,
     "timeout": TomlSetting((int, float), "seconds to wait for a connection, and for an answer", "30"),
 }
 
@@ -106,6 +107,7 @@ class PostgresSearch:
         named = set(_NAMED.findall(self._statement)) if settings.get("sql") else {"k"}
         self.needs_k = "k" in named
         self._names = named - {"query", "k"}
+        self.takes = dict.fromkeys(self._names, REQUIRED)
         self._connections = Connections(self._connect)
         self._reached = False
 

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import ORDER, TEXTS, Returned, chosen_order, declared_texts, ranking_of
-from cranfield.systems.queries import columns_of
+from cranfield.systems.queries import ARGUMENTS, REQUIRED, columns_of
 from cranfield.systems.waiting import Waiting
 
 SETTINGS = {
@@ -27,6 +28,7 @@ SETTINGS = {
     "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
     "texts": TEXTS,
     "order": ORDER,
+    "arguments": ARGUMENTS,
     "timeout": TomlSetting((int, float), "seconds to wait for an answer; the call itself may run on", "none"),
 }
 K_NAMES = ("k", "top_k", "limit", "n")
@@ -60,7 +62,7 @@ class PythonSearch:
     ) -> None:
         self.name = name or getattr(target, "__name__", type(target).__name__)
         self._call = call_of(target, self.name)
-        self.needs_k = self._call.needs_k
+        self.needs_k, self.takes = self._call.needs_k, self._call.takes
         self._waiting = Waiting(timeout)
         self._id, self._score, self._order = id, score or "", chosen_order(order, score, self.name)
         self._texts = declared_texts(texts, self.name)
@@ -125,11 +127,13 @@ class Call(NamedTuple):
 
     needs_k: it cannot be asked without a k
     awaited: the same in a way that has to be awaited, for an object that does not implement the plain one
+    takes: the columns of a query that it takes by name, with their defaults; None if it takes any
     """
 
     ask: Ask
     needs_k: bool = False
     awaited: Ask | None = None
+    takes: Mapping[str, Any] | None = MappingProxyType({})
 
 
 def call_of(target: Any, name: str = "the system") -> Call:
@@ -217,4 +221,8 @@ def _of_function(function: Callable[..., Any]) -> Call:
         return function(query, k, **given) if by_place else function(query, **given)
 
     # Of *places nothing is known: the usual form is assumed.
-    return Call(ask, needs_k=places if of_k is None else of_k.default is of_k.empty)
+    needs_k = places if of_k is None else of_k.default is of_k.empty
+    named = own | ({named_k} if named_k else set())
+    defaults = {name: REQUIRED if its.default is its.empty else its.default for name, its in by_name.items()}
+    takes = None if every_name else {name: default for name, default in defaults.items() if name not in named}
+    return Call(ask, needs_k, takes=takes)

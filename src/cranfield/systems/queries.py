@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from cranfield.errors import InputError, SystemFailure
+from cranfield.errors import InputError, SystemFailure, choice_hint
 from cranfield.io.queries import Queries
+from cranfield.io.settings import TomlSetting
 
 TEXT = "text"
+ARGUMENTS = TomlSetting(
+    dict, "what the system is told with every query by name, as if it were a column: `{ boost = 2 }`", "none"
+)
 
 
 class Query(str):
@@ -36,6 +40,73 @@ class Query(str):
 
 def columns_of(query: str) -> Mapping[str, Any]:
     return query.columns if isinstance(query, Query) else {}
+
+
+REQUIRED = object()  # the default of what has none
+
+
+def told_arguments(arguments: Mapping[str, Any], takes: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
+    """Arguments as a system is told them: tables as they are, or the value of weights.title as weights_title.
+
+    takes: what it takes; None if it takes anything
+
+    >>> told_arguments({"boost": 2, "weights": {"title": 3}}, {"boost": 1, "weights_title": 1}, "mine")
+    {'boost': 2, 'weights_title': 3}
+    """
+    if takes is None:
+        return dict(arguments)
+    told: dict[str, Any] = {}
+    for path, value in leaves(arguments):
+        joined, first = "_".join(path), path[0]
+        if joined in takes:
+            told[joined] = value
+        elif first in takes:
+            told[first] = arguments[first]
+        else:
+            hint = choice_hint("it takes", sorted(takes), joined) if takes else "it takes none"
+            raise InputError(name, f"it does not take an argument '{'.'.join(path)}'.", hint=hint)
+    return told
+
+
+def leaves(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values in a table of tables, each with its path.
+
+    >>> list(leaves({"boost": 2, "weights": {"title": 3}}))
+    [(('boost',), 2), (('weights', 'title'), 3)]
+    """
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, (*path, str(key)))
+        else:
+            yield (*path, str(key)), value
+
+
+def placed(settings: Any, arguments: Iterable[tuple[str, ...]]) -> Any:
+    """Settings in which {weights.title} is written {weights_title}, where that is the path of an argument.
+
+    >>> placed({"params": {"qf": "title^{weights.title}"}}, [("weights", "title")])
+    {'params': {'qf': 'title^{weights_title}'}}
+    """
+    nested = [path for path in arguments if len(path) > 1]
+    if isinstance(settings, str):
+        for path in nested:
+            settings = settings.replace(f"{{{'.'.join(path)}}}", f"{{{'_'.join(path)}}}")
+        return settings
+    if isinstance(settings, Mapping):
+        return {key: placed(value, nested) for key, value in settings.items()}
+    return [placed(value, nested) for value in settings] if isinstance(settings, list) else settings
+
+
+def with_arguments(query: str, arguments: Mapping[str, Any]) -> str:
+    """A query that also has the arguments of its system, as further columns."""
+    if not arguments:
+        return query
+    own = columns_of(query)
+    both = sorted(own.keys() & arguments.keys())
+    if both:
+        fact = f"'{both[0]}' is an argument of the system, and a column of the query."
+        raise SystemFailure(fact, hint="rename one of them", final=True)
+    return Query(str(query), **own, **arguments)
 
 
 def filled_columns(query: str, names: Collection[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial as partial_of
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, write_text
 from cranfield.io.writing import name_from, write_run
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.made import Made
+from cranfield.ranks.made import Made, made_from
 from cranfield.systems.answers import Ranking, Size
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.collapse import Collapse, collapse_by
@@ -92,7 +93,9 @@ def record(
             raise InputError(opened.name, f"k = {k} is not a number of documents.")
         if deepen and k is None:
             raise InputError(opened.name, "to how many documents is not said.", hint=f"{given('k')} says how many")
-        made = Made(opened.asked_for(k), k is not None, deepen, _rule_name(collapse), reranks=opened.reranks)
+        made = Made(
+            opened.asked_for(k), k is not None, deepen, rule_name(collapse), reranks=opened.reranks, tuned=opened._tuned
+        )
         output = _Output.at(path, f"{opened.name} ({made.choices})" if made.choices else opened.name)
         for query in queries:
             output.check(query, [("document", 1.0)])
@@ -109,7 +112,8 @@ def record(
             start = time.perf_counter()
             gave_up = ""
             try:
-                for answer in ask(opened, left, made.k, check=output.check, **how, **options):
+                asked_by = opened._answers or partial_of(ask, opened)
+                for answer in asked_by(left, made.k, check=output.check, **how, **options):
                     partial.add(answer)
                     if on_answer:
                         on_answer(answer)
@@ -148,7 +152,7 @@ def _opened(system: Any, **options: Any) -> Iterator[System]:
             opened.close()
 
 
-def _rule_name(rule: str | Mapping[str, str] | Collapse | None) -> str:
+def rule_name(rule: str | Mapping[str, str] | Collapse | None) -> str:
     if rule is None or isinstance(rule, str):
         return rule or ""
     if isinstance(rule, Mapping):
@@ -235,7 +239,9 @@ class _Output(NamedTuple):
             same = summary.pop("asked") == asked and summary.pop("run_sha256") == Stream(self.path).hash_again()
             tuples = {name: tuple(summary[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
             summary.pop("run_bytes")
-            recorded = Recorded(**{**summary, **tuples, "path": self.path, "made": Made(**summary["made"])})
+            recorded = Recorded(
+                **{**summary, **tuples, "path": self.path, "made": made_from(summary["made"]) or Made()}
+            )
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return recorded if same else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
@@ -119,6 +120,7 @@ class _Reranker:
     """A system whose answer to a query is its first ranking in another order."""
 
     needs_k = False
+    takes: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cranfield.errors import InputError
@@ -40,6 +41,7 @@ class SqliteSearch:
     """BM25 over titles and texts; see SETTINGS. A document matches if it holds any word of the query."""
 
     needs_k = True
+    takes: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,

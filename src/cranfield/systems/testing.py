@@ -392,7 +392,7 @@ def _queries(project: Project, collection: Collection) -> dict[str, str]:
 
 
 def asked(
-    project: Project, collection: Collection, system: Any, name: str, path: Path, progress: Progress, **read: str | None
+    project: Project, collection: Collection, system: Any, name: str, path: Path, progress: Progress, **read: Any
 ) -> tuple[Recorded, Judged]:
     """Ask a system all judged queries, by the settings of the project; `read`: id, score and order of `open_system`.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class WordLlamaSearch:
     """The documents whose vectors are closest to that of the query, by their cosine; see SETTINGS."""
 
     needs_k = True
+    takes: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, documents: Iterable[Document], name: str = "wordllama", *, titles: bool = True) -> None:
         self.name = name
