@@ -81,15 +81,6 @@ class QueryOptions(options.OptionGroup, section="Queries"):
     per_query: bool = option("-q", "--per-query", is_flag=True, help="Also print the value of every query.")
     worst: int = options.worst(0)
     collection: str | None = options.collection()
-    segments: str | None = options.SEGMENTS
-
-    def read_segments(self) -> dict[str, str] | None:
-        """The segments of queries; without a file of them, nothing is imported."""
-        if self.segments is None:
-            return None
-        from cranfield.io.pairs import read_segments
-
-        return read_segments(self.segments)
 
 
 class NameOptions(options.OptionGroup, section="Input"):
@@ -173,7 +164,7 @@ def command(
     qrels = judgments.source
     if judgments.correct_with:
         beside: dict[str, object] = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds}
-        beside |= {"--segments": shown.segments, "--weights": reading.weights}
+        beside |= reading.named_columns
         beside |= {"--engine": engine.name, "--names": shown.names == "tag", "--modelled": shown.modelled}
         refuse_beside(beside)
     if shown.modelled:
@@ -204,7 +195,6 @@ def command(
             **reading.arguments(),
         )
     evaluations = list(results.values())
-    segments = shown.read_segments()
     if shown.save:
         evaluations[0].save(shown.save)
     values = overview(
@@ -216,7 +206,6 @@ def command(
         unseen=shown.unseen or 0,
         scale=grades,
         warnings=shown.form not in VALUES,
-        segments=segments,
     )
     ranked = _ranked_by(values, shown, measures)
     modelled = _modelled(results, paths, chosen, shown, reading.format) if shown.modelled else ()

@@ -263,9 +263,6 @@ UNSEEN = number(
     default=0,
     help="In bounds, N documents of each query that no run returned may have any grade, too [0].",
 )
-SEGMENTS = file(
-    "--segments", "--by", parameter="segments", help="Segments of the queries: a file of query and segment."
-)
 FORCE = flag("--force", help="Overwrite an existing file.")
 QUERY_IDS = option("--query", multiple=True, metavar="ID", help="Only this query; may be repeated.")
 SEED = option("--seed", type=int, default=0, metavar="N", help="The seed of the random draws [0].")

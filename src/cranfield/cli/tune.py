@@ -7,11 +7,12 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, WeightOptions, reading_options
+from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, query_column_options, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import file, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
+from cranfield.io.query_columns import COLUMNS
 from cranfield.mixing.candidates import POINTS, USUAL_METHODS, read_try
 from cranfield.mixing.folds import FOLDS, REPEATS
 from cranfield.mixing.mixture import DEPTH
@@ -45,12 +46,6 @@ class SpaceOptions(options.OptionGroup, section="Fusion"):
 
 
 class FoldOptions(options.OptionGroup, section="Comparison"):
-    segments: str | None = options.SEGMENTS
-    groups: str | None = file(
-        "--query-groups",
-        parameter="groups",
-        help="Queries that belong together, such as paraphrases: a file of query and group.",
-    )
     seed: int = options.SEED
 
 
@@ -64,7 +59,7 @@ class TunedReading(
     reading_options(  # type: ignore[misc]  # made from the policy
         settings=("ties", "missing", "duplicates", "same_id", "negative", "complete"), means=False
     ),
-    WeightOptions,
+    query_column_options(tuple(COLUMNS)),  # type: ignore[misc]
 ):
     """How judgments and runs are read; depth and cover are not settings of a mixture."""
 
@@ -113,8 +108,6 @@ def command(
             wanted[0],
             tried=tried,
             depth=space.depth,
-            segments=folding.segments,
-            groups=folding.groups,
             seed=folding.seed,
             on_start=lambda queries: progress.begin(0, queries),
             on_queries=progress.advance,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,6 +68,8 @@ class Comparison:
     (0.1, 'max-t', '{\\n  "run')
     >>> list(comparison.signatures), comparison.basis, comparison.corrected
     (['old', 'new'], None, 'one comparison; only RR decides, other measures are secondary')
+    >>> comparison.units, comparison.segments
+    (12, None)
     >>> [(pair.one, pair.other) for pair in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
@@ -120,6 +122,16 @@ class Comparison:
         <Weights of 2 queries: as precise as 1.8 equally weighted queries>
         """
         return self._paired.weights
+
+    @property
+    def units(self) -> int:
+        """How many queries are compared, or groups of them."""
+        return self.queries if self.weights is None or self.weights.groups is None else self.weights.units
+
+    @property
+    def segments(self) -> Mapping[str, str] | None:
+        """The segment of each query, where the runs were evaluated with segments; otherwise None."""
+        return self.evaluations[0].segments
 
     @property
     def _counted(self) -> str:
@@ -210,10 +222,11 @@ class Comparison:
         """How well each pair of runs agrees on which queries are hard."""
         return run_agreement(self._paired)
 
-    def by_segment(self, segments: Any) -> SegmentComparison:
+    def by_segment(self, segments: Any = None) -> SegmentComparison:
         """The differences within segments of the queries, and whether they differ between segments.
 
         segments: the segment of each query, as {query: segment} or a file of both; queries without one are left out.
+            By default those that the runs were evaluated with.
         Returns a `SegmentComparison`. Its intervals and p-values are those of means, whatever the test of the
         comparison, and hold for all pairs and segments of a family at once.
 
@@ -222,7 +235,10 @@ class Comparison:
         >>> comparison.by_segment({"what-is-precision": "short"}).queries
         {'short': 1}
         """
-        return compared_by_segment(self, read_segments(segments))
+        known = self.segments if segments is None else read_segments(segments)
+        if known is None:
+            raise ComparisonError("no segments of the queries are known.", hint="give {query: segment}")
+        return compared_by_segment(self, known)
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure.
@@ -443,5 +459,8 @@ def described_method(comparison: Comparison) -> str:
         return f"{comparison.corrected}, two-sided; no p is below that of the {test.described(settings)} alone"
     one = comparison.pairs == 1 and comparison.differences[0].family == 1
     interval = f", {100 * (1 - comparison.alpha):g}% interval" if one else ""
-    weighted = " of weighted means" if comparison.weights else ""
+    weighted = ""
+    if comparison.weights is not None:
+        kind = "means over groups" if comparison.weights.equal else "weighted means"
+        weighted = f" of {kind}"
     return f"{test.described(settings)}{weighted}, two-sided{interval}; {comparison.corrected}{assumed}"

@@ -15,7 +15,7 @@ from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.tie_ranges import TieRange, tie_warning_text
 from cranfield.evaluation.values import BUDGET, Bounds, Counts, measured
-from cranfield.evaluation.weighting import Weights
+from cranfield.evaluation.weighting import Weights, by_group
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
@@ -100,7 +100,7 @@ class Evaluation(ValuesByQuery):
         """The same evaluation with weights of the queries, by which all means, intervals and bounds are.
 
         weights: how much each query counts, as {query: weight} or a file of both; every query needs one. None makes
-            all queries count alike.
+            all queries count alike, each by itself.
         Returns a new evaluation; the values of the queries are the same.
 
         >>> from cranfield import evaluate
@@ -117,6 +117,26 @@ class Evaluation(ValuesByQuery):
             return self if new is None else replace(self, weights=new)
         evidence = self._evidence.reweighted() if isinstance(self._evidence, SavedEvidence) else self._evidence
         return replace(self, weights=new, _evidence=evidence)
+
+    def of_groups(self) -> Evaluation:
+        """The same evaluation with groups of queries in place of queries: the value of each is the mean of its members.
+
+        Returns a new evaluation, for charts and tables of values; without groups, this one.
+
+        >>> from cranfield import evaluate
+        >>> qrels, run = {"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}
+        >>> evaluate(qrels, run, "RR", groups={"1": "same", "2": "same"}).of_groups().by_query("RR")
+        {'same': 0.75}
+        """
+        if self.weights is None or self.weights.groups is None:
+            return self
+        columns = np.stack([self._columns[measure] for measure in self.measures], axis=1)
+        units = by_group(self.weights, self.query_ids, columns)
+        weights = None
+        if units.weight is not None:
+            weights = Weights(self.weights.source, dict(zip(units.names, units.weight.tolist(), strict=True)))
+        by_measure = {measure: units.values[:, at].copy() for at, measure in enumerate(self.measures)}
+        return replace(self, query_ids=units.names, _columns=by_measure, weights=weights, segments=None)
 
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.

@@ -52,6 +52,12 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
         "query_ids": list(evaluation.query_ids),
         "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
         **({"query_weights": [*evaluation.weights.by_query.values()]} if evaluation.weights else {}),
+        **(
+            {"query_groups": dict(evaluation.weights.groups)}
+            if evaluation.weights and evaluation.weights.groups
+            else {}
+        ),
+        **({"query_segments": dict(evaluation.segments)} if evaluation.segments else {}),
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
     }
@@ -98,6 +104,7 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             ),
             _input_warnings=tuple(map(str, content.get("warnings", ()))),
             weights=_weights(content),
+            segments=content.get("query_segments"),
             **_correction(content, path),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
@@ -133,7 +140,10 @@ def _weights(content: Mapping[str, Any]) -> Weights | None:
     if "query_weights" not in content:
         return None
     by_query = dict(zip(content["query_ids"], map(float, content["query_weights"]), strict=True))
-    return Weights(str(content["weights"]["source"]), by_query).over(content["query_ids"])
+    known, groups = content["weights"], content.get("query_groups")
+    equal = groups is not None and all(weight == 1 for weight in by_query.values())
+    weights = Weights(str(known["source"]), by_query, groups, str(known.get("grouped_by", "")), equal)
+    return weights.over(content["query_ids"])
 
 
 def _plain(facts: FactColumns) -> dict[str, list[int]]:
@@ -223,6 +233,7 @@ def _is_sound(content: Any) -> bool:
         and list(facts) == list(values)
         and all(_are_facts(columns, len(ids)) for columns in facts.values())
         and _are_weights(content, len(ids))
+        and all(_are_words(content.get(name, {})) for name in ("query_groups", "query_segments"))
         and _are_run_facts(content.get("run_facts", {}))
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
@@ -236,6 +247,10 @@ def _are_weights(content: Mapping[str, Any], length: int) -> bool:
     return weights is None or (
         isinstance(content.get("weights"), dict) and _is_column(weights, length) and min(weights, default=0) >= 0
     )
+
+
+def _are_words(words: Any) -> bool:
+    return isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
 
 
 def _are_facts(columns: Any, length: int) -> bool:

@@ -13,10 +13,11 @@ from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
 from cranfield.io.mappings import id_text
-from cranfield.io.queries import queries_of
-from cranfield.io.query_columns import KINDS, text_tier
+from cranfield.io.queries import Queries, queries_of, read_queries
+from cranfield.io.query_columns import COLUMNS, KINDS, text_tier, words_of
 from cranfield.io.query_tables import read_query_table
 from cranfield.io.streams import BYTE_ORDER_MARK, Stream
+from cranfield.words import joined
 
 _END = re.compile(r"\r\n|\r|\n")  # of a line
 _WHITE = " \t\x0b\x0c"
@@ -34,6 +35,26 @@ def read_segments(source: Any) -> dict[str, str]:
 def read_weights(source: Any) -> dict[str, float]:
     """How much each query counts."""
     return read_numbers(source, "weight")
+
+
+def read_groups(source: Any) -> dict[str, str]:
+    """The group of each query: it is a repeat or a variant of the others in it."""
+    return read_words(source, "group")
+
+
+def read_columns(source: Any) -> dict[str, dict[str, str]]:
+    """By name, those columns of a file of queries that evaluations use; others are not read."""
+    queries = source if isinstance(source, Queries) else read_queries(source)
+    named = {kind: [name for name in queries.columns if words_of(name) == (kind,)] for kind in COLUMNS}
+    if not any(named.values()):
+        has = f"; it has {', '.join(queries.columns)}" if queries.columns else ""
+        fact = f"it has none of the columns {joined(COLUMNS, 'and')}."
+        raise InputError(queries.place, fact, hint=f"name at least one of them so{has}")
+    return {
+        kind: {query: str(value) for query, value in queries.columns[names[0]].items()}
+        for kind, names in named.items()
+        if names
+    }
 
 
 def read_words(source: Any, what: str, check: Check = lambda word: "") -> dict[str, str]:

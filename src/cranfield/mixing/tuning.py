@@ -19,8 +19,8 @@ from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.estimating import Columns, Estimate, estimated, estimates_of
 from cranfield.evaluation.evaluating import evaluate_run, read_judgments
 from cranfield.evaluation.naming import named_runs, numbered
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.weighting import Weights
-from cranfield.io.pairs import read_segments, read_words
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.candidates import candidates, edges
@@ -221,6 +221,7 @@ def tune(
     segments: Any = None,
     groups: Any = None,
     weights: Any = None,
+    query_columns: Any = None,
     alpha: float = 0.05,
     repeats: int = REPEATS,
     folds: int = FOLDS,
@@ -247,8 +248,8 @@ def tune(
     depth: how many documents of each ranking are read.
     segments: the segment of each query, as {query: segment} or a file of both; each fold has its share of all.
     groups: queries that belong together, such as paraphrases, as {query: group} or a file of both; a group stays in one
-        fold, and counts once in the interval.
-    weights: how much each query counts, as in `evaluate`.
+        fold, and counts as one query.
+    weights, query_columns: how much each query counts, and a file of all of these, as in `evaluate`.
     alpha: the level of significance.
     repeats, folds: of the cross-fitting.
     seed: of the folds.
@@ -271,6 +272,8 @@ def tune(
     judgments = read_judgments(qrels, qrels_format, [wanted])
     if not isinstance(judgments, Judgments):
         judgments = judgments.to_judgments()
+    known = QueryColumns.read(query_columns, weights=weights, segments=segments, groups=groups)
+    judgments = known.judged(judgments)
     opened = {name: open_run(run, format, name=name) for name, run in named.items()}
     mixtures = candidates(list(named), [methods] if isinstance(methods, str) else methods or (), tried, depth)
     if on_start:
@@ -281,7 +284,7 @@ def tune(
     if not len(counted.row):
         raise InputError(next(iter(named)), "no run has a judged document.", hint="are they of another collection?")
     single = [_measured(run, wanted, judgments, policy) for run in opened.values()]
-    queries = _Queries.of(judgments, counted.sizes[mixtures[0].depth], policy, segments, groups, weights, folds)
+    queries = _Queries.of(judgments, counted.sizes[mixtures[0].depth], policy, known, folds)
     table, singles = every[queries.rows], np.stack(single, axis=1)[queries.rows]
     sign = -1.0 if wanted.definition.lower_is_better else 1.0
     fold = folds_of(queries.group, queries.stratum, np.random.default_rng(seed % 2**64), repeats, folds)
@@ -292,14 +295,7 @@ def tune(
     plain = numbered(str(mixtures[0]), names)
     columns = np.stack([singles[:, best.best], table[:, 0], sign * tuned.value], axis=1)
     labels = (best_run, plain, numbered(TUNED, [*names, plain]))
-    paired = Paired(
-        labels,
-        queries.ids,
-        0,
-        {wanted: columns},
-        weights=queries.weights,
-        group=queries.group if groups is not None else None,
-    )
+    paired = Paired(labels, queries.ids, 0, {wanted: columns}, weights=queries.weights)
     procedure = Procedure("t", usual_correction("t"), alpha, PERMUTATIONS, seed)
     [(_, differences)] = differences_of(paired, [[wanted]], [(0, 2), (0, 1), (1, 2)], procedure)
     means = _means(paired.of(wanted)._replace(values=np.hstack([columns, singles])))
@@ -363,28 +359,27 @@ class _Queries:
         return None if self.weights is None else self.weights.column(self.ids)
 
     @classmethod
-    def of(
-        cls, judgments: Judgments, sizes: Integers, policy: Policy, segments: Any, groups: Any, weights: Any, folds: int
-    ) -> _Queries:
+    def of(cls, judgments: Judgments, sizes: Integers, policy: Policy, columns: QueryColumns, folds: int) -> _Queries:
         missing = sizes < 0
         if policy.missing == "error" and missing.any():
             query = judgments.query_ids[int(np.flatnonzero(missing)[0])]
             raise InputError("the runs", f"the query '{query}' is missing from all of them.")
         rows = np.flatnonzero(~missing) if policy.missing == "skip" else np.arange(len(missing))
         ids = tuple(judgments.query_ids[row] for row in rows.tolist())
-        its_group = {} if groups is None else read_words(groups, "group")
-        its_segment = {} if segments is None else read_segments(segments)
-        group = numbers_of([f"g{its_group[query]}" if query in its_group else f"q{query}" for query in ids])
+        weights = None if columns.weights is None else columns.weights.over(ids)
+        group = None if weights is None else weights.group(ids)
+        what = "queries" if group is None else "groups of queries"
+        group = np.arange(len(ids)) if group is None else group
+        its_segment = columns.segments or {}
         stratum = numbers_of([its_segment.get(query, "") for query in ids])
         if folds < 2:
             raise ComparisonError("is too few.", parameter="folds", value=folds, hint="use 5 or more")
-        if len(set(group.tolist())) < 2 * folds:
-            what = "queries" if groups is None else "groups of queries"
-            fact = f"{len(set(group.tolist()))} {what} are too few to choose on some and measure on others."
+        groups = int(group.max(initial=-1)) + 1
+        if groups < 2 * folds:
+            fact = f"{groups} {what} are too few to choose on some and measure on others."
             raise ComparisonError(fact, hint=f"{2 * folds} are needed for {folds} folds, and 50 are not many")
-        weighed = None if weights is None else Weights.read(weights).over(ids)
-        alone = sum(query not in its_segment for query in ids) if segments is not None else 0
-        return cls(rows, ids, group, stratum, weighed, alone)
+        alone = sum(query not in its_segment for query in ids) if columns.segments is not None else 0
+        return cls(rows, ids, group, stratum, weights, alone)
 
 
 def _warnings(

@@ -81,7 +81,7 @@ def _corrected(result: GateResult) -> Iterator[str]:
 def _measure_lines(
     seen: GatedMeasure, result: GateResult, width: int, paint: Paint, texts: Mapping[str, str]
 ) -> Iterator[str]:
-    better = count(seen.better, "sampled query" if seen.corrected else "query", _queries(seen))
+    better = count(seen.better, "sampled query" if seen.corrected else seen.difference.unit, _queries(seen))
     counts = f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
     yield from wrapped(counts, width=width)
     yield from wrapped(f"Two-sided: {seen.sentence}.", "  ", width=width)
@@ -105,7 +105,7 @@ def _measure_lines(
 
 
 def _queries(seen: GatedMeasure) -> str:
-    return "sampled queries" if seen.corrected else "queries"
+    return "sampled queries" if seen.corrected else seen.difference.units
 
 
 def _judged(seen: GatedMeasure) -> str:

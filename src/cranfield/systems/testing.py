@@ -121,7 +121,8 @@ def evaluated_run(
     evaluation._evidence.lacking = frozenset()
     lacks = few_queries(evaluation.counts.judged - evaluation.counts.missing, evaluation.counts.judged)
     warnings = tuple(warning for warning in evaluation._input_warnings if warning != lacks)
-    return replace(evaluation, _input_warnings=warnings).weighted(project.weights)
+    evaluation = replace(evaluation, _input_warnings=warnings)
+    return project.columns.applied(evaluation)
 
 
 def beside_accepted(
@@ -158,7 +159,7 @@ def beside_accepted(
         None,
         accepted,
         compared,
-        **{"measures": project.measures[:1], "segments": project.segments, **settings},
+        **{"measures": project.measures[:1], **settings},
         except_queries=excepted,
         recorded=(accepted_asking(project, name), Asking(recorded.latency, ())),
         texts=collection.queries,
@@ -428,7 +429,7 @@ def asked(
                 known=collection.ids if collection.corpus else None,
                 **project.asking,
             )
-        judgments = Judgments.read(collection.qrels)
+        judgments = collection._judged()
         gone = _gone(opened, collection, {*judgments.document_ids})
     finally:
         opened.close()
