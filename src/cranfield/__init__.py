@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from cranfield.comparison.segments import SegmentComparison as SegmentComparison
     from cranfield.comparison.stability import Stability as Stability
     from cranfield.comparison.stability import stability as stability
+    from cranfield.comparison.within_groups import GroupNoise as GroupNoise
+    from cranfield.comparison.within_groups import WithinGroups as WithinGroups
+    from cranfield.comparison.within_groups import within_groups as within_groups
     from cranfield.errors import ComparisonError as ComparisonError
     from cranfield.errors import CranfieldError as CranfieldError
     from cranfield.errors import DuplicateError as DuplicateError

@@ -20,6 +20,7 @@ from cranfield.comparison.gating import GateResult
 from cranfield.comparison.reusability import LeftOutRow, OverallChange
 from cranfield.comparison.segments import Interaction, SegmentDifference
 from cranfield.comparison.stability import StabilityRow
+from cranfield.comparison.within_groups import GroupNoise, GroupValue, WithinGroups
 from cranfield.evaluation.advice.recommendations import Recommendation
 from cranfield.evaluation.checking.judged import JudgmentFacts
 from cranfield.evaluation.checking.problems import More, Problem
@@ -124,7 +125,9 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 _NUMBERS = {"*": NUMBER}
 _BY_RUN = {"*": {"*": NUMBER}}
-WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER}
+WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER, "grouped_by?": TEXT, "groups?": int}
+NOISE = Own(GroupNoise, {"noise": NUMBER | None})
+GROUPS = Own(WithinGroups, {"noise": NUMBER | None, "by_group": [GroupValue]})
 REACH = {"low": NUMBER | None, "high": NUMBER | None, "exact": bool, "unseen": int}
 DOUBT = Own(Doubt, {"facts": {"*": Any}})
 DIFFERENCE = Own(
@@ -215,6 +218,7 @@ EVALUATED = {
     "bounds?": {"*": BOUNDS},
     "segments?": {"*": {"*": NUMBER | None}},
     "segment_queries?": {"*": int},
+    "within_groups?": GROUPS,
     "worst?": [WORST],
     "estimates?": {"*": Own(Estimate, {"judged": NUMBER | None})},
     "per_query?": {"*": _NUMBERS},
@@ -275,6 +279,7 @@ OUTPUTS: dict[str, Any] = {
         "groups": {"*": [[TEXT]]},
         "ranks": {"*": {"*": [int]}},
         "discriminative_power": _NUMBERS,
+        "within_groups?": [NOISE],
         "differences": [DIFFERENCE],
         "agreement": [MeasureAgreement],
         "run_agreement": [RunAgreement],

@@ -260,6 +260,12 @@ class RunOptions(options.AskingOptions, section="System"):
         help="How many documents of a ranking [as many as it returns; 100 if it needs a k].",
     )
     deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
+    repeat: int = number(
+        "--repeat",
+        least=1,
+        default=1,
+        help="Ask each query N times, for systems that answer differently each time [1].",
+    )
     rerank: str | None = option(
         "--rerank",
         metavar="RUN",
@@ -284,6 +290,9 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
 
+    With --repeat, the run has the queries ID#1, ID#2, …, which the judgments of ID hold for. FILE.queries.tsv, beside
+    the run, says that they are a group; give it as --query-columns to 'cranfield evaluate' and 'cranfield compare'.
+
     With --rerank, SYSTEM is a reranker instead: a function (query, documents) that returns a score for each, or an
     object of sentence-transformers, LangChain or LlamaIndex. It gets the first documents of each ranking, with their
     texts; with judgments, you learn how much of what an ideal order would gain it has gained.
@@ -296,7 +305,10 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     from cranfield.systems.collection import open_collection, open_documents
     from cranfield.systems.opening import open_system
     from cranfield.systems.recording import record
+    from cranfield.systems.repeats import repeated, write_queries
 
+    if asking.repeat > 1 and asking.rerank is not None:
+        raise click.UsageError("--repeat asks a system; it cannot be used with --rerank.")
     file = written.file
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
     collection = open_documents(asking.corpus) if asking.corpus else None
@@ -307,6 +319,8 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
             say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+    if asking.repeat > 1:
+        texts, columns = repeated(texts, asking.repeat)
     if asking.rerank is not None:
         _rerank(system, asking.rerank, texts, collection, asking, written, say)
         return
@@ -328,6 +342,9 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     finally:
         opened.close()
 
+    if asking.repeat > 1 and file != "-":
+        beside = write_queries(columns, file)
+        say(f"  {beside} names the groups: cranfield evaluate QRELS {file} --query-columns {beside}")
     _say_recorded(recorded, file, say)
 
 

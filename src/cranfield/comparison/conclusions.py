@@ -16,10 +16,12 @@ from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes, step_of
 from cranfield.comparison.segments import SegmentComparison, compared_by_segment
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.simultaneous import draws
+from cranfield.comparison.within_groups import GroupNoise, group_noise
 from cranfield.drawing import as_html, plotted, to_mlflow
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import CorrectionBasis
 from cranfield.evaluation.estimating import Estimate
+from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.pairs import read_segments
@@ -28,6 +30,7 @@ from cranfield.measures.flat_names import finite, flat_names
 from cranfield.words import listed
 
 LETTERED = 12  # runs that letters can mark
+NOISY = 45  # pairs of which it is calculated what varies within groups
 
 if TYPE_CHECKING:
     from cranfield.show.charts.parts import Spec
@@ -240,6 +243,44 @@ class Comparison:
             raise ComparisonError("no segments of the queries are known.", hint="give {query: segment}")
         return compared_by_segment(self, known)
 
+    def within_groups(self, measure: str | Measure, run: str, baseline: str) -> GroupNoise:
+        """What repeats or variants of queries leave open about a difference of two runs.
+
+        measure: any of its names, or a `Measure`.
+        run, baseline: the names of the runs.
+        Returns a `GroupNoise`: how much of the variance comes from within groups, and how many of them would be better
+        or worse if members were drawn again.
+
+        >>> from cranfield import compare
+        >>> qrels = {str(q): {"a": 1} for q in range(12)}
+        >>> old, new = ({str(q): ["b", "a"] if q % n else ["a"] for q in range(12)} for n in (4, 3))
+        >>> found = compare(qrels, {"old": old, "new": new}, "RR", groups={str(q): str(q // 3) for q in range(12)})
+        >>> found.within_groups("RR", "new", "old").sentence
+        'if variants were drawn again: 0–3 of 4 groups better, 0–3 worse; all of the variance is noise within groups'
+        """
+        known, weights = self._measure(measure), self.weights
+        if weights is None:
+            raise ComparisonError("the runs were compared without groups of queries.", hint="give groups")
+        for name in (run, baseline):
+            require_name(name, self.runs)
+        return group_noise(
+            self._paired.columns[known],
+            (self.runs.index(baseline), self.runs.index(run)),
+            self._paired.query_ids,
+            weights,
+            (known.name, baseline, run),
+            lower_is_better=known.definition.lower_is_better,
+            seed=self.seed,
+        )
+
+    @property
+    def _noises(self) -> list[GroupNoise]:
+        """Of each difference; of many pairs, by the first measure alone."""
+        if self.weights is None or self.weights.groups is None or self.pairs > NOISY:
+            return []
+        measures = self.measures if self.pairs == 1 else self.measures[:1]
+        return [self.within_groups(m, pair.run, pair.baseline) for m in measures for pair in self.of(m)]
+
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure.
 
@@ -371,6 +412,7 @@ class Comparison:
             else {measure.name: self.rank_intervals(measure.name) for measure in self.measures},
             "discriminative_power": self.discriminative_power(),
             "differences": [difference.to_dict() for difference in self.differences],
+            **({"within_groups": [noise.to_dict() for noise in noises]} if (noises := self._noises) else {}),
             "agreement": [agreement._asdict() for agreement in self.agreement()],
             "run_agreement": [agreement._asdict() for agreement in self.run_agreement()],
             "signatures": self.signatures,

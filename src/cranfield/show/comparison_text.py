@@ -272,6 +272,9 @@ def _changed_lines(
         yield "  ".join((better, same, worse))
     else:
         yield "   ".join((total, better, same, worse))
+    if comparison.weights is not None and comparison.weights.groups is not None:
+        noise = comparison.within_groups(difference.measure, difference.run, difference.baseline)
+        yield from map(paint.dim, wrapped(f"{noise.sentence[:1].upper()}{noise.sentence[1:]}.", width=width))
     lower = difference.lower_is_better
     shown = [change for most in most_changed(comparison, difference, LISTED) for change in most]
     named = min(max([columns(visible(change.query_id)) for change in shown], default=0), NAMED if texts else width - 12)
