@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cranfield.errors import SystemFailure as SystemFailure
     from cranfield.evaluation.advice import Advice as Advice
     from cranfield.evaluation.advice import advise as advise
+    from cranfield.evaluation.answering import Answering as Answering
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
+from cranfield.evaluation.folds import cross_fitted, folds_of
 from cranfield.measures import parse_measure
 from cranfield.mixing.candidates import simplex
 from cranfield.mixing.counting import values_of
-from cranfield.mixing.folds import cross_fitted, folds_of
 from cranfield.mixing.mixture import Mixture
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy

@@ -23,7 +23,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.queries import Queries
-from cranfield.io.query_columns import PARAMETERS
+from cranfield.io.query_columns import PARAMETERS, THRESHOLD
 from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
 
@@ -192,7 +192,9 @@ def command(
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in FILES]
     qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
-    reading = reading.replaced(**{name: settings.pop(name) for name in (*_POLICY, *PARAMETERS) if name in settings})
+    reading = reading.replaced(
+        **{name: settings.pop(name) for name in (*_POLICY, *PARAMETERS, THRESHOLD) if name in settings}
+    )
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
     if model and qrels.view is None:
         qrels = JudgmentView((model,)).of(qrels.name)
@@ -317,6 +319,7 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("alpha", "non_inferiority", "detect", "max_drop"), (int, float)),
     **dict.fromkeys(("max_p95", "max_p95_ratio", "max_failed", "max_empty"), (int, float)),
     **dict.fromkeys(("except_queries", "expect"), list),
+    THRESHOLD: (int, float, str),
     "tolerance": (int, float, dict),
     "minimum": dict,
     "history": dict,

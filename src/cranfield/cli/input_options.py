@@ -16,7 +16,7 @@ from cranfield.cli.options import Command, Option, OptionGroup, argument, file, 
 from cranfield.errors import CranfieldError
 from cranfield.io.formats import readable
 from cranfield.io.formats.store import JudgmentView
-from cranfield.io.query_columns import COLUMNS, FROM_FILE, PARAMETERS
+from cranfield.io.query_columns import COLUMNS, FROM_FILE, PARAMETERS, THRESHOLD
 from cranfield.io.streams import Stream
 from cranfield.judging.store import BY_PEOPLE, KINDS, RULES
 from cranfield.ranks.policy import Policy, Setting, settings_of
@@ -70,7 +70,7 @@ class ReadingOptions(FormatOptions):
     @property
     def known(self) -> dict[str, Any]:
         """The columns of queries that were given, by their names in Python."""
-        return {name: value for name in PARAMETERS if (value := getattr(self, name, None)) is not None}
+        return {name: value for name in (*PARAMETERS, THRESHOLD) if (value := getattr(self, name, None)) is not None}
 
 
 def query_column_options(kinds: Iterable[str]) -> type[OptionGroup]:
@@ -81,6 +81,12 @@ def query_column_options(kinds: Iterable[str]) -> type[OptionGroup]:
         column = COLUMNS[kind]
         names = (column.option, "--by") if kind == "segment" else (column.option,)
         declared[column.parameter] = file(*names, parameter=column.parameter, help=column.meaning)
+    if "answerable" in kinds:
+        declared[THRESHOLD] = option(
+            "--threshold",
+            metavar="SCORE",
+            help="With --answerable: return no documents of lower scores; 'fitted' chooses it on other queries.",
+        )
     return type("QueryColumnOptions", (OptionGroup,), declared, section="Queries")
 
 

@@ -22,6 +22,7 @@ from cranfield.comparison.segments import Interaction, SegmentDifference
 from cranfield.comparison.stability import StabilityRow
 from cranfield.comparison.within_groups import GroupNoise, GroupValue, WithinGroups
 from cranfield.evaluation.advice.recommendations import Recommendation
+from cranfield.evaluation.answering import Answering, ThresholdPoint
 from cranfield.evaluation.checking.judged import JudgmentFacts
 from cranfield.evaluation.checking.problems import More, Problem
 from cranfield.evaluation.checking.retrieved import RunFacts
@@ -126,6 +127,18 @@ def _fields(kind: Any) -> tuple[str, ...]:
 _NUMBERS = {"*": NUMBER}
 _BY_RUN = {"*": {"*": NUMBER}}
 WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER, "grouped_by?": TEXT, "groups?": int}
+POINT = Own(ThresholdPoint, {"threshold": NUMBER | None})
+ANSWERING = Own(
+    Answering,
+    {
+        "unanswerable": [TEXT],
+        "threshold": NUMBER | None,
+        "fitted": Maybe([NUMBER | None]),
+        "answered": {"*": NUMBER},
+        "curve": [POINT],
+        "nauc": {"*": NUMBER | None},
+    },
+)
 NOISE = Own(GroupNoise, {"noise": NUMBER | None})
 GROUPS = Own(WithinGroups, {"noise": NUMBER | None, "by_group": [GroupValue]})
 REACH = {"low": NUMBER | None, "high": NUMBER | None, "exact": bool, "unseen": int}
@@ -174,6 +187,7 @@ GATE = Own(
         "signatures": [TEXT],
         "weights": Maybe(WEIGHTS),
         "segments": Maybe(SEGMENTS),
+        "answering": Maybe({"*": ANSWERING}),
         "basis": CorrectionBasis | None,
         "doubts": [DOUBT],
         "power": NUMBER,
@@ -218,6 +232,7 @@ EVALUATED = {
     "bounds?": {"*": BOUNDS},
     "segments?": {"*": {"*": NUMBER | None}},
     "segment_queries?": {"*": int},
+    "answering?": ANSWERING,
     "within_groups?": GROUPS,
     "worst?": [WORST],
     "estimates?": {"*": Own(Estimate, {"judged": NUMBER | None})},
@@ -275,6 +290,7 @@ OUTPUTS: dict[str, Any] = {
         "basis?": CorrectionBasis,
         "estimates?": {"*": {"*": Estimate}},
         "judged": {"*": {"*": NUMBER | None}},
+        "answering?": {"*": ANSWERING},
         "doubts": [DOUBT],
         "groups": {"*": [[TEXT]]},
         "ranks": {"*": {"*": [int]}},

@@ -12,9 +12,9 @@ from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import file, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
+from cranfield.evaluation.folds import FOLDS, REPEATS
 from cranfield.io.query_columns import COLUMNS
 from cranfield.mixing.candidates import POINTS, USUAL_METHODS, read_try
-from cranfield.mixing.folds import FOLDS, REPEATS
 from cranfield.mixing.mixture import DEPTH
 from cranfield.words import count
 

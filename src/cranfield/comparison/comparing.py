@@ -215,7 +215,7 @@ def compare_evaluations(
     check_detect(detect)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
-    bounds = bounds and not values.proxies
+    bounds = bounds and not values.proxies and all(its.answering is None for its in evaluations)
     if unseen and not bounds:
         fact = "belongs to the bounds of unjudged documents, and there are none here."
         hint = "corrected values have no bounds; others have them unless bounds are switched off"

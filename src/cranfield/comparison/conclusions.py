@@ -274,6 +274,11 @@ class Comparison:
         )
 
     @property
+    def _answering(self) -> dict[str, Any]:
+        """How each run deals with queries that have no answer, where some have none."""
+        return {its.run: its.answering.to_dict() for its in self.evaluations if its.answering is not None}
+
+    @property
     def _noises(self) -> list[GroupNoise]:
         """Of each difference; of many pairs, by the first measure alone."""
         if self.weights is None or self.weights.groups is None or self.pairs > NOISY:
@@ -403,6 +408,7 @@ class Comparison:
             **({"weights": self.weights.to_dict()} if self.weights else {}),
             **({"basis": asdict(self.basis), "estimates": self._estimates_as_dicts()} if self.basis else {}),
             "judged": self.judged,
+            **({"answering": answers} if (answers := self._answering) else {}),
             "doubts": [doubt.to_dict() for doubt in self.doubts],
             "groups": {}
             if self.baseline or len(self.runs) > LETTERED

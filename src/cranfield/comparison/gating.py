@@ -123,6 +123,12 @@ class GateResult:
         return f"{self.candidate} against {self.baseline}, {self._counted}: {said}"
 
     @property
+    def _answering(self) -> dict[str, Any] | None:
+        """How the two deal with queries that have no answer; None where all have one."""
+        sides = self._evaluations or ()
+        return {its.run: its.answering.to_dict() for its in sides if its.answering is not None} or None
+
+    @property
     def _counted(self) -> str:
         """The queries in words: how many, and by which weights, or who corrects which model."""
         if self.basis is not None:
@@ -152,6 +158,7 @@ class GateResult:
             "basis": asdict(self.basis) if self.basis else None,
             "doubts": [doubt.to_dict() for doubt in self.doubts],
             "weights": self.weights.to_dict() if self.weights else None,
+            "answering": self._answering,
             "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
         }

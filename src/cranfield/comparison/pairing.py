@@ -138,6 +138,12 @@ def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
             hint="evaluate both under the same policy",
         )
     _check_same_weights(one, other)
+    empty = [None if its.answering is None else its.answering.unanswerable for its in (one, other)]
+    if empty[0] != empty[1]:
+        raise ComparisonError(
+            f"{both} were evaluated with other queries that have no answer.",
+            hint=f"evaluate both with the same: {given('answerable', 'queries.csv')}",
+        )
 
 
 def same_weights(one: Evaluation, other: Evaluation) -> bool:

@@ -61,7 +61,10 @@ class ValuesByQuery(Summary):
 
     def _signed_weights(self) -> tuple[str, ...]:
         segments = () if self.segments is None else (f"segments:{hash_of(self.segments)[:12]}",)
-        return (*(self.weights.signed if self.weights else ()), *segments)
+        return (*(self.weights.signed if self.weights else ()), *segments, *self._signed_answers())
+
+    def _signed_answers(self) -> tuple[str, ...]:
+        return ()
 
     def heading(self, measure: str | Measure) -> str:
         """The name of a measure above its values; † where its mean is weighted.

@@ -86,7 +86,10 @@ def evaluate(
         how often people ask it, {query: weight}; every query needs one, and only proportions matter. `groups`, whose
         members are repeats or variants of a query and count as one, {query: group}; one without judgments of its own
         has those of the query that the group is named after. `segments`, {query: segment}. Or `query_columns`, a file
-        of queries with columns that are called weight, group and segment.
+        of queries with columns that are called weight, group, segment and answerable. `answerable`, {query: False} for
+        one that has no answer: its value is 1 if nothing is returned for it, otherwise 0, and it needs no judgments.
+        `threshold`, with it: documents of lower scores do not count as returned; "fitted" chooses the best threshold
+        for some queries and measures it on others. See `Evaluation.answering`.
     Returns an `Evaluation`.
 
     Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its

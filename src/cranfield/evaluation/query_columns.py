@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from cranfield.errors import InputError
 from cranfield.evaluation.weighting import Weights, _name
-from cranfield.io.query_columns import PARAMETERS
+from cranfield.io.query_columns import PARAMETERS, THRESHOLD
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
@@ -22,6 +22,8 @@ class ColumnOptions(TypedDict, total=False):
     weights: Any
     segments: Any
     groups: Any
+    answerable: Any
+    threshold: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +32,33 @@ class QueryColumns:
 
     weights: how much each counts, and which groups of them count as one
     segments: the segment of each
+    answerable: whether each has an answer; one that is not listed has
+    threshold: documents of lower scores are not returned; "fitted" chooses it, see answering.py
     """
 
     weights: Weights | None = None
     segments: Mapping[str, str] | None = None
+    answerable: Mapping[str, bool] | None = None
+    threshold: Any = None
 
     @classmethod
     def read(
-        cls, query_columns: Any = None, *, weights: Any = None, segments: Any = None, groups: Any = None
+        cls,
+        query_columns: Any = None,
+        *,
+        weights: Any = None,
+        segments: Any = None,
+        groups: Any = None,
+        answerable: Any = None,
+        threshold: Any = None,
     ) -> QueryColumns:
         """The columns of one file of queries, and those given by themselves, which come first.
 
         >>> known = QueryColumns.read(weights={"1": 3, "2": 1}, groups={"1": "a", "2": "a"})
         >>> known.weights.column(["1", "2"]).tolist(), known.weights.units
-        ([0.75, 0.25], 1)
+        ([0.375, 0.125], 1)
         """
-        alone = {"weight": weights, "segment": segments, "group": groups}
+        alone = {"weight": weights, "segment": segments, "group": groups, "answerable": answerable}
         if isinstance(query_columns, QueryColumns):
             return query_columns
         given = {name: source for name, source in alone.items() if source is not None}
@@ -56,9 +69,12 @@ class QueryColumns:
             found = read_columns(query_columns)
             name = _name(getattr(query_columns, "place", query_columns))
             given = {**found, **given}
+        if threshold is not None and "answerable" not in given:
+            fact = "is for queries of which some have no answer, and no column says which."
+            raise InputError("threshold", fact, parameter="threshold", value=threshold, hint="give answerable, too")
         if not given:
             return cls()
-        from cranfield.io.pairs import read_segments
+        from cranfield.io.pairs import read_answerable, read_segments
 
         counted = None
         if "weight" in given or "group" in given:
@@ -67,22 +83,35 @@ class QueryColumns:
                 counted = replace(counted, source=name)
             if alone["group"] is None and "group" in given:
                 counted = replace(counted, grouped_by=name)
-        return cls(counted, read_segments(given["segment"]) if "segment" in given else None)
+        return cls(
+            counted,
+            read_segments(given["segment"]) if "segment" in given else None,
+            read_answerable(given["answerable"]) if "answerable" in given else None,
+            threshold,
+        )
 
     @classmethod
     def taken(cls, options: Mapping[str, Any]) -> tuple[QueryColumns, dict[str, Any]]:
         """Those that options give, and the other options."""
-        known = {name: options[name] for name in PARAMETERS if name in options}
-        return cls.read(**known), {name: value for name, value in options.items() if name not in PARAMETERS}
+        names = (*PARAMETERS, THRESHOLD)
+        known = {name: options[name] for name in names if name in options}
+        return cls.read(**known), {name: value for name, value in options.items() if name not in names}
 
     def applied(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation with these columns; it keeps its own where there is none."""
         if self.segments is not None:
             evaluation = replace(evaluation, segments=self.segments)
-        return evaluation if self.weights is None else evaluation.weighted(self.weights)
+        if self.weights is not None:
+            evaluation = evaluation.weighted(self.weights)
+        if self.answerable is None:
+            return evaluation
+        from cranfield.evaluation.answering import with_answering
+
+        return with_answering(evaluation, self.answerable, self.threshold)
 
     def judged(self, judgments: Any) -> Any:
-        """The judgments, with those of a group's name for each of its queries that has none of its own.
+        """The judgments, with those of a group's name for each of its queries that has none of its own; and queries
+        without an answer, which need none.
 
         So 'q7#1' and 'q7#2', which are in the group 'q7', are judged as 'q7' is, and take its place.
 
@@ -91,8 +120,9 @@ class QueryColumns:
         >>> known.judged(Judgments.read({"q7": {"a": 1}, "q8": {"b": 1}})).by_query
         {'q7#1': {'a': 1.0}, 'q7#2': {'a': 1.0}, 'q8': {'b': 1.0}}
         """
-        groups = None if self.weights is None else self.weights.groups
-        if not groups or judgments is None:
+        groups = (None if self.weights is None else self.weights.groups) or {}
+        without = [query for query, has_one in (self.answerable or {}).items() if not has_one]
+        if judgments is None or not (groups or without):
             return judgments
         from cranfield.ranks.judgments import Judgments
 
@@ -103,15 +133,17 @@ class QueryColumns:
         for query, group in groups.items():
             if query not in flat.number and group in flat.number:
                 members.setdefault(group, []).append(query)
-        if not members:
+        added = [query for query in without if query not in flat.number]
+        if not members and not added:
             return judgments
         if not isinstance(judgments, Judgments):
-            fact = "only plain judgments are passed on from a group to its queries."
+            fact = "only plain judgments take groups that share them, and queries without an answer."
             raise InputError(flat.name, fact, hint="judge each query, or measure without groups of judgments")
         by_query: dict[str, Mapping[str, float]] = {}
         for query, grades in judgments.by_query.items():
             if query in groups or query not in members:
                 by_query[query] = grades
             by_query |= dict.fromkeys(members.get(query, ()), grades)
+        by_query |= {query: {} for query in added if query not in by_query}
         name, provenance = judgments.name, judgments.provenance
         return Judgments(by_query, name=name, sha256=judgments.sha256, provenance=provenance)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.made import Made, made_from
 from cranfield.ranks.policy import Policy
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.answering import Answering
 
 FORMAT = "cranfield evaluation"
 EDITION = 2
@@ -59,6 +62,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
         ),
         **({"query_segments": dict(evaluation.segments)} if evaluation.segments else {}),
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
+        **({"answering": evaluation.answering.to_dict()} if evaluation.answering else {}),
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
     }
 
@@ -105,6 +109,7 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             _input_warnings=tuple(map(str, content.get("warnings", ()))),
             weights=_weights(content),
             segments=content.get("query_segments"),
+            answering=_answering(content),
             **_correction(content, path),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
@@ -134,6 +139,14 @@ def _correction(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dic
     basis = dict(content["basis"])
     by_people = evaluation_from(content["by_people"], path)
     return {"basis": CorrectionBasis(**{**basis, "people": tuple(basis["people"])}), "by_people": by_people}
+
+
+def _answering(content: Mapping[str, Any]) -> Answering | None:
+    if "answering" not in content:
+        return None
+    from cranfield.evaluation.answering import answering_from
+
+    return answering_from(content["answering"])
 
 
 def _weights(content: Mapping[str, Any]) -> Weights | None:

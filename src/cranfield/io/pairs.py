@@ -24,6 +24,8 @@ _WHITE = " \t\x0b\x0c"
 _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
 
 
+_YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
+_ANSWERS = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 Check = Callable[[str], str]  # says what is wrong with a value; nothing if it may be one
 
 
@@ -40,6 +42,15 @@ def read_weights(source: Any) -> dict[str, float]:
 def read_groups(source: Any) -> dict[str, str]:
     """The group of each query: it is a repeat or a variant of the others in it."""
     return read_words(source, "group")
+
+
+def read_answerable(source: Any) -> dict[str, bool]:
+    """Whether each query has an answer."""
+
+    def check(word: str) -> str:
+        return "" if word.lower() in _ANSWERS else "is neither yes nor no."
+
+    return {query: _ANSWERS[word.lower()] for query, word in read_words(source, "answerable", check).items()}
 
 
 def read_columns(source: Any) -> dict[str, dict[str, str]]:

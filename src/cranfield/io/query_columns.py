@@ -84,7 +84,14 @@ COLUMNS = {
         ("group", "groups", "gruppe"),
         "Repeats or variants of a query, which count as one: a file of query and group.",
     ),
+    "answerable": QueryColumn(
+        "answerable",
+        "--answerable",
+        ("answerable",),
+        "Whether a query has an answer: a file of query and yes or no. Without one, right is to return nothing.",
+    ),
 }
+THRESHOLD = "threshold"  # beside the column of answers
 FROM_FILE = "query_columns"  # all of them from one file, by their own names
 PARAMETERS = (FROM_FILE, *(column.parameter for column in COLUMNS.values()))
 KINDS = {name: column.words for name, column in COLUMNS.items()}

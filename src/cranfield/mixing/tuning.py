@@ -18,6 +18,8 @@ from cranfield.comparison.pairing import Paired
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.estimating import Columns, Estimate, estimated, estimates_of
 from cranfield.evaluation.evaluating import evaluate_run, read_judgments
+from cranfield.evaluation.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, folds_of
+from cranfield.evaluation.folds import numbered as numbers_of
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.weighting import Weights
@@ -25,8 +27,6 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.candidates import candidates, edges
 from cranfield.mixing.counting import values_of
-from cranfield.mixing.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, folds_of
-from cranfield.mixing.folds import numbered as numbers_of
 from cranfield.mixing.fusing import Fused, fuse_as
 from cranfield.mixing.mixture import DEPTH, Mixture
 from cranfield.ranks.columns import Integers, Numbers

@@ -91,6 +91,8 @@ def write_report(
     check_ids: bool = True,
     weights: Any = None,
     groups: Any = None,
+    answerable: Any = None,
+    threshold: Any = None,
     query_columns: Any = None,
     comparison: Comparison | None = None,
     command: str | None = None,
@@ -101,8 +103,7 @@ def write_report(
     qrels, runs: those of `evaluate_runs`. A run may also be an `Evaluation`, or the file of a saved one; the page then
         lacks the parts that need its ranks or rankings.
     path: the file to write.
-    measures, lengths, policy, format, qrels_format, check_ids, weights, groups, query_columns: those of
-        `evaluate_runs`.
+    measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the question that the page answers.
     notes: sentences of your own, which come first on the card at the top of the page.
@@ -122,6 +123,7 @@ def write_report(
     charts: False leaves them out, and saves the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default if that is quick.
     test, correction, alpha: those of `compare`.
+    weights, groups, answerable, threshold, query_columns: what is known of the queries, as for `evaluate`.
     comparison: a comparison of the same evaluations, in place of baseline, test, correction and alpha.
     command: the command line, printed at the foot of the page.
     cards: files to write the card to as well: as a picture (.png, .svg), Markdown (.md) or a row in LaTeX (.tex).
@@ -147,7 +149,9 @@ def write_report(
     named = readable_runs(runs)
     _check_baseline(baseline, list(named))
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
-    known = QueryColumns.read(query_columns, weights=weights, segments=segments, groups=groups)
+    known = QueryColumns.read(
+        query_columns, weights=weights, segments=segments, groups=groups, answerable=answerable, threshold=threshold
+    )
     judgments: Any = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
     judgments = known.judged(judgments)
     if are_corrected(judgments):

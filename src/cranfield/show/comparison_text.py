@@ -23,6 +23,7 @@ from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.evaluation.estimating import SAME
 from cranfield.measures import known_measure
+from cranfield.show.answers_text import answers_lines
 from cranfield.show.comparison_words import (
     as_sentence,
     basis_text,
@@ -215,6 +216,8 @@ def comparison_text(
     one = comparison.of(comparison.measures[0])[0] if comparison.pairs == 1 else None
     if one is not None:
         parts.append(list(_changed_lines(comparison, one, width, paint, texts)))
+    if comparison.evaluations[0].answering is not None:
+        parts.append(list(answers_lines(comparison.evaluations, width, paint)))
     pairs = pairs or (reliability is not None and comparison.pairs <= FEW)
     parts.append(list(_remarks(comparison, one, width, paint, explained=reliability is not None, pairs=pairs)))
     parts += details_lines(comparison, reliability, pairs=pairs, width=width, paint=paint)

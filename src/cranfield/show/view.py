@@ -178,6 +178,8 @@ class View:
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
             }
             content["segment_queries"] = {name: self.segment_queries(result, name) for name in self.segment_names}
+        if result.answering is not None:
+            content["answering"] = result.answering.to_dict()
         for its in self.groups:
             if its.run == result.run:
                 content["within_groups"] = its.to_dict()

@@ -14,7 +14,7 @@ from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.io.formats.store import STORE, JudgmentView, stored_documents
 from cranfield.io.queries import Queries
-from cranfield.io.query_columns import COLUMNS, FROM_FILE, PARAMETERS
+from cranfield.io.query_columns import COLUMNS, FROM_FILE, PARAMETERS, THRESHOLD
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, Setting, settings_of
@@ -57,6 +57,9 @@ PROJECT = {
         its.parameter: TomlSetting(str, f"{its.meaning[0].lower()}{its.meaning[1:-1]} ([guide](guides/queries.md))")
         for its in COLUMNS.values()
     },
+    THRESHOLD: TomlSetting(
+        (int, float, str), 'scores below which no document counts as returned, or "fitted", with answerable'
+    ),
     FROM_FILE: TomlSetting(str, f"a file of queries with columns called {joined(COLUMNS, 'and')}"),
     "k": TomlSetting(
         int, "how many results to ask for", "as many as the system returns by itself; 100 if it needs a k"
@@ -206,7 +209,9 @@ class Project:
     def changed(self, settings: Mapping[str, Any]) -> Project:
         """The project with other settings than those of its file: any but its collection and its systems."""
         known = {name: kind for name, kind in PROJECT.items() if name not in ("collection", "systems")}
-        check_settings(settings, {**known, "collapse": object, **dict.fromkeys(PARAMETERS, object)}, "search_quality")
+        check_settings(
+            settings, {**known, "collapse": object, **dict.fromkeys((*PARAMETERS, THRESHOLD), object)}, "search_quality"
+        )
         return self._with(settings, "search_quality")
 
     def _with(self, settings: Mapping[str, Any], place: str) -> Project:
@@ -218,6 +223,7 @@ class Project:
         plain = ("k", "deepen", "timeout", "collapse", "split", "corpus", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
         given = {name: self._beside(settings[name]) for name in PARAMETERS if name in settings}
+        given |= {THRESHOLD: settings[THRESHOLD]} if THRESHOLD in settings else {}
         others["column_sources"] = {**self.column_sources, **given}
         if {*chosen} - {"store", "scale"}:
             assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))

@@ -88,7 +88,8 @@ def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
 
 def of_existing(judgments: Judgments, gone: frozenset[str]) -> Judgments:
     """The judgments of documents that exist; signatures say how many others there are."""
-    kept = {query: grades for query, grades in _without(judgments.by_query, gone).items() if grades}
+    empty = {query for query, grades in judgments.by_query.items() if not grades}  # which have no answer
+    kept = {query: grades for query, grades in _without(judgments.by_query, gone).items() if grades or query in empty}
     provenance = "|".join(filter(None, (judgments.provenance, f"gone:{len(gone)}")))
     return Judgments(kept, name=judgments.name, provenance=provenance)
 

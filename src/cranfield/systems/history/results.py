@@ -193,7 +193,7 @@ class KeptRun(NamedTuple):
 def basis_of(evaluation: Evaluation, judged: int = 0) -> Basis:
     queries = content_id([*evaluation.query_ids])
     weights = evaluation.weights.sha256 if evaluation.weights else ""
-    policy = str(evaluation.policy)
+    policy = "|".join((str(evaluation.policy), *evaluation._signed_answers()))
     parts = (queries, evaluation.qrels_sha256, evaluation.provenance, weights, policy)
     return Basis(content_id(*parts), queries, evaluation.qrels_sha256, judged, evaluation.provenance, weights, policy)
 
