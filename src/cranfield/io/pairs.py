@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cranfield.drawing import from_store
 from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
+from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.mappings import id_text
 from cranfield.io.queries import Queries, queries_of, read_queries
 from cranfield.io.query_columns import COLUMNS, KINDS, text_tier, words_of
@@ -45,7 +47,9 @@ def read_groups(source: Any) -> dict[str, str]:
 
 
 def read_answerable(source: Any) -> dict[str, bool]:
-    """Whether each query has an answer."""
+    """Whether each query has an answer; of a store, those flagged as having none."""
+    if isinstance(source, str | os.PathLike) and names_store(os.fspath(source)):
+        source = from_store("answers", os.fspath(source), JudgmentView())[0]
 
     def check(word: str) -> str:
         return "" if word.lower() in _ANSWERS else "is neither yes nor no."

@@ -88,7 +88,7 @@ COLUMNS = {
         "answerable",
         "--answerable",
         ("answerable",),
-        "Whether a query has an answer: a file of query and yes or no. Without one, right is to return nothing.",
+        "Whether a query has an answer, so that returning nothing is right: a file of query and yes or no, or a store.",
     ),
 }
 THRESHOLD = "threshold"  # beside the column of answers
