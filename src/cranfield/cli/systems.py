@@ -342,10 +342,10 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     finally:
         opened.close()
 
-    if asking.repeat > 1 and file != "-":
-        beside = write_queries(columns, file)
-        say(f"  {beside} names the groups: cranfield evaluate QRELS {file} --query-columns {beside}")
+    beside = write_queries(columns, file) if asking.repeat > 1 and file != "-" else ""
     _say_recorded(recorded, file, say)
+    if beside:
+        say(f"  {beside}: which queries are repeats, for --query-columns")
 
 
 def _rerank(

@@ -278,6 +278,7 @@ def _inside(values: Numbers, weight: Numbers, group: Integers) -> Numbers:
     rest = 1 - np.bincount(group, share**2, groups)
     for at, column in enumerate(values.T):
         apart = column - np.bincount(group, share * column, groups)[group]
+        apart[np.abs(apart) < SAME] = 0.0
         square = np.bincount(group, (share * apart) ** 2, groups)
         found[:, at] = np.divide(square, rest, out=np.full(groups, nan), where=rest > SAME)
     return found
@@ -330,9 +331,9 @@ def _consistency(evaluation: Evaluation, group: Integers, depth: int) -> Numbers
     for query, number in zip(evaluation.query_ids, group.tolist(), strict=True):
         members.setdefault(number, []).append(query)
     for number, queries in members.items():
-        pairs = [
-            rbo(ranked.get(one, []), ranked.get(other, [])).extrapolated for one, other in combinations(queries, 2)
-        ]
+        lists = [ranked.get(query, []) for query in queries]
+        # Two that return nothing are alike.
+        pairs = [rbo(one, other).extrapolated if one or other else 1.0 for one, other in combinations(lists, 2)]
         if pairs and ranked:
             alike[number] = sum(pairs) / len(pairs)
     return alike
