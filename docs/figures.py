@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cranfield
+from cranfield.io.queries import read_queries
 from cranfield.look import DARK, LIGHT
 from cranfield.show.charts.cutoff import cutoff_chart
 from cranfield.show.charts.parts import CONFIG
@@ -61,6 +62,7 @@ def draw_all() -> None:
     save("chunks", chunks())
     save("training", training())
     save("tools", tools())
+    save("thresholds", thresholds())
 
 
 def response() -> Mapping[str, Any]:
@@ -164,6 +166,32 @@ def chunks() -> dict[str, Any]:
         os.chdir(before)
     two = {name: found["runs"][name] for name in ("documents", "sentences")}
     return cranfield.draw_chart("difference", found["passages"], two, "TextR(budget=600)")
+
+
+def thresholds() -> dict[str, Any]:
+    """What a threshold does to the search of the guide about queries, over all thresholds."""
+    page = (GUIDES / "queries.md").read_text(encoding="utf-8")
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getcwd()
+        os.chdir(folder)
+        for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S):
+            exec(block, found)
+        texts = read_queries("queries.csv")
+        run = cranfield.record(cranfield.open_system("sqlite", found["open_collection"]("builtin")), texts, None, 20)
+        results = {
+            score: cranfield.evaluate("builtin", run, "nDCG@10", query_columns="queries.csv", threshold=score).answering
+            for score in range(13)
+        }
+        os.chdir(before)
+    curves = {
+        "rightly empty": {score: its.rightly_empty for score, its in results.items()},
+        "wrongly empty": {score: its.wrongly_empty for score, its in results.items()},
+        "nDCG@10 with one": {score: its.answered["nDCG@10"] for score, its in results.items()},
+    }
+    spec = by_rank("What a threshold does", "share of queries, or value", curves)
+    spec["encoding"]["x"]["title"] = "threshold"
+    return spec
 
 
 def training() -> dict[str, Any]:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from cranfield.comparison.segments import SegmentComparison as SegmentComparison
     from cranfield.comparison.stability import Stability as Stability
     from cranfield.comparison.stability import stability as stability
+    from cranfield.comparison.within_groups import GroupNoise as GroupNoise
+    from cranfield.comparison.within_groups import WithinGroups as WithinGroups
+    from cranfield.comparison.within_groups import within_groups as within_groups
     from cranfield.errors import ComparisonError as ComparisonError
     from cranfield.errors import CranfieldError as CranfieldError
     from cranfield.errors import DuplicateError as DuplicateError
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from cranfield.errors import SystemFailure as SystemFailure
     from cranfield.evaluation.advice import Advice as Advice
     from cranfield.evaluation.advice import advise as advise
+    from cranfield.evaluation.answering import Answering as Answering
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files

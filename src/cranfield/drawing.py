@@ -64,6 +64,9 @@ def to_mlflow(result: Any, *, report: bool) -> str:
 
 
 def from_store(what: str, path: str, choice: Any) -> tuple[Any, str]:
-    """Judgments in a store, and which assessors they come from; what: "view", "strata", "passages" or "documents"."""
+    """What is in a store, and which assessors it comes from.
+
+    what: "view", "strata" or "passages" of judgments, "documents", or "answers"
+    """
     opened: tuple[Any, str] = import_module("cranfield.judging.store.store").open_view(path, what, choice)
     return opened

@@ -8,6 +8,7 @@ import pytest
 from cranfield import compare, evaluate
 from tests.program import run
 
+COLUMNS = "weighted and grouped by columns.csv: as precise as 13 equally weighted groups"
 QUERIES = [f"q{number:02}" for number in range(1, 61)]
 RUNS = ("builtin", "builtin:plain", "builtin:tuned")
 SAID = "weighted by traffic.csv: as precise as 13 equally weighted queries"
@@ -19,6 +20,17 @@ MEASURED = {
     "stability": ("stability", *RUNS, "--remove", "0.5", "--repeats", "1"),
     "leave out": ("stability", *RUNS, "--leave-out"),
 }
+
+
+@pytest.fixture
+def queries(folder):
+    """The folder, with a file of queries: their texts, weights, groups of two and segments of ten."""
+    rows = (
+        f"{query},text of {query},{30 / (2 + n // 2):.3f},{query if n % 2 else QUERIES[n - 2]},s{n // 10}"
+        for n, query in enumerate(QUERIES, 1)
+    )
+    (folder / "columns.csv").write_text("\n".join(["query_id,text,weight,group,segment", *rows]) + "\n")
+    return folder
 
 
 @pytest.fixture
@@ -145,3 +157,40 @@ def test_projects_take_weights_and_segments(folder):
     assert "the weights have changed since it was accepted" in again
     assert "(weighted), unchanged: no regression" in again
     assert "By segment: sqlite vs accepted" in again
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_command_that_measures_takes_a_file_of_queries_with_columns(queries, name):
+    command = (*MEASURED[name], "--query-columns", "columns.csv", "-m", "nDCG@10", "--format", "json")
+    done = run(*command, cwd=queries)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["weights"]["grouped_by"], found["weights"]["groups"]) == ("columns.csv", 30)
+    segmented = name in ("evaluate", "compare", "compare all pairs", "gate")
+    assert bool(found.get("segments")) == segmented
+
+
+def test_charts_and_pages_are_of_groups(queries):
+    done = run("plot", "difference", *RUNS, "--query-columns", "columns.csv", "-o", "chart.json", cwd=queries)
+    assert done.returncode == 0, done.stderr
+    title = json.loads((queries / "chart.json").read_text())["title"][1]
+    assert title.startswith("Means weighted and grouped by columns.csv: as precise as")
+    done = run("report", *RUNS, "--query-columns", "columns.csv", "--no-charts", "-o", "r.html", cwd=queries)
+    assert done.returncode == 0, done.stderr
+    page = (queries / "r.html").read_text(encoding="utf-8")
+    assert "eighted and grouped by columns.csv: as precise as" in page
+    assert "groups:" in page
+
+
+def test_gates_and_projects_name_the_file_of_queries(queries):
+    assert run("init", cwd=queries).returncode == 0
+    settings = (queries / "cranfield.toml").read_text()
+    (queries / "cranfield.toml").write_text('query_columns = "columns.csv"\n' + settings)
+    first = run("test", cwd=queries)
+    assert "weighted and grouped by columns.csv" in flat(first.stdout), first.stderr
+    assert run("accept", cwd=queries).returncode == 0
+    again = flat(run("test", cwd=queries).stdout)
+    assert "columns.csv: as precise as" in again
+    assert "By segment: sqlite vs accepted" in again
+    shown = run("history", "sqlite", cwd=queries)
+    assert shown.returncode == 0, shown.stderr

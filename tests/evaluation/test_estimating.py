@@ -259,7 +259,7 @@ def test_groups_are_a_mapping_of_ids_of_any_kind():
     result = evaluate({str(q): {"a": 1} for q in range(4)}, {str(q): ["b", "a"][q % 2 :] for q in range(4)}, "RR")
     assert result.estimate("RR", groups={0: "x", 1: "x"}) == result.estimate("RR", groups={"0": "x", "1": "x"})
     assert result.estimate("RR", groups={0: "x", 1: "x"}).queries < 4
-    with pytest.raises(InputError, match="is not a mapping"):
+    with pytest.raises(InputError, match="neither a mapping nor a path"):
         result.estimate("RR", groups=5)
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
+from cranfield.evaluation.folds import CrossFitted, cross_fitted, folds_of
 from cranfield.measures import parse_measure
 from cranfield.mixing.candidates import simplex
 from cranfield.mixing.counting import count_settings
-from cranfield.mixing.folds import CrossFitted, cross_fitted, folds_of
 from cranfield.mixing.halving import Spent, best_of_whole, halved, planned
 from cranfield.mixing.mixture import Mixture
 from cranfield.ranks.judgments import Judgments

@@ -11,6 +11,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from cranfield.mixing.folds import cross_fitted, folds_of
 
 from cranfield import (
     Collection,
@@ -25,7 +26,6 @@ from cranfield import (
     record,
     tune_system,
 )
-from cranfield.mixing.folds import cross_fitted, folds_of
 from cranfield.mixing.halving import Spent, chosen_by_halving, halved, planned, rungs
 from cranfield.mixing.points import at_edges, parameters_of, points
 from cranfield.systems.queries import REQUIRED

@@ -78,7 +78,6 @@ class ShownOptions(
         "--explain", is_flag=True, help="Also show effect sizes, legends, power, and how much runs and measures agree."
     )
     collection: str | None = options.collection()
-    segments: str | None = options.SEGMENTS
 
 
 @options.command(
@@ -126,9 +125,7 @@ def command(
         raise _one_run(qrels, paths[0])
     if judgments.correct_with:
         refuse_beside({"--family all": comparison.family == "all", "--pairs": shown.pairs})
-        refuse_beside({"--segments": shown.segments, "--weights": reading.weights})
-    if shown.segments and "latex" in forms:
-        raise click.UsageError("--segments cannot be used with --format latex.")
+        refuse_beside(reading.named_columns)
     if isinstance(qrels, Stream):
         qrels.hashed = "json" in forms  # which contains signatures
     sources = opened_runs(paths, hashed="json" in forms)
@@ -153,6 +150,8 @@ def command(
             lengths=documents.lengths,
             **reading.arguments(),
         )
+    if compared.segments is not None and "latex" in forms:
+        raise click.UsageError("--segments cannot be used with --format latex.")
     collection = shown_collection(qrels, shown.collection)
 
     def text(width: int, paint: Paint) -> str:
@@ -167,8 +166,8 @@ def command(
         "latex": lambda width, paint: comparison_latex(compared),
         "json": lambda width, paint: compared.to_json(),
     }
-    if shown.segments:
-        own |= _with_segments(own, compared, compared.by_segment(shown.segments), pairs=shown.pairs)
+    if compared.segments is not None:
+        own |= _with_segments(own, compared, compared.by_segment(), pairs=shown.pairs)
     reviews = tuple(reviews_of_comparison(compared, _lost(compared, collection) if "github" in forms else {}))
     title = verdict(compared) if len(reviews) > 1 else ""
     shown.write(Reviewed("compare", reviews, own, links=links(), title=title))

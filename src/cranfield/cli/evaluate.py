@@ -24,6 +24,7 @@ from cranfield.io.formats import readable
 from cranfield.words import joined
 
 if TYPE_CHECKING:
+    from cranfield.comparison.within_groups import WithinGroups
     from cranfield.evaluation.overview import Overview
     from cranfield.evaluation.result import Evaluation
     from cranfield.judging.decide import ModelledValue
@@ -81,15 +82,6 @@ class QueryOptions(options.OptionGroup, section="Queries"):
     per_query: bool = option("-q", "--per-query", is_flag=True, help="Also print the value of every query.")
     worst: int = options.worst(0)
     collection: str | None = options.collection()
-    segments: str | None = options.SEGMENTS
-
-    def read_segments(self) -> dict[str, str] | None:
-        """The segments of queries; without a file of them, nothing is imported."""
-        if self.segments is None:
-            return None
-        from cranfield.io.pairs import read_segments
-
-        return read_segments(self.segments)
 
 
 class NameOptions(options.OptionGroup, section="Input"):
@@ -173,7 +165,7 @@ def command(
     qrels = judgments.source
     if judgments.correct_with:
         beside: dict[str, object] = {"--per-query": shown.per_query, "--worst": shown.worst, "--bounds": shown.bounds}
-        beside |= {"--segments": shown.segments, "--weights": reading.weights}
+        beside |= reading.named_columns
         beside |= {"--engine": engine.name, "--names": shown.names == "tag", "--modelled": shown.modelled}
         refuse_beside(beside)
     if shown.modelled:
@@ -204,7 +196,6 @@ def command(
             **reading.arguments(),
         )
     evaluations = list(results.values())
-    segments = shown.read_segments()
     if shown.save:
         evaluations[0].save(shown.save)
     values = overview(
@@ -216,17 +207,28 @@ def command(
         unseen=shown.unseen or 0,
         scale=grades,
         warnings=shown.form not in VALUES,
-        segments=segments,
     )
     ranked = _ranked_by(values, shown, measures)
     modelled = _modelled(results, paths, chosen, shown, reading.format) if shown.modelled else ()
-    view = View(values if ranked is None else best_first(values, ranked), ranked, modelled)
+    values = values if ranked is None else best_first(values, ranked)
+    view = View(values, ranked, modelled, _within_groups(values.evaluations, shown.form))
     texts = query_texts(qrels, shown.collection) if shown.worst or shown.collection else {}
     output.write(_lines(view, shown, texts), shown.file, data=shown.form in DATA)
     if shown.form == "text" and shown.file is None and engine.name is None and judged is qrels:
         from cranfield.cli.judging_hints import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
+
+
+def _within_groups(evaluations: Sequence[Evaluation], form: str) -> list[WithinGroups]:
+    """What happens within groups of queries, by the first measure; nothing where there are none."""
+    weights = evaluations[0].weights
+    averaged = evaluations[0].measures[0].definition.aggregate == "mean"
+    if weights is None or weights.groups is None or not averaged or form not in WITH_WORST:
+        return []
+    from cranfield.comparison.within_groups import within_groups
+
+    return [within_groups(evaluation) for evaluation in evaluations]
 
 
 def _check_modelled(shown: EvaluationOptions, engine: str | None, paths: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.queries import Queries
+from cranfield.io.query_columns import PARAMETERS, THRESHOLD
 from cranfield.io.streams import BUILT_IN_FILES, Stream
 from cranfield.ranks.policy import settings_of
 
@@ -118,7 +119,6 @@ class VerdictOptions(ReviewOptions, options.KeepOptions):
 
     history: str | None = options.HISTORY
     collection: str | None = options.collection()
-    segments: str | None = options.SEGMENTS
 
 
 class GateJudgmentOptions(CorrectedOptions):
@@ -174,8 +174,7 @@ def command(
         "except_queries": list(given.except_queries) or None,
         "qrels": judgments.source,
         "lengths": documents.lengths,
-        "weights": reading.weights,
-        "segments": shown.segments,
+        **reading.known,
     }
     from_options = {**typed, **reading.settings, "measures": measures.measures or None, "rel": measures.rel}
     settings |= {name: value for name, value in from_options.items() if value is not None}
@@ -193,7 +192,9 @@ def command(
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in FILES]
     qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
-    reading = reading.replaced(**{name: settings.pop(name) for name in (*_POLICY, "weights") if name in settings})
+    reading = reading.replaced(
+        **{name: settings.pop(name) for name in (*_POLICY, *PARAMETERS, THRESHOLD) if name in settings}
+    )
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
     if model and qrels.view is None:
         qrels = JudgmentView((model,)).of(qrels.name)
@@ -311,13 +312,14 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and their types.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", "weights", "segments", "exists"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "lengths", *PARAMETERS, "exists"), str),
     **dict.fromkeys(("test", "correction", "assessor"), str),
     "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "gates"), int),
     **dict.fromkeys(("alpha", "non_inferiority", "detect", "max_drop"), (int, float)),
     **dict.fromkeys(("max_p95", "max_p95_ratio", "max_failed", "max_empty"), (int, float)),
     **dict.fromkeys(("except_queries", "expect"), list),
+    THRESHOLD: (int, float, str),
     "tolerance": (int, float, dict),
     "minimum": dict,
     "history": dict,
@@ -342,7 +344,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     settings = read_toml(path)
     check_settings(settings, SETTINGS, str(path))
     check_settings(settings.get("history", {}), HISTORY, f"{path}: [history]")
-    for name in (*FILES, "lengths", "weights", "segments", "exists"):
+    for name in (*FILES, "lengths", *PARAMETERS, "exists"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings

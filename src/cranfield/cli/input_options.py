@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress
 from types import MappingProxyType
@@ -16,13 +16,14 @@ from cranfield.cli.options import Command, Option, OptionGroup, argument, file, 
 from cranfield.errors import CranfieldError
 from cranfield.io.formats import readable
 from cranfield.io.formats.store import JudgmentView
+from cranfield.io.query_columns import COLUMNS, FROM_FILE, PARAMETERS, THRESHOLD
 from cranfield.io.streams import Stream
 from cranfield.judging.store import BY_PEOPLE, KINDS, RULES
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.words import joined
 
 if TYPE_CHECKING:
-    from cranfield.systems.collection import Collection
+    from cranfield.systems.collection import Collection as Texts
 
 BESIDE = ".chunks.jsonl"  # after the name of a run
 
@@ -49,7 +50,6 @@ class ReadingOptions(FormatOptions):
     """How judgments and runs are read; options that were not given are None."""
 
     check_ids: bool | None = None
-    weights: str | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -58,14 +58,36 @@ class ReadingOptions(FormatOptions):
     def arguments(self) -> dict[str, Any]:
         """The options given, as arguments of functions that read judgments and runs."""
         given = {"policy": Policy(**self.settings) if self.settings else None}
-        given |= self.values("format", "qrels_format", "check_ids", "weights")
-        return {name: value for name, value in given.items() if value is not None}
+        given |= self.values("format", "qrels_format", "check_ids")
+        return {name: value for name, value in given.items() if value is not None} | self.known
+
+    @property
+    def named_columns(self) -> dict[str, object]:
+        """The columns of queries by the names of their options; None if not given."""
+        options = {FROM_FILE: "--query-columns", **{its.parameter: its.option for its in COLUMNS.values()}}
+        return {option: getattr(self, name, None) for name, option in options.items()}
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The columns of queries that were given, by their names in Python."""
+        return {name: value for name in (*PARAMETERS, THRESHOLD) if (value := getattr(self, name, None)) is not None}
 
 
-class WeightOptions(OptionGroup, section="Queries"):
-    weights: str | None = file(
-        "--weights", help="How much each query counts, such as how often it is asked: a file of query and weight."
-    )
+def query_column_options(kinds: Iterable[str]) -> type[OptionGroup]:
+    """An option for each column of queries that evaluations use, and one for a file of all of them."""
+    told = f"A file of queries: its columns called {joined(COLUMNS, 'and')} are used like these options."
+    declared = {FROM_FILE: file("--query-columns", help=told)}
+    for kind in kinds:
+        column = COLUMNS[kind]
+        names = (column.option, "--by") if kind == "segment" else (column.option,)
+        declared[column.parameter] = file(*names, parameter=column.parameter, help=column.meaning)
+    if "answerable" in kinds:
+        declared[THRESHOLD] = option(
+            "--threshold",
+            metavar="SCORE",
+            help="With --answerable: return no documents of lower scores; 'fitted' chooses it on other queries.",
+        )
+    return type("QueryColumnOptions", (OptionGroup,), declared, section="Queries")
 
 
 class IdCheckOptions(OptionGroup, section="Input"):
@@ -95,12 +117,15 @@ def _policy_option(name: str, setting: Setting) -> Any:
     return option(f"--{name.replace('_', '-')}", help=f"{setting.meaning}{words}.", **kinds[setting.kind])
 
 
-def reading_options(*, settings: Container[str] | None = None, means: bool = True) -> type[ReadingOptions]:
+def reading_options(
+    *, settings: Container[str] | None = None, means: bool = True, columns: Collection[str] = tuple(COLUMNS)
+) -> type[ReadingOptions]:
     """The options about reading; with some settings of the policy, or with all of them.
 
     means: whether means of runs are measured, for which queries may have weights, and ids are checked
+    columns: those of queries
     """
-    measuring = (IdCheckOptions, WeightOptions) if means else ()
+    measuring = (IdCheckOptions, query_column_options(columns)) if means else ()
     return type("ReadingOptions", (ReadingOptions, *measuring, policy_options(names=settings)), {})
 
 
@@ -230,7 +255,7 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
     return shown_collection(qrels, collection).queries
 
 
-def shown_collection(qrels: Any, collection: str | None = None) -> Collection:
+def shown_collection(qrels: Any, collection: str | None = None) -> Texts:
     """The texts of queries and documents, from `collection` or from files beside the judgments.
 
     The files beside the judgments are optional, so errors in them are ignored.

@@ -20,7 +20,9 @@ from cranfield.comparison.gating import GateResult
 from cranfield.comparison.reusability import LeftOutRow, OverallChange
 from cranfield.comparison.segments import Interaction, SegmentDifference
 from cranfield.comparison.stability import StabilityRow
+from cranfield.comparison.within_groups import GroupNoise, GroupValue, WithinGroups
 from cranfield.evaluation.advice.recommendations import Recommendation
+from cranfield.evaluation.answering import Answering, ThresholdPoint
 from cranfield.evaluation.checking.judged import JudgmentFacts
 from cranfield.evaluation.checking.problems import More, Problem
 from cranfield.evaluation.checking.retrieved import RunFacts
@@ -125,7 +127,21 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 _NUMBERS = {"*": NUMBER}
 _BY_RUN = {"*": {"*": NUMBER}}
-WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER}
+WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER, "grouped_by?": TEXT, "groups?": int}
+POINT = Own(ThresholdPoint, {"threshold": NUMBER | None})
+ANSWERING = Own(
+    Answering,
+    {
+        "unanswerable": [TEXT],
+        "threshold": NUMBER | None,
+        "fitted": Maybe([NUMBER | None]),
+        "answered": {"*": NUMBER},
+        "curve": [POINT],
+        "nauc": {"*": NUMBER | None},
+    },
+)
+NOISE = Own(GroupNoise, {"noise": NUMBER | None})
+GROUPS = Own(WithinGroups, {"noise": NUMBER | None, "by_group": [GroupValue]})
 REACH = {"low": NUMBER | None, "high": NUMBER | None, "exact": bool, "unseen": int}
 DOUBT = Own(Doubt, {"facts": {"*": Any}})
 DIFFERENCE = Own(
@@ -172,6 +188,7 @@ GATE = Own(
         "signatures": [TEXT],
         "weights": Maybe(WEIGHTS),
         "segments": Maybe(SEGMENTS),
+        "answering": Maybe({"*": ANSWERING}),
         "basis": CorrectionBasis | None,
         "doubts": [DOUBT],
         "power": NUMBER,
@@ -216,6 +233,8 @@ EVALUATED = {
     "bounds?": {"*": BOUNDS},
     "segments?": {"*": {"*": NUMBER | None}},
     "segment_queries?": {"*": int},
+    "answering?": ANSWERING,
+    "within_groups?": GROUPS,
     "worst?": [WORST],
     "estimates?": {"*": Own(Estimate, {"judged": NUMBER | None})},
     "per_query?": {"*": _NUMBERS},
@@ -272,10 +291,12 @@ OUTPUTS: dict[str, Any] = {
         "basis?": CorrectionBasis,
         "estimates?": {"*": {"*": Estimate}},
         "judged": {"*": {"*": NUMBER | None}},
+        "answering?": {"*": ANSWERING},
         "doubts": [DOUBT],
         "groups": {"*": [[TEXT]]},
         "ranks": {"*": {"*": [int]}},
         "discriminative_power": _NUMBERS,
+        "within_groups?": [NOISE],
         "differences": [DIFFERENCE],
         "agreement": [MeasureAgreement],
         "run_agreement": [RunAgreement],

@@ -25,6 +25,7 @@ from cranfield.words import count, listed
 
 if TYPE_CHECKING:
     from cranfield.judging.page.finding import SystemSearch
+    from cranfield.judging.store import Store
     from cranfield.systems.collection import Collection
     from cranfield.systems.opening import System
     from cranfield.systems.project import Project
@@ -78,6 +79,12 @@ class JudgingPageOptions(options.OptionGroup, section="Page"):
         help=f"{options.CORPUS}: texts for those that have none [beside STORE].",
     )
     no_browser: bool = flag("--no-browser", help="Only print the address.")
+    no_answer: tuple[str, ...] = option(
+        "--no-answer", multiple=True, metavar="ID", help="Open no page: mark this query as having no answer."
+    )
+    has_answer: tuple[str, ...] = option(
+        "--has-answer", multiple=True, metavar="ID", help="Open no page: take back that this query has no answer."
+    )
 
 
 @options.command("judge", store=argument(required=False), runs=options.ANY_RUNS)
@@ -104,6 +111,9 @@ def command(
     --order, the first documents of the RUNs come in that order, ten documents of a query at a time; `cranfield pool
     --help` explains the orders. Judgments chosen by grades are a biased sample: never estimate from them how many
     documents are relevant.
+
+    A query may have no answer: Q says so on the page, and --no-answer without it. Commands that measure take STORE as
+    --answerable then, and count it as right to return nothing for the query.
 
     With --assessor, no page is opened: a model is asked about every waiting document that it has not judged. Its grades
     are kept apart from those of people. You can interrupt it at any moment: the same command continues, and repeats no
@@ -144,6 +154,9 @@ def command(
     with open_store(where) as opened, ExitStack() as asked:
         if page.scale:
             opened.set_scale(page.scale)
+        if page.no_answer or page.has_answer:
+            _mark_answers(opened, page)
+            return
         corpus = _corpus(page.corpus, where, decision.config)
         documents = corpus.documents if corpus else None
         lacking = 0 if documents is None else add_missing_texts(opened, documents)
@@ -191,7 +204,8 @@ def command(
             next_steps=_next_steps(where, runs, _plan(chosen, measures, plan)) if chosen and chosen.measure else None,
             on_start=started,
         )
-        unclear = list(dict.fromkeys(flag.query_id for flag in opened.flags()))
+        unclear = list(dict.fromkeys(flag.query_id for flag in opened.flags() if not flag.unanswerable))
+        unanswerable = opened.unanswerable()
         look = followed.last_look() if isinstance(followed, FollowedDecision) else None
     if look is None:
         pooled = count(done.documents, "document")
@@ -201,6 +215,20 @@ def command(
         output.write(wrapped(look.reason, "  ", width=output.width()))
     if unclear:
         output.say(f"  flagged as unclear: {listed(unclear)}")
+    if unanswerable:
+        output.say(f"  without an answer: {listed(unanswerable)}")
+
+
+def _mark_answers(store: Store, page: JudgingPageOptions) -> None:
+    """Mark queries as having no answer, or take that back, without a page."""
+    who = page.assessor or _user_name()
+    for queries, withdrawn in ((page.no_answer, False), (page.has_answer, True)):
+        for query in queries:
+            store.flag(query, assessor=who, unanswerable=True, withdrawn=withdrawn)
+    without = store.unanswerable()
+    have = "has" if len(without) == 1 else "have"
+    told = f": {listed(without)}" if without else ""
+    output.say(f"{store.name}: {count(len(without), 'query', 'queries')} {have} no answer{told}")
 
 
 def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPlan:

@@ -263,9 +263,6 @@ UNSEEN = number(
     default=0,
     help="In bounds, N documents of each query that no run returned may have any grade, too [0].",
 )
-SEGMENTS = file(
-    "--segments", "--by", parameter="segments", help="Segments of the queries: a file of query and segment."
-)
 RESUME = flag("--resume", help="Continue where an earlier call ended, and ask nothing again that was answered.")
 FORCE = flag("--force", help="Overwrite an existing file.")
 QUERY_IDS = option("--query", multiple=True, metavar="ID", help="Only this query; may be repeated.")

@@ -30,7 +30,6 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
         help="Also write the card at the top of the page: .png, .svg, .md or .tex; may be repeated.",
     )
     collection: str | None = options.collection("builtin if QRELS is", queries=False)
-    segments: str | None = options.SEGMENTS
     bounds: bool = options.BOUNDS
     unseen: int = options.UNSEEN
     queries: int = number("--queries", default=1000, help="How many queries to show rankings for [1000].")
@@ -83,7 +82,7 @@ def command(
             lengths=documents.lengths,
             charts=not page.no_charts,
             **comparison.values("test", "correction", "alpha"),
-            **page.values("title", "cards", "collection", "segments", "bounds", "unseen", "queries", "k", "removal"),
+            **page.values("title", "cards", "collection", "bounds", "unseen", "queries", "k", "removal"),
             **reading.arguments(),
         )
     printed = page.file == "-"  # then the page is on standard output, and nothing else

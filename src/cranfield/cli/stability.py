@@ -32,7 +32,7 @@ class RemovalOptions(options.OptionGroup, section="Comparison"):
     )
 
 
-@options.command("stability", runs=options.RUNS, reading=reading_options())
+@options.command("stability", runs=options.RUNS, reading=reading_options(columns=("weight",)))
 def command(
     judgments: JudgmentOptions,
     runs: tuple[str, ...],

@@ -274,6 +274,12 @@ class RunOptions(options.AskingOptions, section="System"):
         help="How many documents of a ranking [as many as it returns; 100 if it needs a k].",
     )
     deepen: bool = flag("--deepen", help="Ask again for more chunks until there are k documents.")
+    repeat: int = number(
+        "--repeat",
+        least=1,
+        default=1,
+        help="Ask each query N times, for systems that answer differently each time [1].",
+    )
     rerank: str | None = option(
         "--rerank",
         metavar="RUN",
@@ -305,6 +311,9 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
 
+    With --repeat, the run has the queries ID#1, ID#2, …, which the judgments of ID hold for. FILE.queries.tsv, beside
+    the run, says that they are a group; give it as --query-columns to 'cranfield evaluate' and 'cranfield compare'.
+
     With --rerank, SYSTEM is a reranker instead: a function (query, documents) that returns a score for each, or an
     object of sentence-transformers, LangChain or LlamaIndex. It gets the first documents of each ranking, with their
     texts; with judgments, you learn how much of what an ideal order would gain it has gained, and with --depths which
@@ -318,7 +327,10 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     from cranfield.systems.collection import open_collection, open_documents
     from cranfield.systems.opening import open_system
     from cranfield.systems.recording import record
+    from cranfield.systems.repeats import repeated, write_queries
 
+    if asking.repeat > 1 and asking.rerank is not None:
+        raise click.UsageError("--repeat asks a system; it cannot be used with --rerank.")
     file = written.file
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
     collection = open_documents(asking.corpus) if asking.corpus else None
@@ -331,6 +343,8 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
             say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
     if asking.depths and asking.rerank is None:
         raise click.UsageError("--depths needs --rerank.")
+    if asking.repeat > 1:
+        texts, columns = repeated(texts, asking.repeat)
     if asking.rerank is not None:
         _rerank(system, asking.rerank, texts, collection, asking, written, say)
         return
@@ -352,7 +366,10 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     finally:
         opened.close()
 
+    beside = write_queries(columns, file) if asking.repeat > 1 and file != "-" else ""
     _say_recorded(recorded, file, say)
+    if beside:
+        say(f"  {beside}: which queries are repeats, for --query-columns")
 
 
 def _rerank(

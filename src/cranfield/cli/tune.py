@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, WeightOptions, reading_options
+from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, query_column_options, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import file, number, option
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError, choice_hint
+from cranfield.evaluation.folds import FOLDS, REPEATS
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.mixing.candidates import POINTS, USUAL_METHODS, read_try
-from cranfield.mixing.folds import FOLDS, REPEATS
 from cranfield.mixing.halving import BUDGET
 from cranfield.mixing.mixture import DEPTH
 from cranfield.words import count
@@ -55,12 +56,6 @@ class SpaceOptions(options.OptionGroup, section="Fusion"):
 
 
 class FoldOptions(options.OptionGroup, section="Comparison"):
-    segments: str | None = options.SEGMENTS
-    groups: str | None = file(
-        "--query-groups",
-        parameter="groups",
-        help="Queries that belong together, such as paraphrases: a file of query and group.",
-    )
     seed: int = options.SEED
 
 
@@ -87,7 +82,7 @@ class TunedReading(
     reading_options(  # type: ignore[misc]  # made from the policy
         settings=("ties", "missing", "duplicates", "same_id", "negative", "complete"), means=False
     ),
-    WeightOptions,
+    query_column_options(("weight", "segment", "group")),  # type: ignore[misc]
 ):
     """How judgments and runs are read; depth and cover are not settings of a mixture."""
 
@@ -139,7 +134,7 @@ def command(
     else:
         system, project = _system(judgments.qrels, live.config)
         wanted = _only(measures.chosen(project.measures[:1]))
-        tuning = _of_system(system, project, wanted, space, live, folding, shown.force)
+        tuning = _of_system(system, project, wanted, space, live, folding, reading, shown.force)
         file = shown.run or str(project.result_path(f"{system}.tuned.run.tsv"))
     written = None if file is None else tuning.run(file, force=shown.force or not shown.run)
     next_steps = [] if project is None or file is None else _left_to_judge(tuning, project, file)
@@ -183,8 +178,6 @@ def _of_runs(
             measure,
             tried=tried,
             depth=space.depth,
-            segments=folding.segments,
-            groups=folding.groups,
             seed=folding.seed,
             on_start=lambda queries: progress.begin(0, queries),
             on_queries=progress.advance,
@@ -219,12 +212,14 @@ def _of_system(
     space: SpaceOptions,
     live: LiveOptions,
     folding: FoldOptions,
+    reading: ReadingOptions,
     force: bool,
 ) -> Tuning:
     from cranfield.io.target import make_folder
     from cranfield.mixing.tuning_systems import tune_system
 
     path = project.result_path(f"{name}.answers")
+    columns, _ = QueryColumns.taken(reading.arguments())
     make_folder(path.parent)
     with output.shown_asking(name) as progress:
         return tune_system(
@@ -235,9 +230,7 @@ def _of_system(
             name=name,
             path=path,
             force=force,
-            segments=folding.segments or project.segments,
-            groups=folding.groups,
-            weights=project.weights,
+            query_columns=project.columns if columns == QueryColumns() else columns,
             seed=folding.seed,
             policy=project.policy,
             on_start=progress.start,

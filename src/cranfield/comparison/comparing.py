@@ -34,9 +34,10 @@ from cranfield.evaluation.corrected import CorrectedJudgments
 from cranfield.evaluation.estimating import estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, read_runs
 from cranfield.evaluation.naming import named_runs, numbered
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.saving import opened
-from cranfield.evaluation.weighting import Weights
+from cranfield.io.query_columns import FROM_FILE
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -169,11 +170,12 @@ def evaluated(
 ) -> list[Evaluation]:
     """Evaluate the runs that are not evaluations yet. Judgments are read once, and weights hold for all of them."""
     new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
-    weights = options.pop("weights", None)
-    weights = None if weights is None else Weights.read(weights)
-    read = read_runs(qrels, new, tuple(measures), wants or (lambda _: NOTHING), **options) if new else {}
-    found = [run.renamed(name) if isinstance(run, Evaluation) else read[name] for name, run in runs.items()]
-    return found if weights is None else [evaluation.weighted(weights) for evaluation in found]
+    known, given = QueryColumns.taken(options)
+    every: Any = {**given, FROM_FILE: known}
+    read = read_runs(qrels, new, tuple(measures), wants or (lambda _: NOTHING), **every) if new else {}
+    return [
+        known.applied(run.renamed(name)) if isinstance(run, Evaluation) else read[name] for name, run in runs.items()
+    ]
 
 
 def compare_evaluations(
@@ -213,7 +215,7 @@ def compare_evaluations(
     check_detect(detect)
     wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
-    bounds = bounds and not values.proxies
+    bounds = bounds and not values.proxies and all(its.answering is None for its in evaluations)
     if unseen and not bounds:
         fact = "belongs to the bounds of unjudged documents, and there are none here."
         hint = "corrected values have no bounds; others have them unless bounds are switched off"

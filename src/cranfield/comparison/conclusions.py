@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +16,12 @@ from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes, step_of
 from cranfield.comparison.segments import SegmentComparison, compared_by_segment
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.simultaneous import draws
+from cranfield.comparison.within_groups import GroupNoise, group_noise
 from cranfield.drawing import as_html, plotted, to_mlflow
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import CorrectionBasis
 from cranfield.evaluation.estimating import Estimate
+from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.pairs import read_segments
@@ -28,6 +30,7 @@ from cranfield.measures.flat_names import finite, flat_names
 from cranfield.words import listed
 
 LETTERED = 12  # runs that letters can mark
+NOISY = 45  # pairs of which it is calculated what varies within groups
 
 if TYPE_CHECKING:
     from cranfield.show.charts.parts import Spec
@@ -68,6 +71,8 @@ class Comparison:
     (0.1, 'max-t', '{\\n  "run')
     >>> list(comparison.signatures), comparison.basis, comparison.corrected
     (['old', 'new'], None, 'one comparison; only RR decides, other measures are secondary')
+    >>> comparison.units, comparison.segments
+    (12, None)
     >>> [(pair.one, pair.other) for pair in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
@@ -120,6 +125,16 @@ class Comparison:
         <Weights of 2 queries: as precise as 1.8 equally weighted queries>
         """
         return self._paired.weights
+
+    @property
+    def units(self) -> int:
+        """How many queries are compared, or groups of them."""
+        return self.queries if self.weights is None or self.weights.groups is None else self.weights.units
+
+    @property
+    def segments(self) -> Mapping[str, str] | None:
+        """The segment of each query, where the runs were evaluated with segments; otherwise None."""
+        return self.evaluations[0].segments
 
     @property
     def _counted(self) -> str:
@@ -210,10 +225,11 @@ class Comparison:
         """How well each pair of runs agrees on which queries are hard."""
         return run_agreement(self._paired)
 
-    def by_segment(self, segments: Any) -> SegmentComparison:
+    def by_segment(self, segments: Any = None) -> SegmentComparison:
         """The differences within segments of the queries, and whether they differ between segments.
 
         segments: the segment of each query, as {query: segment} or a file of both; queries without one are left out.
+            By default those that the runs were evaluated with.
         Returns a `SegmentComparison`. Its intervals and p-values are those of means, whatever the test of the
         comparison, and hold for all pairs and segments of a family at once.
 
@@ -222,7 +238,53 @@ class Comparison:
         >>> comparison.by_segment({"what-is-precision": "short"}).queries
         {'short': 1}
         """
-        return compared_by_segment(self, read_segments(segments))
+        known = self.segments if segments is None else read_segments(segments)
+        if known is None:
+            raise ComparisonError("no segments of the queries are known.", hint="give {query: segment}")
+        return compared_by_segment(self, known)
+
+    def within_groups(self, measure: str | Measure, run: str, baseline: str) -> GroupNoise:
+        """What repeats or variants of queries leave open about a difference of two runs.
+
+        measure: any of its names, or a `Measure`.
+        run, baseline: the names of the runs.
+        Returns a `GroupNoise`: how much of the variance comes from within groups, and how many of them would be better
+        or worse if members were drawn again.
+
+        >>> from cranfield import compare
+        >>> qrels = {str(q): {"a": 1} for q in range(12)}
+        >>> old, new = ({str(q): ["b", "a"] if q % n else ["a"] for q in range(12)} for n in (4, 3))
+        >>> found = compare(qrels, {"old": old, "new": new}, "RR", groups={str(q): str(q // 3) for q in range(12)})
+        >>> found.within_groups("RR", "new", "old").sentence
+        'if variants were drawn again: 0–3 of 4 groups better, 0–3 worse; all of the variance is noise within groups'
+        """
+        known, weights = self._measure(measure), self.weights
+        if weights is None:
+            raise ComparisonError("the runs were compared without groups of queries.", hint="give groups")
+        for name in (run, baseline):
+            require_name(name, self.runs)
+        return group_noise(
+            self._paired.columns[known],
+            (self.runs.index(baseline), self.runs.index(run)),
+            self._paired.query_ids,
+            weights,
+            (known.name, baseline, run),
+            lower_is_better=known.definition.lower_is_better,
+            seed=self.seed,
+        )
+
+    @property
+    def _answering(self) -> dict[str, Any]:
+        """How each run deals with queries that have no answer, where some have none."""
+        return {its.run: its.answering.to_dict() for its in self.evaluations if its.answering is not None}
+
+    @property
+    def _noises(self) -> list[GroupNoise]:
+        """Of each difference; of many pairs, by the first measure alone."""
+        if self.weights is None or self.weights.groups is None or self.pairs > NOISY:
+            return []
+        measures = self.measures if self.pairs == 1 else self.measures[:1]
+        return [self.within_groups(m, pair.run, pair.baseline) for m in measures for pair in self.of(m)]
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure.
@@ -346,6 +408,7 @@ class Comparison:
             **({"weights": self.weights.to_dict()} if self.weights else {}),
             **({"basis": asdict(self.basis), "estimates": self._estimates_as_dicts()} if self.basis else {}),
             "judged": self.judged,
+            **({"answering": answers} if (answers := self._answering) else {}),
             "doubts": [doubt.to_dict() for doubt in self.doubts],
             "groups": {}
             if self.baseline or len(self.runs) > LETTERED
@@ -355,6 +418,7 @@ class Comparison:
             else {measure.name: self.rank_intervals(measure.name) for measure in self.measures},
             "discriminative_power": self.discriminative_power(),
             "differences": [difference.to_dict() for difference in self.differences],
+            **({"within_groups": [noise.to_dict() for noise in noises]} if (noises := self._noises) else {}),
             "agreement": [agreement._asdict() for agreement in self.agreement()],
             "run_agreement": [agreement._asdict() for agreement in self.run_agreement()],
             "signatures": self.signatures,
@@ -443,5 +507,8 @@ def described_method(comparison: Comparison) -> str:
         return f"{comparison.corrected}, two-sided; no p is below that of the {test.described(settings)} alone"
     one = comparison.pairs == 1 and comparison.differences[0].family == 1
     interval = f", {100 * (1 - comparison.alpha):g}% interval" if one else ""
-    weighted = " of weighted means" if comparison.weights else ""
+    weighted = ""
+    if comparison.weights is not None:
+        kind = "means over groups" if comparison.weights.equal else "weighted means"
+        weighted = f" of {kind}"
     return f"{test.described(settings)}{weighted}, two-sided{interval}; {comparison.corrected}{assumed}"

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.unjudged import Reach
 from cranfield.drawing import as_html
-from cranfield.evaluation.estimating import PLAIN, SAME, WEIGHTED, CorrectedParts
+from cranfield.evaluation.estimating import GROUPED, PLAIN, SAME, WEIGHTED, CorrectedParts
+from cranfield.evaluation.weighting import plural
 
 UNDECIDED = "unjudged documents could reverse this"
 DIGITS = 3  # decimals of values and p-values in prose and in comparisons; data have all of them
@@ -80,6 +81,7 @@ class Difference:
     corrected: of a difference by a model's grades that people correct, its parts; otherwise None. Queries are then
         the sampled ones, by people's grades.
     finest: the smallest value that `adjusted` can have where it was counted in draws; otherwise 0.
+    unit: what is counted as better or worse: a query, or a group of them.
 
     >>> from cranfield import compare
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
@@ -89,8 +91,8 @@ class Difference:
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
     Better: new vs old, RR +0.500 on each of 8 queries, p = 0.008
-    >>> difference.headline, difference.constant, difference.has_interval
-    ('Better', True, False)
+    >>> difference.headline, difference.constant, difference.has_interval, difference.units
+    ('Better', True, False, 'queries')
     >>> difference.to_dict()["verdict"]
     'significantly better'
     """
@@ -125,6 +127,7 @@ class Difference:
     corrected: CorrectedParts | None = None
     finest: float = 0.0
     detection: Detection | None = None
+    unit: str = "query"
 
     def __repr__(self) -> str:
         return f"<Difference: {self.sentence}>"
@@ -134,6 +137,11 @@ class Difference:
 
     def _repr_html_(self) -> str:
         return as_html("difference", self)
+
+    @property
+    def units(self) -> str:
+        """Several of what is counted, in a word."""
+        return plural(self.unit)
 
     @property
     def could_reverse(self) -> bool | None:
@@ -163,9 +171,9 @@ class Difference:
         queries = self.better + self.same + self.worse
         interval = f" ({interval_name(self)} {span_text(self)})" if self.has_interval else ""
         if queries == self.same:
-            return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} queries{interval}"
+            return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} {self.units}{interval}"
         if self.constant:
-            text += f"{estimate_text(self)} on each of {queries} queries{interval}, p {decisive_p(self)}"
+            text += f"{estimate_text(self)} on each of {queries} {self.units}{interval}, p {decisive_p(self)}"
         else:
             of = f" ({self.of})" if self.of != "mean" else ""
             text += f"{estimate_text(self)}{of}{interval}, p {decisive_p(self)}"
@@ -191,7 +199,7 @@ class Difference:
     @property
     def _of_means(self) -> bool:
         """Whether the estimate is the difference of the means that the runs have."""
-        return self.of in (PLAIN.of, WEIGHTED.of)
+        return self.of in (PLAIN.of, WEIGHTED.of, GROUPED.of)
 
     @property
     def constant(self) -> bool:

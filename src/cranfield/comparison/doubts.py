@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.comparison.pairing import Paired
-from cranfield.evaluation.estimating import Columns, estimated
+from cranfield.evaluation.estimating import SAME, Columns, estimated
 from cranfield.evaluation.evidence import SavedEvidence
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.tie_ranges import ARBITRARY, TieRange
-from cranfield.evaluation.weighting import effective_queries
+from cranfield.evaluation.weighting import by_group, effective_queries
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
@@ -264,7 +264,8 @@ def ties(one: Side, other: Side) -> Found | None:
     here, there = one.beside(other)
     apart = (one.values[here] - other.values[there])[:, None]
     weight = one.evaluation._weight()
-    columns = Columns(apart, None if weight is None else weight[here])
+    group = one.evaluation._group()
+    columns = Columns(apart, None if weight is None else weight[here], None if group is None else group[here])
     error = float(estimated(columns).error[0]) if len(apart) > 1 else 0.0
     if high - low < FELT * error:
         return None
@@ -323,16 +324,18 @@ KINDS = {
 def few_differ(values: Paired, measures: Sequence[Measure], pairs: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
     """Few queries differ in any pair, so that the mean rests on them; none is a finding of its own."""
     found = {}
-    weight = np.ones(len(values.query_ids)) if values.weight is None else values.weight
+    weight, unit = np.ones(len(values.query_ids)), "queries" if values.group is None else "groups"
     for measure in () if values.proxies else measures:
-        differs = (values.contrast(measure, pairs).values != 0).any(axis=1) & (weight > 0)
+        units = by_group(values.weights, values.query_ids, values.contrast(measure, pairs).values)
+        weight = np.ones(len(units.names)) if units.weight is None else units.weight
+        differs = (np.abs(units.values) > SAME).any(axis=1) & (weight > 0)
         if differs.any() and effective_queries(weight[differs]) < ENOUGH:
             found[measure.name] = differs
     if not found:
         return ()
     (name, differs), all_queries = next(iter(found.items())), int((weight > 0).sum())
     differing, effective = int(differs.sum()), effective_queries(weight[differs])
-    few = f"{all_queries:,} queries"
+    few = f"{all_queries:,} {unit}"
     if effective < differing * (1 - 1e-9):
         few = f"{differing} of {few} differ by {name}, and with their weights they count as {effective:.2g}"
     elif differing < all_queries:

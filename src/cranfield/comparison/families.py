@@ -87,7 +87,8 @@ def usual_correction(test: str) -> str:
 
 def check_supported(estimator: Estimator, test: str, correction: str) -> None:
     """Refuse a test or a correction that these means do not support."""
-    means = f"{estimator.of.removesuffix('mean')}values".strip()
+    of = estimator.of
+    means = of.replace("mean", "means", 1) if of.startswith("mean ") else f"{of.removesuffix('mean')}values".strip()
     for parameter, value, choices in (
         ("test", test, [name for name in TESTS if estimator.supports(name)]),
         ("correction", correction, [*CORRECTIONS] if TESTS[test].takes_max_t else of_p_values()),

@@ -250,6 +250,7 @@ def margin_check(difference: Difference) -> Check:
 
 def worse_check(seen: GatedMeasure, most: int) -> Check:
     """No more than so many queries may get worse."""
-    worse = f"{seen.worse} {'query' if seen.worse == 1 else 'queries'}" if seen.worse else "no query"
+    one, several = seen.difference.unit, seen.difference.units
+    worse = f"{seen.worse} {one if seen.worse == 1 else several}" if seen.worse else f"no {one}"
     message = f"{seen.measure} got worse for {worse}; {f'at most {most}' if most else 'none'} may"
-    return Check(f"at most {most} queries get worse by {seen.measure}", seen.worse <= most, message)
+    return Check(f"at most {most} {several} get worse by {seen.measure}", seen.worse <= most, message)

@@ -123,6 +123,12 @@ class GateResult:
         return f"{self.candidate} against {self.baseline}, {self._counted}: {said}"
 
     @property
+    def _answering(self) -> dict[str, Any] | None:
+        """How the two deal with queries that have no answer; None where all have one."""
+        sides = self._evaluations or ()
+        return {its.run: its.answering.to_dict() for its in sides if its.answering is not None} or None
+
+    @property
     def _counted(self) -> str:
         """The queries in words: how many, and by which weights, or who corrects which model."""
         if self.basis is not None:
@@ -152,6 +158,7 @@ class GateResult:
             "basis": asdict(self.basis) if self.basis else None,
             "doubts": [doubt.to_dict() for doubt in self.doubts],
             "weights": self.weights.to_dict() if self.weights else None,
+            "answering": self._answering,
             "segments": self.segments.to_dict() if self.segments else None,
             "power": USUAL,
         }
@@ -215,12 +222,11 @@ def gate(
     correction: str = "holm",
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
-    segments: Any = None,
     **options: Unpack[Options],
 ) -> GateResult:
     """Let a candidate pass unless it is worse than the baseline by more than the tolerance and more than chance.
 
-    qrels, measures, options: those of `evaluate_runs`.
+    qrels, measures, options: those of `evaluate_runs`; with `segments`, the result also compares the two within each.
     baseline, candidate: runs, or evaluations, also saved ones (an `Evaluation`, or the path of its file).
     tolerance: the drop that is allowed, or {measure: drop}.
     beyond_tolerance: whether only a drop fails that is significantly larger than the tolerance, not only than 0.
@@ -246,7 +252,6 @@ def gate(
     test: one of `compare` that has a one-sided p-value, which tests of all pairs at once do not.
     correction: of the p-values, over the measures: any of `compare`.
     seed, permutations: those of `compare`.
-    segments: of the queries, as {query: segment} or a file of both; the result also compares the two within each.
     Returns a `GateResult`, which is true where the candidate passes.
 
     It fails if
@@ -382,7 +387,7 @@ def gate(
         non_inferiority=non_inferiority,
         basis=after.basis,
         weights=values.weights,
-        segments=None if segments is None else _within_segments(before, after, wanted, segments, procedure),
+        segments=None if before.segments is None else _within_segments(before, after, wanted, procedure),
         doubts=doubts_about([before, after], wanted, [(0, 1)])
         + (few_differ(values, wanted, [(0, 1)]) if TESTS[test].of_means else ())
         + to_judge,
@@ -419,7 +424,7 @@ def compared_measures(result: GateResult) -> list[Difference]:
 
 
 def _within_segments(
-    before: Evaluation, after: Evaluation, measures: Sequence[Measure], segments: Any, procedure: Procedure
+    before: Evaluation, after: Evaluation, measures: Sequence[Measure], procedure: Procedure
 ) -> SegmentComparison:
     compared = compare_evaluations(
         [before, after],
@@ -430,7 +435,7 @@ def _within_segments(
         seed=procedure.seed,
         bounds=False,
     )
-    return compared.by_segment(segments)
+    return compared.by_segment()
 
 
 def check_settings(alpha: float, correction: str, max_worse_queries: int | None, gates: int = 1) -> None:

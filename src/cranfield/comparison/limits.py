@@ -233,7 +233,8 @@ class Limits:
         ids = evaluation.query_ids
         queries = {*ids, *others}
         refuse_unknown_queries(self.except_queries, queries, ids, "except_queries")
-        if len(empty := self._empty(evaluation, asking)) == len(ids):
+        unanswerable = evaluation.answering.unanswerable if evaluation.answering else ()
+        if len(empty := self._empty(evaluation, asking)) == len(ids) - len(unanswerable):
             yield Check("something is returned", False, "no query returned a document")
         failed = asking.failed if asking else ()
         every = len({*ids, *failed})
@@ -287,7 +288,8 @@ class Limits:
         retrieved = evaluation.facts(evaluation.measures[0]).retrieved
         failed = asking.failed if asking else ()
         sizes = zip(evaluation.query_ids, retrieved.tolist(), strict=True)
-        return [query for query, size in sizes if not size and query not in failed]
+        right = evaluation.answering.unanswerable if evaluation.answering else ()  # to return nothing
+        return [query for query, size in sizes if not size and query not in failed and query not in right]
 
     def _emptied(self, before: Evaluation, after: Evaluation, asking: Asking | None) -> list[str]:
         known = {*before.query_ids} - {*self._empty(before, None)} - {*self.except_queries}

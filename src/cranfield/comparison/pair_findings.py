@@ -16,7 +16,8 @@ from cranfield.comparison.significance import TESTS
 from cranfield.comparison.unjudged import Reach
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.corrected import parts_of
-from cranfield.evaluation.estimating import Columns, Estimates, estimated, ratio
+from cranfield.evaluation.estimating import SAME, Columns, Estimates, estimated, ratio
+from cranfield.evaluation.weighting import by_group
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 
@@ -57,7 +58,11 @@ def pair_differences(
     within = _margin_tests(contrast.times(-1.0 if lower else 1.0), tested, most - least, procedure, family)
     detectable, detections = needs.detectable(), _detections(needs, estimates, procedure)
     by_pair = np.ascontiguousarray(contrast.values.T)
-    up, down = (by_pair > 0).sum(axis=1).tolist(), (by_pair < 0).sum(axis=1).tolist()
+    units = by_group(values.weights, values.query_ids, contrast.values).values
+    units = np.where(np.abs(units) < SAME, 0.0, units)
+    up, down = (units > 0).sum(axis=0).tolist(), (units < 0).sum(axis=0).tolist()
+    spread = estimates.spread if values.group is None else estimates.unit
+    moved = (by_pair != 0).sum(axis=1).tolist()
     changed = np.argsort(-np.abs(by_pair), axis=1, kind="stable")[:, :CHANGED].tolist()
     test, of = TESTS[procedure.test], values.estimator.of
     for at, (one, other) in enumerate(pairs):
@@ -81,17 +86,18 @@ def pair_differences(
             effect_name=test.effect,
             primary=primary,
             better=down[at] if lower else up[at],
-            same=by_pair.shape[1] - up[at] - down[at],
+            same=len(units) - up[at] - down[at],
             worse=up[at] if lower else down[at],
-            spread=float(estimates.spread[at]),
+            spread=float(spread[at]),
             detectable=float(detectable[at]) if detectable[at] <= most - least else inf,
-            changed=_changes(values, measure, (one, other), changed[at][: up[at] + down[at]]),
+            changed=_changes(values, measure, (one, other), changed[at][: moved[at]]),
             reach=reaches[at],
             within=within[at],
             lower_is_better=lower,
             corrected=parts[at],
             finest=tested.together.finest if tested.together else 0.0,
             detection=detections[at],
+            unit="query" if values.weights is None else values.weights.unit,
         )
 
 

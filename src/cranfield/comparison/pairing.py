@@ -24,7 +24,6 @@ class Paired:
     columns: by measure, a row for each query and a column for each run
     left_out: queries that only some of the runs have; there are none unless Policy(missing="skip")
     weights: of these queries, by which all means are; None where all count alike
-    group: the number of the group that each query belongs to; None where each is by itself
     proxies, drawn: by a model's grades over all queries, where `columns` are by people's of the sampled ones; and the
         rows of these
     """
@@ -36,7 +35,11 @@ class Paired:
     proxies: dict[Measure, Numbers] = field(default_factory=dict)
     drawn: Integers | None = None
     weights: Weights | None = None
-    group: Integers | None = None
+
+    @property
+    def group(self) -> Integers | None:
+        """The number of the group that each query belongs to; None where each is by itself."""
+        return None if self.weights is None else self.weights.group(self.query_ids)
 
     @property
     def weight(self) -> Numbers | None:
@@ -135,6 +138,12 @@ def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
             hint="evaluate both under the same policy",
         )
     _check_same_weights(one, other)
+    empty = [None if its.answering is None else its.answering.unanswerable for its in (one, other)]
+    if empty[0] != empty[1]:
+        raise ComparisonError(
+            f"{both} were evaluated with other queries that have no answer.",
+            hint=f"evaluate both with the same: {given('answerable', 'queries.csv')}",
+        )
 
 
 def same_weights(one: Evaluation, other: Evaluation) -> bool:
@@ -152,10 +161,13 @@ def _check_same_weights(one: Evaluation, other: Evaluation) -> None:
         "not weighted" if its is None else f"weighted by {its.source or 'a mapping'}"
         for its in (one.weights, other.weights)
     ]
-    others = ", with other weights" if told[0] == told[1] else ""
+    name, others = "weights", ", with other weights" if told[0] == told[1] else ""
+    if any(its is not None and its.groups is not None for its in (one.weights, other.weights)):
+        told = [its.sentence if its else "of single queries" for its in (one.weights, other.weights)]
+        name, others = "groups", ", with other groups" if told[0] == told[1] else ""
     raise ComparisonError(
         f"the means of {one.run} are {told[0]}, and those of {other.run} {told[1]}{others}.",
-        hint=f"give the weights here, which then hold for both: {given('weights', 'queries.csv')}",
+        hint=f"give the {name} here, which then hold for both: {given(name, 'queries.csv')}",
     )
 
 

@@ -15,6 +15,7 @@ from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
 from cranfield.evaluation.estimating import SAME
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, Measures
@@ -131,6 +132,7 @@ def reusability(
     qrels_format: str | None = None,
     check_ids: bool = True,
     weights: Any = None,
+    query_columns: Any = None,
 ) -> Reusability:
     """Leave each run out of the pool and measure again: what would a new run lose?
 
@@ -140,7 +142,7 @@ def reusability(
         group. A run without a group is left out alone.
     pool_depth: how many documents of each ranking were in the pool; by default as many as are judged in all rankings,
         but at least ten.
-    policy, format, qrels_format, check_ids, weights: those of `evaluate`.
+    policy, format, qrels_format, check_ids, weights, query_columns: those of `evaluate`.
     Returns a `Reusability`: a row for each measure and run.
 
     The judged documents that only the run (or its group) has down to the depth become unjudged, relevant or not, and
@@ -161,7 +163,9 @@ def reusability(
         fact = "is not a number of documents."
         raise ComparisonError(fact, parameter="pool_depth", value=pool_depth, hint="it is 1 or more")
     judgments = Judgments.read(qrels, qrels_format)
-    counted = None if weights is None else Weights.read(weights).over(judgments.query_ids)
+    known = QueryColumns.read(query_columns, weights=weights)
+    judgments = known.judged(judgments)
+    counted = None if known.weights is None else known.weights.over(judgments.query_ids)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     names, scanned = tuple(tables), list(tables.values())
     team = {} if groups is None else _known_groups(groups, names)

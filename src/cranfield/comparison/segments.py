@@ -299,8 +299,13 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
     for measures in families:
         contrasts = [values.contrast(measure, pairs).values for measure in measures]
         inside = [[contrast[its] for contrast in contrasts] for its in rows.values()]
-        weights = [None if values.weight is None else values.weight[its] for its in rows.values()]
-        columns = [Columns(np.hstack(parts), weight) for parts, weight in zip(inside, weights, strict=True)]
+        ids = [[values.query_ids[at] for at in its] for its in rows.values()]
+        weights = [None if values.weights is None else values.weights.column(its) for its in ids]
+        groups = [None if values.weights is None else values.weights.group(its) for its in ids]
+        columns = [
+            Columns(np.hstack(parts), weight, group)
+            for parts, weight, group in zip(inside, weights, groups, strict=True)
+        ]
         tested = segments_tested(columns, len(pairs), settings)
         for at, (measure, (baseline, run)) in enumerate((measure, pair) for measure in measures for pair in pairs):
             names = measure.name, comparison.runs[baseline], comparison.runs[run]

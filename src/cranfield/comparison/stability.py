@@ -17,6 +17,7 @@ from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.contributions import mean_of
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure, Measures
 from cranfield.measures.completion import cutoff_of
@@ -122,6 +123,8 @@ def stability(
     qrels_format: str | None = None,
     check_ids: bool = True,
     weights: Any = None,
+    groups: Any = None,
+    query_columns: Any = None,
 ) -> Stability:
     """Remove random shares of the judgments, measure again, and see how values and the order of runs change.
 
@@ -133,7 +136,7 @@ def stability(
         "uniform" draws from all judgments alike, so that queries with few relevant documents soon have none.
     repeats: how often each share is drawn.
     seed: the seed of the random draws.
-    policy, format, qrels_format, check_ids, weights: those of `evaluate`.
+    policy, format, qrels_format, check_ids, weights, groups, query_columns: those of `evaluate`.
     Returns a `Stability`: a row for each measure and share.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. Measures that infer what was pooled
@@ -161,7 +164,9 @@ def stability(
     if any(measure.definition.table == "strata" for measure in wanted):
         strata = GroupedJudgments.read(qrels, qrels_format, strata=True)
     judgments = Judgments.read(qrels, qrels_format) if strata is None else strata.to_judgments()
-    counted = None if weights is None else Weights.read(weights).over(judgments.query_ids)
+    known = QueryColumns.read(query_columns, weights=weights, groups=groups)
+    judgments = known.judged(judgments)
+    counted = None if known.weights is None else known.weights.over(judgments.query_ids)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     seen = _looked_at(list(tables.values()), wanted, policy)
     complete = _means(seen, policy, strata, counted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,12 @@ import numpy as np
 from cranfield.errors import ComparisonError, InputError, MeasureError, need
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import QueryValue
-from cranfield.evaluation.weighting import MARK, Weights
+from cranfield.evaluation.weighting import MARK, Weights, hash_of
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.flat_names import finite, flat_names
 from cranfield.measures.registry import Aggregate
-from cranfield.ranks.columns import Numbers
+from cranfield.ranks.columns import Integers, Numbers
 
 if TYPE_CHECKING:
     from cranfield.evaluation.corrected import CorrectionBasis
@@ -33,7 +33,8 @@ class ValuesByQuery(Summary):
     # Where people correct means: values of queries are by a model's grades, and those of sampled ones by people's too.
     basis: CorrectionBasis | None = None
     by_people: Evaluation | None = field(default=None, repr=False)
-    weights: Weights | None = None  # of the queries; without any, all count alike
+    weights: Weights | None = None  # of the queries, and their groups; without any, all count alike
+    segments: Mapping[str, str] | None = field(default=None, repr=False)  # of the queries, where they are known
     _means: dict[Measure, float] = field(default_factory=dict, init=False, repr=False)  # those that were asked for
 
     def __getitem__(self, measure: str | Measure) -> float:
@@ -59,7 +60,11 @@ class ValuesByQuery(Summary):
         return counts if self.basis is None else f"{self.basis.sentence}; {counts}"
 
     def _signed_weights(self) -> tuple[str, ...]:
-        return () if self.weights is None else (f"weights:{self.weights.sha256[:12]}",)
+        segments = () if self.segments is None else (f"segments:{hash_of(self.segments)[:12]}",)
+        return (*(self.weights.signed if self.weights else ()), *segments, *self._signed_answers())
+
+    def _signed_answers(self) -> tuple[str, ...]:
+        return ()
 
     def heading(self, measure: str | Measure) -> str:
         """The name of a measure above its values; † where its mean is weighted.
@@ -102,14 +107,15 @@ class ValuesByQuery(Summary):
         *,
         alpha: float = 0.05,
         weights: Any = None,
-        groups: Mapping[str, str] | None = None,
+        groups: Any = None,
     ) -> Estimate:
         """The mean of a measure with its interval.
 
         measure: any of its names, or a `Measure`; one that is averaged over queries.
         alpha: the interval is at the level 1 - alpha.
         weights: how much each query counts, as {query: weight} or a file of both; by default those of the evaluation.
-        groups: queries that vary together, as {query: group}; one that is not listed is a group of its own.
+        groups: repeats or variants of a query, as {query: group}; each group counts as one, and so does a query that is
+            not listed. By default those of the evaluation.
         Returns an `Estimate`. Like every t interval, its interval is an approximation, too short for few queries whose
         values are very skewed.
 
@@ -126,7 +132,7 @@ class ValuesByQuery(Summary):
             raise ComparisonError(
                 "is not a level of an interval.", parameter="alpha", value=alpha, hint="it lies between 0 and 1"
             )
-        if weights is not None or groups:
+        if weights is not None or groups is not None:
             self._refuse_corrected("means with weights or groups")
         from cranfield.evaluation.estimating import estimated, estimates_of
 
@@ -134,7 +140,7 @@ class ValuesByQuery(Summary):
         [estimate] = estimates_of(estimated(columns), alpha, *wanted.definition.range)
         return estimate
 
-    def _estimated_columns(self, measure: Measure, weights: Any, groups: Mapping[str, str] | None) -> Columns:
+    def _estimated_columns(self, measure: Measure, weights: Any, groups: Any) -> Columns:
         from cranfield.evaluation.estimating import Columns
 
         values = self._columns[measure][:, None]
@@ -142,15 +148,12 @@ class ValuesByQuery(Summary):
             place = {query: at for at, query in enumerate(self.query_ids)}
             drawn = np.array([place[query] for query in self.by_people.query_ids], dtype=np.int64)
             return Columns(self.by_people._columns[measure][:, None], proxy=values, drawn=drawn)
-        group = None
-        if groups is not None:
-            if not isinstance(groups, Mapping):
-                raise InputError("the groups", f"{groups!r:.60} is not a mapping.", hint="give {query: group}")
-            known = {str(query): str(name) for query, name in groups.items()}
-            names = [("group", known[query]) if query in known else ("", query) for query in self.query_ids]
-            number = {name: at for at, name in enumerate(dict.fromkeys(names))}
-            group = np.array([number[name] for name in names], dtype=np.int64)
-        return Columns(values, self._weight(weights), group)
+        its = self.weights
+        if weights is not None or groups is not None:
+            its = Weights.read(self.weights if weights is None else weights, groups).over(self.query_ids)
+        if its is None:
+            return Columns(values)
+        return Columns(values, its.column(self.query_ids), its.group(self.query_ids))
 
     def aggregate(self, measure: str | Measure, how: Aggregate | None = None, *, weights: Any = None) -> float:
         """The values of a measure over all queries as one number.
@@ -185,11 +188,15 @@ class ValuesByQuery(Summary):
         its = self.weights if weights is None else Weights.read(weights).over(self.query_ids)
         return None if its is None else its.column(self.query_ids)
 
-    def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
+    def _group(self) -> Integers | None:
+        return None if self.weights is None else self.weights.group(self.query_ids)
+
+    def by_segment(self, measure: str | Measure, segments: Mapping[str, str] | None = None) -> dict[str, float]:
         """The value of a measure in each segment of the queries.
 
         measure: any of its names, or a `Measure`.
-        segments: the segment of each query, as {query: segment}; queries without one are left out.
+        segments: the segment of each query, as {query: segment}; queries without one are left out. By default those of
+            the evaluation.
         Returns by segment what `aggregate` gives over its queries, in the order of their names.
 
         >>> from cranfield import evaluate
@@ -199,21 +206,28 @@ class ValuesByQuery(Summary):
         """
         self._refuse_corrected("segments")
         wanted = self._find(measure)
+        segments = self.segments if segments is None else segments
+        if segments is None:
+            raise InputError(self.run, "no segments of its queries are known.", hint="give {query: segment}")
         known = {str(query): str(segment) for query, segment in segments.items()}
         places: dict[str, list[int]] = {}
         for place, query in enumerate(self.query_ids):
             if query in known:
                 places.setdefault(known[query], []).append(place)
-        values, how, weight = self._columns[wanted], wanted.definition.aggregate, self._weight()
+        values, how = self._columns[wanted], wanted.definition.aggregate
         return {
             segment: aggregate(
                 values[places[segment]],
                 how,
-                None if weight is None else weight[places[segment]],
+                self._weight_of(places[segment]),
                 of=f"{wanted} in segment '{segment}'",
             )
             for segment in sorted(places)
         }
+
+    def _weight_of(self, places: Sequence[int]) -> Numbers | None:
+        """The weights of some queries, by their places; of a group, those that are among them count as one."""
+        return None if self.weights is None else self.weights.column([self.query_ids[at] for at in places])
 
     @property
     def per_query(self) -> list[QueryValue]:

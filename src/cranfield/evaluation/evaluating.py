@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cranfield.drawing import as_html, plotted
 from cranfield.engines.sources import Lazy, is_lazy, open_lazily, stays_in_engine
@@ -14,8 +14,8 @@ from cranfield.errors import InputError, MeasureError, either, given
 from cranfield.evaluation.from_ranks import digest_of, evaluation_of, refuse_missing
 from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import named_runs
+from cranfield.evaluation.query_columns import ColumnOptions, QueryColumns
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import Weights
 from cranfield.io.source import run_name
 from cranfield.io.streams import Stream
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cranfield.show.charts.parts import Spec
 
 
-class Options(TypedDict, total=False):
+class Options(ColumnOptions, total=False):
     """How runs and judgments are read: what `evaluate` takes, for all functions that evaluate several runs."""
 
     policy: Policy | None
@@ -49,7 +49,6 @@ class Options(TypedDict, total=False):
     lengths: Any
     engine: str | None
     check_ids: bool
-    weights: Any
 
 
 def evaluate(
@@ -64,7 +63,7 @@ def evaluate(
     name: str | None = None,
     engine: str | None = None,
     check_ids: bool = True,
-    weights: Any = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Evaluation:
     """Measure how good a run is.
 
@@ -83,8 +82,14 @@ def evaluate(
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
         document (in memory, only for five queries or more). False turns the error into a warning: see
         `Evaluation.warnings`.
-    weights: how much each query counts in a mean, such as how often people ask it: {query: weight}, or a file of both.
-        Every query needs one; only proportions matter.
+    columns: what else is known of the queries, as mappings or files: `weights`, how much each counts in a mean, such as
+        how often people ask it, {query: weight}; every query needs one, and only proportions matter. `groups`, whose
+        members are repeats or variants of a query and count as one, {query: group}; one without judgments of its own
+        has those of the query that the group is named after. `segments`, {query: segment}. Or `query_columns`, a file
+        of queries with columns that are called weight, group, segment and answerable. `answerable`, {query: False} for
+        one that has no answer: its value is 1 if nothing is returned for it, otherwise 0, and it needs no judgments.
+        `threshold`, with it: documents of lower scores do not count as returned; "fitted" chooses the best threshold
+        for some queries and measures it on others. See `Evaluation.answering`.
     Returns an `Evaluation`.
 
     Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
@@ -93,7 +98,7 @@ def evaluate(
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
     """
-    wanted = parse_measures(measures)
+    wanted, known = parse_measures(measures), QueryColumns.read(**columns)
     if isinstance(run, ChunkRun) or are_of_passages(qrels):
         from cranfield.evaluation.chunked import evaluate_chunks
 
@@ -103,12 +108,12 @@ def evaluate(
             )
         policy = policy or Policy()
         result = evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
-        return result.weighted(weights)
-    read: Any = judgments_for(qrels, (), qrels_format, wanted, engine)
+        return known.applied(result)
+    read: Any = known.judged(judgments_for(qrels, (), qrels_format, wanted, engine))
     opened = open_lazily(run, engine, format) if stays_in_engine(run, engine) else open_run(run, format)
     policy = policy or Policy()
     result = evaluate_run(read, opened, wanted, policy, name=name, lengths=lengths, check_ids=check_ids)
-    return result.weighted(weights)
+    return known.applied(result)
 
 
 def evaluate_run(
@@ -244,19 +249,19 @@ def read_runs(
     wants: what the readings must answer besides the ranks, given the judgments
     """
     measures = parse_measures(measures)
-    weights = options.pop("weights", None)
-    weights = None if weights is None else Weights.read(weights)
+    known, given = QueryColumns.taken(options)
     engine, format, policy = options.get("engine"), options.get("format"), options.get("policy") or Policy()
     opened = partial(open_lazily, engine=engine, format=format) if engine is not None else None
     named = named_runs(runs, opened=opened)
-    judgments: Any = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
+    judgments: Any = judgments_for(qrels, named.values(), given.pop("qrels_format", None), measures, engine)
+    judgments = known.judged(judgments)
     grades = judgments if isinstance(judgments, Judgments) else getattr(judgments, "flat", None)
     asked = NOTHING if grades is None else wants(grades)
 
     def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
         name, run = named_run
         if are_of_passages(judgments) or stays_in_engine(run, engine):
-            return name, evaluate(judgments, run, measures, name=name, **options).weighted(weights)
+            return name, known.applied(evaluate(judgments, run, measures, name=name, **given))
         result = evaluate_run(
             judgments,
             open_run(run, format),
@@ -267,7 +272,7 @@ def read_runs(
             check_ids=options.get("check_ids", True),
             wants=asked,
         )
-        return name, result.weighted(weights)
+        return name, known.applied(result)
 
     # An engine has threads of its own.
     return Evaluations(in_parallel(one, named.items(), threads_for(named.values()) if engine is None else 1))

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
@@ -60,7 +58,7 @@ def overview(
     """Calculate everything that is shown of evaluations.
 
     worst: how many of the queries that perform worst
-    segments: the part that each query belongs to
+    segments: the part that each query belongs to; by default those of the evaluations
     bounds, scale, unseen: also the bounds of each mean; those of `Evaluation.bounds`
     rel: the lowest grade that counts as relevant in what is said about queries, for a measure without one of its own
     warnings: also reasons to doubt the values, which takes measuring in other orders of ties
@@ -71,6 +69,7 @@ def overview(
     >>> shown.means, shown.segments, shown.worst["mine"][0].query_id
     ({'mine': {'RR': 0.875}}, {'hard': {'mine': {'RR': 0.5}}}, '2')
     """
+    segments = evaluations[0].segments if segments is None else segments
     known = segments or {}
     names = sorted({known[query] for query in evaluations[0].query_ids if query in known})
     ties = {result.run: result.tie_warning if warnings else "" for result in evaluations}
@@ -127,9 +126,8 @@ def below_perfect(result: Evaluation, measure: Measure, most: int, rel: float | 
 
 
 def _segment_means(result: Evaluation, segments: Mapping[str, str], segment: str) -> dict[str, float]:
-    kept = np.array([segments.get(query) == segment for query in result.query_ids], dtype=np.bool_)
-    weight = result._weight()
-    its = None if weight is None else weight[kept]
+    kept = [at for at, query in enumerate(result.query_ids) if segments.get(query) == segment]
+    its = result._weight_of(kept)
     return {
         name: aggregate(
             result.column(name)[kept], result.definition(name).aggregate, its, of=f"{name} in segment '{segment}'"

@@ -29,6 +29,7 @@ class QueryFacts(NamedTuple):
     cutoff: int | None  # None: the measure looks at the whole ranking
     rel: float | None  # None: documents with a positive gain are relevant
     judged_only: bool  # ranks are those among the judged documents
+    answerable: bool = True  # without an answer, right is to return nothing
 
     def __repr__(self) -> str:
         return f"<query {self.query_id}: {self.value:.4f}; {self.reason}>"
@@ -36,6 +37,9 @@ class QueryFacts(NamedTuple):
     @property
     def reason(self) -> str:
         """What went wrong, in words."""
+        if not self.answerable:
+            returned = f"{self.retrieved:,} returned" if self.retrieved else "nothing returned"
+            return f"{returned}, and it has no answer"
         if self.relevant and not self.retrieved:
             return f"nothing retrieved, {self.relevant} relevant"
         unjudged = self._unjudged if self.relevant else self.unjudged_text

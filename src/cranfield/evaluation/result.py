@@ -15,7 +15,7 @@ from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.tie_ranges import TieRange, tie_warning_text
 from cranfield.evaluation.values import BUDGET, Bounds, Counts, measured
-from cranfield.evaluation.weighting import Weights
+from cranfield.evaluation.weighting import Weights, by_group, hash_of
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
@@ -24,6 +24,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
+    from cranfield.evaluation.answering import Answering
     from cranfield.evaluation.query_facts import FactColumns, QueryList
     from cranfield.show.charts.parts import Spec
 
@@ -54,6 +55,7 @@ class Evaluation(ValuesByQuery):
     """
 
     _evidence: RankedEvidence | SavedEvidence = field(repr=False)
+    answering: Answering | None = field(default=None, repr=False)  # where some queries have no answer
     # About the judgments, and about ids of run and judgments that hardly match.
     _input_warnings: tuple[str, ...] = field(default=(), repr=False)
 
@@ -100,7 +102,7 @@ class Evaluation(ValuesByQuery):
         """The same evaluation with weights of the queries, by which all means, intervals and bounds are.
 
         weights: how much each query counts, as {query: weight} or a file of both; every query needs one. None makes
-            all queries count alike.
+            all queries count alike, each by itself.
         Returns a new evaluation; the values of the queries are the same.
 
         >>> from cranfield import evaluate
@@ -118,6 +120,26 @@ class Evaluation(ValuesByQuery):
         evidence = self._evidence.reweighted() if isinstance(self._evidence, SavedEvidence) else self._evidence
         return replace(self, weights=new, _evidence=evidence)
 
+    def of_groups(self) -> Evaluation:
+        """The same evaluation with groups of queries in place of queries: the value of each is the mean of its members.
+
+        Returns a new evaluation, for charts and tables of values; without groups, this one.
+
+        >>> from cranfield import evaluate
+        >>> qrels, run = {"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}
+        >>> evaluate(qrels, run, "RR", groups={"1": "same", "2": "same"}).of_groups().by_query("RR")
+        {'same': 0.75}
+        """
+        if self.weights is None or self.weights.groups is None:
+            return self
+        columns = np.stack([self._columns[measure] for measure in self.measures], axis=1)
+        units = by_group(self.weights, self.query_ids, columns)
+        weights = None
+        if units.weight is not None:
+            weights = Weights(self.weights.source, dict(zip(units.names, units.weight.tolist(), strict=True)))
+        by_measure = {measure: units.values[:, at].copy() for at, measure in enumerate(self.measures)}
+        return replace(self, query_ids=units.names, _columns=by_measure, weights=weights, segments=None)
+
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
 
@@ -132,6 +154,8 @@ class Evaluation(ValuesByQuery):
         named = [measures] if isinstance(measures, str | Measure) else measures
         every = parse_measures([*self.measures, *named])
         more = every[len(self.measures) :]
+        if more:
+            self._refuse_answering("further measures")
         for measure in more:
             require_ranks(measure)
         judged = ranked.ranks
@@ -203,6 +227,11 @@ class Evaluation(ValuesByQuery):
     def _has_ranks(self) -> bool:
         return isinstance(self._evidence, RankedEvidence)  # reading the ranks would unpack them
 
+    def _refuse_answering(self, what: str) -> None:
+        if self.answering is not None:
+            fact = f"there are no {what} where queries without an answer count as rightly or wrongly empty."
+            raise InputError(self.run, fact, hint="evaluate the run without the column of answers for these")
+
     def _ranked(self) -> RankedEvidence:
         if isinstance(self._evidence, RankedEvidence):
             return self._evidence
@@ -243,6 +272,7 @@ class Evaluation(ValuesByQuery):
         from cranfield.evaluation.bounding import evaluation_bounds
 
         self._refuse_corrected("bounds")
+        self._refuse_answering("bounds")
         return evaluation_bounds(self, self._ranked(), self._find(measure), scale, unseen, budget)
 
     def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
@@ -296,6 +326,26 @@ class Evaluation(ValuesByQuery):
     def _warnings_of_input(self) -> tuple[str, ...]:
         """All but that about ties, which is told beside the values that it changes."""
         return (*self._input_warnings, *filter(None, [self._evidence.distances]))
+
+    def _signed_answers(self) -> tuple[str, ...]:
+        its = self.answering
+        if its is None:
+            return ()
+        threshold = "fitted" if its.fitted else its.threshold
+        cut = () if threshold is None else (f"threshold:{threshold}",)
+        return (f"unanswerable:{hash_of(dict.fromkeys(its.unanswerable, ''))[:12]}", *cut)
+
+    def describe_counts(self) -> str:
+        """The counts in words, and how many of the queries have no answer.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", answerable={"2": False}).describe_counts()
+        '2 queries; 1 of them without an answer'
+        """
+        counts = super().describe_counts()
+        if self.answering is None:
+            return counts
+        return f"{counts}; {len(self.answering.unanswerable):,} of them without an answer"
 
     def _choices_of_run(self) -> Iterable[str]:
         return self._evidence.made.signature if self._evidence.made else ()
@@ -367,6 +417,9 @@ class Evaluation(ValuesByQuery):
             scope = scope._replace(rel=rel)
             facts = self._ranked().facts(scope)
         queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
+        if self.answering is not None:
+            without = {*self.answering.unanswerable}
+            queries = (query._replace(answerable=query.query_id not in without) for query in queries)
         return QueryList(queries, measure.name)
 
     def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:

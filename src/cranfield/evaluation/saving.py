@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.made import Made, made_from
 from cranfield.ranks.policy import Policy
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.answering import Answering
 
 FORMAT = "cranfield evaluation"
 EDITION = 2
@@ -52,7 +55,14 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
         "query_ids": list(evaluation.query_ids),
         "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
         **({"query_weights": [*evaluation.weights.by_query.values()]} if evaluation.weights else {}),
+        **(
+            {"query_groups": dict(evaluation.weights.groups)}
+            if evaluation.weights and evaluation.weights.groups
+            else {}
+        ),
+        **({"query_segments": dict(evaluation.segments)} if evaluation.segments else {}),
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
+        **({"answering": evaluation.answering.to_dict()} if evaluation.answering else {}),
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
     }
 
@@ -99,6 +109,8 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             _evidence=evidence,
             _input_warnings=tuple(warning for warning in warnings if warning != evidence.distances),
             weights=_weights(content),
+            segments=content.get("query_segments"),
+            answering=_answering(content),
             **_correction(content, path),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
@@ -130,11 +142,22 @@ def _correction(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dic
     return {"basis": CorrectionBasis(**{**basis, "people": tuple(basis["people"])}), "by_people": by_people}
 
 
+def _answering(content: Mapping[str, Any]) -> Answering | None:
+    if "answering" not in content:
+        return None
+    from cranfield.evaluation.answering import answering_from
+
+    return answering_from(content["answering"])
+
+
 def _weights(content: Mapping[str, Any]) -> Weights | None:
     if "query_weights" not in content:
         return None
     by_query = dict(zip(content["query_ids"], map(float, content["query_weights"]), strict=True))
-    return Weights(str(content["weights"]["source"]), by_query).over(content["query_ids"])
+    known, groups = content["weights"], content.get("query_groups")
+    equal = groups is not None and all(weight == 1 for weight in by_query.values())
+    weights = Weights(str(known["source"]), by_query, groups, str(known.get("grouped_by", "")), equal)
+    return weights.over(content["query_ids"])
 
 
 def _plain(facts: FactColumns) -> dict[str, list[int]]:
@@ -224,6 +247,7 @@ def _is_sound(content: Any) -> bool:
         and list(facts) == list(values)
         and all(_are_facts(columns, len(ids)) for columns in facts.values())
         and _are_weights(content, len(ids))
+        and all(_are_words(content.get(name, {})) for name in ("query_groups", "query_segments"))
         and _are_run_facts(content.get("run_facts", {}))
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
@@ -237,6 +261,10 @@ def _are_weights(content: Mapping[str, Any], length: int) -> bool:
     return weights is None or (
         isinstance(content.get("weights"), dict) and _is_column(weights, length) and min(weights, default=0) >= 0
     )
+
+
+def _are_words(words: Any) -> bool:
+    return isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
 
 
 def _are_facts(columns: Any, length: int) -> bool:

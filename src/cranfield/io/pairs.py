@@ -9,20 +9,25 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cranfield.drawing import from_store
 from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
+from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.mappings import id_text
-from cranfield.io.queries import queries_of
-from cranfield.io.query_columns import KINDS, text_tier
+from cranfield.io.queries import Queries, queries_of, read_queries
+from cranfield.io.query_columns import COLUMNS, KINDS, text_tier, words_of
 from cranfield.io.query_tables import read_query_table
 from cranfield.io.streams import BYTE_ORDER_MARK, Stream
+from cranfield.words import joined
 
 _END = re.compile(r"\r\n|\r|\n")  # of a line
 _WHITE = " \t\x0b\x0c"
 _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
 
 
+_YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
+_ANSWERS = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 Check = Callable[[str], str]  # says what is wrong with a value; nothing if it may be one
 
 
@@ -34,6 +39,37 @@ def read_segments(source: Any) -> dict[str, str]:
 def read_weights(source: Any) -> dict[str, float]:
     """How much each query counts."""
     return read_numbers(source, "weight")
+
+
+def read_groups(source: Any) -> dict[str, str]:
+    """The group of each query: it is a repeat or a variant of the others in it."""
+    return read_words(source, "group")
+
+
+def read_answerable(source: Any) -> dict[str, bool]:
+    """Whether each query has an answer; of a store, those flagged as having none."""
+    if isinstance(source, str | os.PathLike) and names_store(os.fspath(source)):
+        source = from_store("answers", os.fspath(source), JudgmentView())[0]
+
+    def check(word: str) -> str:
+        return "" if word.lower() in _ANSWERS else "is neither yes nor no."
+
+    return {query: _ANSWERS[word.lower()] for query, word in read_words(source, "answerable", check).items()}
+
+
+def read_columns(source: Any) -> dict[str, dict[str, str]]:
+    """By name, those columns of a file of queries that evaluations use; others are not read."""
+    queries = source if isinstance(source, Queries) else read_queries(source)
+    named = {kind: [name for name in queries.columns if words_of(name) == (kind,)] for kind in COLUMNS}
+    if not any(named.values()):
+        has = f"; it has {', '.join(queries.columns)}" if queries.columns else ""
+        fact = f"it has none of the columns {joined(COLUMNS, 'and')}."
+        raise InputError(queries.place, fact, hint=f"name at least one of them so{has}")
+    return {
+        kind: {query: str(value) for query, value in queries.columns[names[0]].items()}
+        for kind, names in named.items()
+        if names
+    }
 
 
 def read_words(source: Any, what: str, check: Check = lambda word: "") -> dict[str, str]:

@@ -51,10 +51,53 @@ EXPECTED = {
     "at_least": ("at_least",),
     "at_most": ("at_most",),
 }
-KINDS = {"weight": _WEIGHT.split(), "segment": _SEGMENT.split()}
+
+
+class QueryColumn(NamedTuple):
+    """A column of queries that evaluations use.
+
+    parameter: its name in Python; option: on the command line
+    words: of headers that mean it
+    meaning: in the help of the option
+    """
+
+    parameter: str
+    option: str
+    words: tuple[str, ...]
+    meaning: str
+
+
+# The one place that declares them: by the name of the column, options, settings, help and readers follow.
+COLUMNS = {
+    "weight": QueryColumn(
+        "weights",
+        "--weights",
+        tuple(_WEIGHT.split()),
+        "How much each query counts, such as how often it is asked: a file of query and weight.",
+    ),
+    "segment": QueryColumn(
+        "segments", "--segments", tuple(_SEGMENT.split()), "Segments of the queries: a file of query and segment."
+    ),
+    "group": QueryColumn(
+        "groups",
+        "--query-groups",
+        ("group", "groups", "gruppe"),
+        "Repeats or variants of a query, which count as one: a file of query and group.",
+    ),
+    "answerable": QueryColumn(
+        "answerable",
+        "--answerable",
+        ("answerable",),
+        "Whether a query has an answer, so that returning nothing is right: a file of query and yes or no, or a store.",
+    ),
+}
+THRESHOLD = "threshold"  # beside the column of answers
+FROM_FILE = "query_columns"  # all of them from one file, by their own names
+PARAMETERS = (FROM_FILE, *(column.parameter for column in COLUMNS.values()))
+KINDS = {name: column.words for name, column in COLUMNS.items()}
 _TIERS = {noun: tier for tier, nouns in _NOUNS.items() for noun in nouns.split()}
 _BESIDE, _IDS, _WEAK_IDS = (set(words.split()) for words in (_AROUND, _ID, _WEAK_ID))
-_OTHERS = {*NARRATIVES, *KINDS["weight"], *KINDS["segment"], *_OTHER.split()}
+_OTHERS = {*NARRATIVES, *(word for words in KINDS.values() for word in words), *_OTHER.split()}
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+ ?(Z|UTC|[+-][\d:]+)?")
 _CODE = re.compile(r"(?=.*\d)\S+")
@@ -115,7 +158,7 @@ def is_named(name: str) -> bool:
 
 
 def column_of(kind: str, names: Sequence[str]) -> list[str]:
-    """The columns that may hold the weight or the segment of a query; one alone if it is clear."""
+    """The columns that may hold the weight, the segment or another fact of a query; one alone if it is clear."""
     found: list[str] = []
     for word in KINDS.get(kind, (kind,)):
         named = [name for name in names if word in words_of(name)]

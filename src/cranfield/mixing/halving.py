@@ -17,7 +17,7 @@ import numpy as np
 
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.estimating import SAME
-from cranfield.mixing.folds import CrossFitted, first_best
+from cranfield.evaluation.folds import CrossFitted, first_best
 from cranfield.ranks.columns import Integers, Numbers
 
 BUDGET = 2000  # requests

@@ -22,13 +22,13 @@ from cranfield.comparison.pairing import Paired
 from cranfield.drawing import drawn_curves
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.estimating import SAME, Columns, Estimate, estimated, estimates_of
+from cranfield.evaluation.folds import CrossFitted
+from cranfield.evaluation.folds import numbered as numbers_of
 from cranfield.evaluation.naming import numbered
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.weighting import Weights
-from cranfield.io.pairs import read_segments, read_words
 from cranfield.measures import Measure
 from cranfield.mixing.curves import Curve, curves_of
-from cranfield.mixing.folds import CrossFitted
-from cranfield.mixing.folds import numbered as numbers_of
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.made import Tuned
@@ -320,7 +320,7 @@ class ChoosingQueries:
 
     @classmethod
     def of(
-        cls, judgments: Judgments, missing: Any, policy: Policy, segments: Any, groups: Any, weights: Any, folds: int
+        cls, judgments: Judgments, missing: Any, policy: Policy, columns: QueryColumns, folds: int
     ) -> ChoosingQueries:
         """missing: whether each judged query is missing from all runs"""
         if policy.missing == "error" and missing.any():
@@ -328,19 +328,20 @@ class ChoosingQueries:
             raise InputError("the runs", f"the query '{query}' is missing from all of them.")
         rows = np.flatnonzero(~missing) if policy.missing == "skip" else np.arange(len(missing))
         ids = tuple(judgments.query_ids[row] for row in rows.tolist())
-        its_group = {} if groups is None else read_words(groups, "group")
-        its_segment = {} if segments is None else read_segments(segments)
-        group = numbers_of([f"g{its_group[query]}" if query in its_group else f"q{query}" for query in ids])
+        weights = None if columns.weights is None else columns.weights.over(ids)
+        group = None if weights is None else weights.group(ids)
+        grouped, its_segment = group is not None, columns.segments or {}
+        group = np.arange(len(ids)) if group is None else group
         stratum = numbers_of([its_segment.get(query, "") for query in ids])
         if folds < 2:
             raise ComparisonError("is too few.", parameter="folds", value=folds, hint="use 5 or more")
-        if len(set(group.tolist())) < 2 * folds:
-            what = "queries" if groups is None else "groups of queries"
-            fact = f"{len(set(group.tolist()))} {what} are too few to choose on some and measure on others."
+        groups = int(group.max(initial=-1)) + 1
+        if groups < 2 * folds:
+            what = "groups of queries" if grouped else "queries"
+            fact = f"{groups} {what} are too few to choose on some and measure on others."
             raise ComparisonError(fact, hint=f"{2 * folds} are needed for {folds} folds, and 50 are not many")
-        weighed = None if weights is None else Weights.read(weights).over(ids)
-        alone = sum(query not in its_segment for query in ids) if segments is not None else 0
-        return cls(rows, ids, group, stratum, weighed, groups is not None, alone)
+        alone = sum(query not in its_segment for query in ids) if columns.segments is not None else 0
+        return cls(rows, ids, group, stratum, weights, grouped, alone)
 
 
 def tuning_of(
@@ -371,8 +372,7 @@ def tuning_of(
     labels = (*names, numbered(label, [*names, *others]))
     mine = len(baselines)
     pairs = [(0, mine), *((0, at) for at in range(1, mine)), *((at, mine) for at in range(1, mine))]
-    group = queries.group if queries.grouped else None
-    paired = Paired(labels, queries.ids, 0, {measure: columns}, weights=queries.weights, group=group)
+    paired = Paired(labels, queries.ids, 0, {measure: columns}, weights=queries.weights)
     procedure = Procedure("t", usual_correction("t"), alpha, PERMUTATIONS, seed)
     [(_, differences)] = differences_of(paired, [[measure]], pairs, procedure)
     every = np.column_stack([columns, *others.values()])

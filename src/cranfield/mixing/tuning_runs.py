@@ -11,12 +11,13 @@ import numpy as np
 from cranfield.comparison.comparing import SEED, spooled
 from cranfield.errors import InputError
 from cranfield.evaluation.evaluating import evaluate_run, read_judgments
+from cranfield.evaluation.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, folds_of
 from cranfield.evaluation.naming import named_runs, numbered
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.candidates import candidates, edges
 from cranfield.mixing.counting import count_settings
-from cranfield.mixing.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, folds_of
 from cranfield.mixing.fusing import Fused, fuse_as
 from cranfield.mixing.methods import METHODS
 from cranfield.mixing.mixture import DEPTH, Mixture
@@ -54,6 +55,7 @@ def tune(
     segments: Any = None,
     groups: Any = None,
     weights: Any = None,
+    query_columns: Any = None,
     alpha: float = 0.05,
     repeats: int = REPEATS,
     folds: int = FOLDS,
@@ -80,8 +82,8 @@ def tune(
     depth: how many documents of each ranking are read.
     segments: the segment of each query, as {query: segment} or a file of both; each fold has its share of all.
     groups: queries that belong together, such as paraphrases, as {query: group} or a file of both; a group stays in one
-        fold, and counts once in the interval.
-    weights: how much each query counts, as in `evaluate`.
+        fold, and counts as one query.
+    weights, query_columns: how much each query counts, and a file of all of these, as in `evaluate`.
     alpha: the level of significance.
     repeats, folds: of the cross-fitting.
     seed: of the folds.
@@ -104,6 +106,8 @@ def tune(
     judgments = read_judgments(qrels, qrels_format, [wanted])
     if not isinstance(judgments, Judgments):
         judgments = judgments.to_judgments()
+    known = QueryColumns.read(query_columns, weights=weights, segments=segments, groups=groups)
+    judgments = known.judged(judgments)
     opened = {name: open_run(run, format, name=name) for name, run in named.items()}
     mixtures = candidates(list(named), [methods] if isinstance(methods, str) else methods or (), tried, depth)
     if on_start:
@@ -112,7 +116,7 @@ def tune(
     if not len(counted.row):
         raise InputError(next(iter(named)), "no run has a judged document.", hint="are they of another collection?")
     missing = counted.sizes[mixtures[0].depth] < 0
-    queries = ChoosingQueries.of(judgments, missing, policy, segments, groups, weights, folds)
+    queries = ChoosingQueries.of(judgments, missing, policy, known, folds)
     single = [_measured(run, wanted, judgments, policy) for run in opened.values()]
     singles = np.stack(single, axis=1)[queries.rows]
     names = tuple(named)

@@ -19,10 +19,11 @@ import numpy as np
 from cranfield.comparison.comparing import SEED
 from cranfield.errors import InputError, OutputError, given
 from cranfield.evaluation.estimating import SAME
+from cranfield.evaluation.folds import FOLDS, REPEATS, folds_of
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.answers import Answers
-from cranfield.mixing.folds import FOLDS, REPEATS, folds_of
 from cranfield.mixing.halving import BUDGET, best_of_whole, halved, planned
 from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, paths_of, points
 from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, rival_of, tuning_of
@@ -60,6 +61,7 @@ def tune_system(
     segments: Any = None,
     groups: Any = None,
     weights: Any = None,
+    query_columns: Any = None,
     alpha: float = 0.05,
     repeats: int = REPEATS,
     folds: int = FOLDS,
@@ -89,7 +91,8 @@ def tune_system(
     name: the name of the system.
     k, deepen, collapse: how it is asked, as in `record`.
     timeout: seconds to wait for an answer, as in `open_system`.
-    segments, groups, weights, alpha, repeats, folds, seed: as in `tune`; repeats is how many there are at most.
+    segments, groups, weights, query_columns, alpha, repeats, folds, seed: as in `tune`; repeats is how many there are
+        at most.
     policy: that of `evaluate`.
     on_start: called with how many answers are already there, and how many there will be at most.
     on_answer: called with each answer.
@@ -114,9 +117,10 @@ def tune_system(
     if budget < 1:
         raise InputError("budget", f"{budget} is not a number of requests.")
     opened = kept_in_memory(collection if isinstance(collection, Collection) else open_collection(collection))
+    known = QueryColumns.read(query_columns, weights=weights, segments=segments, groups=groups)
     judgments = opened.judgments()
     texts = as_queries({query: opened.queries[query] for query in judgments.query_ids})
-    queries = ChoosingQueries.of(judgments, np.zeros(len(texts), np.bool_), policy, segments, groups, weights, folds)
+    queries = ChoosingQueries.of(judgments, np.zeros(len(texts), np.bool_), policy, known, folds)
     with closing(_Tuned(system, opened, tried, name, timeout)) as opened_system:
         asked_k = opened_system.base.asked_for(k)
         asked: dict[str, Any] = {"system": opened_system.base.name, "settings": opened_system.digest}

@@ -165,12 +165,17 @@ class Gathered:
             bounds[run.run] = {name: (ends.low, ends.high) for name, ends in by_measure.items()}
         return bounds
 
+    @property
+    def answering(self) -> bool:
+        """Whether some queries have no answer, so that values are not those of ranks and grades alone."""
+        return any(run.answering is not None for run in self.evaluations)
+
     @cached_property
     def families(self) -> dict[str, Measure]:
         """The first measures that have cutoffs, by their names without one: shown rank by rank."""
         known = {family(measure): measure for measure in self.request.measures if "cutoff" in measure.definition.kinds}
         wanted = [(name, measure) for name, measure in known.items() if not measure.definition.of_holes]
-        return dict(wanted[:FAMILIES]) if self.request.ordinary else {}
+        return dict(wanted[:FAMILIES]) if self.request.ordinary and not self.answering else {}
 
     @cached_property
     def _at_cutoffs(self) -> tuple[dict[str, list[Numbers]], dict[str, dict[str, dict[int, float]]]]:
@@ -219,7 +224,7 @@ class Gathered:
         """The measures as judgments are removed: if requested, or by default if that is quick."""
         request, wanted, ranked = self.request, self.means[:THINNED], self._ranked
         drawn = request.charts and request.ordinary and request.removal is not False
-        if not drawn or not self.comparable or self.judgments is None or not ranked or not wanted:
+        if not drawn or self.answering or not self.comparable or self.judgments is None or not ranked or not wanted:
             return None
         work = sum(len(run._ranked().packed) for run in ranked)
         if not request.removal and work * REPEATS * len(FRACTIONS) * len(wanted) >= REMOVED:

@@ -15,8 +15,9 @@ from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import read_runs
 from cranfield.evaluation.naming import named_runs
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import Weights
+from cranfield.io.query_columns import FROM_FILE
 from cranfield.io.streams import Stream
 from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -112,7 +113,7 @@ def evaluated(
     measures: Sequence[Measure],
     shown: int,
     *,
-    weights: Weights | None = None,
+    query_columns: QueryColumns,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Each run by the measures; one that was saved must have them, and the same judgments.
@@ -125,13 +126,14 @@ def evaluated(
     shared = shared_documents(measures)
     measured: Mapping[str, Evaluation] = {}
     if new:
+        options[FROM_FILE] = query_columns
         measured = read_runs(judgments, new, measures, lambda grades: shared(grades) | Wants(first=shown), **options)
     results = {
-        name: _fitting(run, name, judgments, measures) if isinstance(run, Evaluation) else measured[name]
+        name: query_columns.applied(_fitting(run, name, judgments, measures))
+        if isinstance(run, Evaluation)
+        else measured[name]
         for name, run in runs.items()
     }
-    if weights is not None:
-        results = {name: result.weighted(weights) for name, result in results.items()}
     for name, result in results.items():
         for measure in result.measures:
             largest = float(np.abs(result.column(measure)).max(initial=0.0))

@@ -140,7 +140,7 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
         yield f"{other}; the test compares the {difference.of} of the queries."
     if pair.kind != "close" or not difference.detectable or not difference.spread:
         return
-    yield f"{power_sentence(difference, pair.queries)}."
+    yield f"{power_sentence(difference, pair.comparison.units)}."
 
 
 def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:

@@ -14,9 +14,9 @@ from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import ComparisonError, CranfieldError, OutputError
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.naming import require_name
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import Weights
-from cranfield.io.pairs import read_segments
+from cranfield.io.query_columns import FROM_FILE
 from cranfield.io.target import write_text
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
@@ -90,6 +90,10 @@ def write_report(
     qrels_format: str | None = None,
     check_ids: bool = True,
     weights: Any = None,
+    groups: Any = None,
+    answerable: Any = None,
+    threshold: Any = None,
+    query_columns: Any = None,
     comparison: Comparison | None = None,
     command: str | None = None,
     cards: Sequence[str | os.PathLike[str]] = (),
@@ -99,7 +103,7 @@ def write_report(
     qrels, runs: those of `evaluate_runs`. A run may also be an `Evaluation`, or the file of a saved one; the page then
         lacks the parts that need its ranks or rankings.
     path: the file to write.
-    measures, lengths, policy, format, qrels_format, check_ids, weights: those of `evaluate_runs`.
+    measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the question that the page answers.
     notes: sentences of your own, which come first on the card at the top of the page.
@@ -119,6 +123,7 @@ def write_report(
     charts: False leaves them out, and saves the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default if that is quick.
     test, correction, alpha: those of `compare`.
+    weights, groups, answerable, threshold, query_columns: what is known of the queries, as for `evaluate`.
     comparison: a comparison of the same evaluations, in place of baseline, test, correction and alpha.
     command: the command line, printed at the foot of the page.
     cards: files to write the card to as well: as a picture (.png, .svg), Markdown (.md) or a row in LaTeX (.tex).
@@ -144,12 +149,16 @@ def write_report(
     named = readable_runs(runs)
     _check_baseline(baseline, list(named))
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
+    known = QueryColumns.read(
+        query_columns, weights=weights, segments=segments, groups=groups, answerable=answerable, threshold=threshold
+    )
     judgments: Any = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
+    judgments = known.judged(judgments)
     if are_corrected(judgments):
         hint = "compare the runs by these judgments; or give those of people or of the model"
         raise CranfieldError("a report shows values of queries, and only means are corrected.", hint=hint)
     options: dict[str, Any] = {"policy": policy, "format": format, "lengths": lengths, "check_ids": check_ids}
-    options["weights"] = None if weights is None else Weights.read(weights)
+    options[FROM_FILE] = known
     request = Request(
         qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
@@ -162,7 +171,7 @@ def write_report(
         own_baselines=baseline if isinstance(baseline, Mapping) else {},
         command=command,
         collection=_collection(qrels) if collection is None else open_collection(collection),
-        segments={} if segments is None else read_segments(segments),
+        segments=known.segments or {},
         bounds=bounds,
         unseen=unseen,
         queries=queries,

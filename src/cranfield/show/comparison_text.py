@@ -23,6 +23,7 @@ from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.evaluation.estimating import SAME
 from cranfield.measures import known_measure
+from cranfield.show.answers_text import answers_lines
 from cranfield.show.comparison_words import (
     as_sentence,
     basis_text,
@@ -83,7 +84,7 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
         yield from (tone(line) if pair.significant else line for line in _beside(name, numbers, wide, width))
         judged = [percent(share) for run in (pair.run, pair.baseline) if (share := shares[run]) is not None]
         seen = f"; judged of what {measure} reads: {' and '.join(judged)}" if judged else ""
-        counts = f"queries: {pair.better} better, {pair.same} the same, {pair.worse} worse{seen}"
+        counts = f"{pair.units}: {pair.better} better, {pair.same} the same, {pair.worse} worse{seen}"
         yield from map(paint.dim, wrapped(counts, "   ", width=width))
         if pair.within:
             yield from wrapped(within_text(pair), "   ", width=width)
@@ -121,7 +122,7 @@ def _legend(comparison: Comparison, width: int) -> Iterator[str]:
 
 def _power_lines(comparison: Comparison, reliability: Reliability, width: int, paint: Paint) -> Iterator[str]:
     like = "they do here" if comparison.pairs == 1 else "in the median pair"
-    title = f"What {comparison.queries} queries can detect, if differences vary as {like}"
+    title = f"What {_units(comparison)} can detect, if differences vary as {like}"
     yield from map(paint.strong, wrapped(title, width=width))
     for measure in comparison.measures:
         pair = median_pair(comparison.of(measure.name))
@@ -130,15 +131,20 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
         what = f"a true difference of {pair.detectable:.3f}" if pair.detectable < inf else "no true difference"
-        equally = " equally weighted" if comparison.weights else ""
+        equally = " equally weighted" if comparison.weights and not comparison.weights.equal else ""
         alone = "Of two runs alone, a" if comparison.pairs > 1 else "A"
         yield from wrapped(
             f"{measure}: {what} is detected {how_often(pair)} of the time "
-            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)}{equally} queries.",
+            f"({power_basis(comparison, pair)}). {alone} difference of {', '.join(sizes)}{equally} {pair.units}.",
             "  ",
             hang=4,
             width=width,
         )
+
+
+def _units(comparison: Comparison) -> str:
+    one = comparison.differences[0]
+    return count(comparison.units, one.unit, one.units)
 
 
 def _no_variation(differences: Sequence[Difference]) -> str:
@@ -210,6 +216,8 @@ def comparison_text(
     one = comparison.of(comparison.measures[0])[0] if comparison.pairs == 1 else None
     if one is not None:
         parts.append(list(_changed_lines(comparison, one, width, paint, texts)))
+    if comparison.evaluations[0].answering is not None:
+        parts.append(list(answers_lines(comparison.evaluations, width, paint)))
     pairs = pairs or (reliability is not None and comparison.pairs <= FEW)
     parts.append(list(_remarks(comparison, one, width, paint, explained=reliability is not None, pairs=pairs)))
     parts += details_lines(comparison, reliability, pairs=pairs, width=width, paint=paint)
@@ -247,9 +255,9 @@ def _found(difference: Difference) -> str:
     queries = difference.better + difference.same + difference.worse
     interval = f" ({span_text(difference)})" if difference.has_interval else ""
     if difference.same == queries:
-        return f"{names} is the same on {f'all {queries}' if queries > 2 else 'both'} queries{interval}"
+        return f"{names} is the same on {f'all {queries}' if queries > 2 else 'both'} {difference.units}{interval}"
     of = f" ({difference.of})" if difference.of != "mean" else ""
-    ends = f" on each of {queries} queries" if difference.constant else ""
+    ends = f" on each of {queries} {difference.units}" if difference.constant else ""
     p = decisive_p(difference)
     return f"{names} {estimate_text(difference)}{of}{ends}{interval}, p {p}"
 
@@ -259,7 +267,7 @@ def _changed_lines(
 ) -> Iterator[str]:
     queries = difference.better + difference.same + difference.worse
     better, worse = f"▲ {difference.better} better", f"▼ {difference.worse} worse"
-    total, same = count(queries, "query", "queries"), f"{difference.same} the same"
+    total, same = count(queries, difference.unit, difference.units), f"{difference.same} the same"
     narrow = len("   ".join((total, better, same, worse))) > width
     better, worse = (paint.good if difference.better else str)(better), (paint.bad if difference.worse else str)(worse)
     if narrow:
@@ -267,6 +275,9 @@ def _changed_lines(
         yield "  ".join((better, same, worse))
     else:
         yield "   ".join((total, better, same, worse))
+    if comparison.weights is not None and comparison.weights.groups is not None:
+        noise = comparison.within_groups(difference.measure, difference.run, difference.baseline)
+        yield from map(paint.dim, wrapped(f"{noise.sentence[:1].upper()}{noise.sentence[1:]}.", width=width))
     lower = difference.lower_is_better
     shown = [change for most in most_changed(comparison, difference, LISTED) for change in most]
     named = min(max([columns(visible(change.query_id)) for change in shown], default=0), NAMED if texts else width - 12)
@@ -371,7 +382,8 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     """What this many queries can detect, and how many it takes to detect a difference that matters."""
     if not one.detectable or not one.spread:
         return
-    yield f"{power_sentence(one, comparison.queries, ' equally weighted ones' if comparison.weights else '')}."
+    weighted = comparison.weights is not None and not comparison.weights.equal
+    yield f"{power_sentence(one, comparison.units, ' equally weighted ones' if weighted else '')}."
 
 
 def _more(comparison: Comparison, *, explained: bool, pairs: bool) -> Iterator[str]:

@@ -135,7 +135,7 @@ def power_sentence(difference: Difference, queries: int, weighted: str = "") -> 
     """What so many queries can detect, and how many it takes to detect a difference that matters."""
     what = f"{difference.detectable:.{DIGITS}f}" if difference.detectable < inf else "no difference"
     over = f" over {difference.family:,} comparisons" if difference.family > 1 else ""
-    sentence = f"{count(queries, 'query', 'queries')} can detect {what}"
+    sentence = f"{count(queries, difference.unit, difference.units)} can detect {what}"
     sentence += f"{over} ({how_often(difference)} power{by_t_test(difference)})"
     matters = difference.detection
     if matters is not None and matters.difference < difference.detectable:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
+from cranfield.show.answers_text import answers_lines
+from cranfield.show.groups_text import groups_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, warning_lines, wrapped
 from cranfield.show.view import View
 from cranfield.words import columns, count, cut, shortened, visible
@@ -46,6 +48,10 @@ def table(
         lines += ["", *_modelled(view, width, paint)]
     if view.segment_names:
         lines += ["", *_segments(view, width, paint)]
+    if view.evaluations[0].answering is not None:
+        lines += ["", *answers_lines(view.evaluations, width, paint)]
+    if view.groups:
+        lines += ["", *groups_lines(view.groups, width, paint)]
     if view.worst:
         for result in view.evaluations:
             lines += ["", *_worst(view, result, width, paint, texts)]

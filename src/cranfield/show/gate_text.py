@@ -12,6 +12,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.simultaneous import draws
+from cranfield.show.answers_text import answers_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
 from cranfield.show.segments_text import segments_text
 from cranfield.words import columns, count, cut, percent, visible
@@ -34,6 +35,8 @@ def gate_text(
     lines += ["", *map(paint.dim, wrapped(f"{basis_text(result)}.", width=width))]
     for measure in result.measures:
         lines += ["", *_measure_lines(measure, result, width, paint, texts)]
+    if result._evaluations is not None and result._evaluations[0].answering is not None:
+        lines += ["", *answers_lines(result._evaluations, width, paint)]
     if result.segments is not None:
         lines += ["", segments_text(result.segments, width=width, paint=paint)]
     return "\n".join(lines)
@@ -81,7 +84,7 @@ def _corrected(result: GateResult) -> Iterator[str]:
 def _measure_lines(
     seen: GatedMeasure, result: GateResult, width: int, paint: Paint, texts: Mapping[str, str]
 ) -> Iterator[str]:
-    better = count(seen.better, "sampled query" if seen.corrected else "query", _queries(seen))
+    better = count(seen.better, "sampled query" if seen.corrected else seen.difference.unit, _queries(seen))
     counts = f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
     yield from wrapped(counts, width=width)
     yield from wrapped(f"Two-sided: {seen.sentence}.", "  ", width=width)
@@ -105,7 +108,7 @@ def _measure_lines(
 
 
 def _queries(seen: GatedMeasure) -> str:
-    return "sampled queries" if seen.corrected else "queries"
+    return "sampled queries" if seen.corrected else seen.difference.units
 
 
 def _judged(seen: GatedMeasure) -> str:

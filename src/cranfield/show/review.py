@@ -261,7 +261,7 @@ def _gate_sentences(result: GateResult, checks: Sequence[Check]) -> Iterator[str
     if result.passed:
         yield f"{difference.sentence}."
     queries = difference.better + difference.same + difference.worse
-    sampled = "sampled queries" if difference.corrected else "queries"
+    sampled = "sampled queries" if difference.corrected else difference.units
     yield (
         f"Of {queries:,} {sampled}: {BETTER} {difference.better:,} better, {difference.same:,} the same, "
         f"{WORSE} {difference.worse:,} worse."

@@ -251,7 +251,7 @@ def _comparison_lines(demo: Demonstration, width: int, paint: Paint) -> Iterator
     first, *more = wrapped(verdict, "  ", width=width)
     yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
     yield from more
-    yield from wrapped(f"{power_sentence(difference, demo.comparison.queries)}.", "  ", width=width)
+    yield from wrapped(f"{power_sentence(difference, demo.comparison.units)}.", "  ", width=width)
     for change in difference.changed[:2]:
         number = signed(change.difference)
         shown = cut(f"{change.query_id}: {demo.collection.queries[change.query_id]}", width - len(number) - 4)

@@ -13,6 +13,7 @@ from cranfield.evaluation.values import Bounds, QueryValue
 from cranfield.evaluation.weighting import MARK
 
 if TYPE_CHECKING:
+    from cranfield.comparison.within_groups import WithinGroups
     from cranfield.evaluation.query_facts import QueryFacts
     from cranfield.judging.decide import ModelledValue
 
@@ -25,12 +26,18 @@ class View:
 
     ranked_by: the measure whose best run comes first, where runs are numbered
     modelled: what means would probably be if more documents were judged, where that is wanted
+    groups: what happens within groups of queries, where there are any
     """
 
     def __init__(
-        self, overview: Overview, ranked_by: str | None = None, modelled: Iterable[ModelledValue] = ()
+        self,
+        overview: Overview,
+        ranked_by: str | None = None,
+        modelled: Iterable[ModelledValue] = (),
+        groups: Iterable[WithinGroups] = (),
     ) -> None:
         self.overview, self.ranked_by, self.modelled = overview, ranked_by, list(modelled)
+        self.groups = list(groups)
         self.evaluations, self.per_query = overview.evaluations, overview.per_query
         self.bounds, self.worst = overview.bounds is not None, overview.worst is not None
         self.measures = list(self.evaluations[0])
@@ -171,6 +178,11 @@ class View:
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
             }
             content["segment_queries"] = {name: self.segment_queries(result, name) for name in self.segment_names}
+        if result.answering is not None:
+            content["answering"] = result.answering.to_dict()
+        for its in self.groups:
+            if its.run == result.run:
+                content["within_groups"] = its.to_dict()
         if self.worst:
             content["worst"] = [{**poor._asdict(), "reason": poor.reason} for poor in self.poor(result)]
         if result.basis is not None:

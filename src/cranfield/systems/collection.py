@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError, near_file, need
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.io.compression import first_file
 from cranfield.io.corpus import USUAL_CORPUS, Document, corpus_in, open_corpus
 from cranfield.io.queries import Queries, read_queries
@@ -54,6 +55,9 @@ class Collection:
     corpus: Callable[[], Iterator[Document]] | None = None
     narratives: Mapping[str, str] = field(default_factory=dict)
     texts: Callable[[], Iterator[Document]] | None = None
+    _columns: QueryColumns = field(
+        default_factory=QueryColumns, repr=False
+    )  # of queries, of which groups share judgments
 
     def __repr__(self) -> str:
         judged = "" if self.qrels is None else ", with judgments"
@@ -71,12 +75,16 @@ class Collection:
         """The ids of the corpus."""
         return (document.doc_id for document in self.documents())
 
+    def _judged(self) -> Judgments:
+        judgments: Judgments = self._columns.judged(Judgments.read(self.qrels))
+        return judgments
+
     def judgments(self) -> Judgments:
         """The judgments; an error if there are none yet, or of queries whose text is not known."""
         if self.qrels is None:
             hint = f"'cranfield judge' opens a page to judge on; or put judgments into {USUAL_QRELS}"
             raise InputError(self.name, "there are no judgments yet.", hint=hint)
-        judgments = Judgments.read(self.qrels)
+        judgments = self._judged()
         lacking = [query for query in judgments.query_ids if query not in self.queries]
         if lacking:
             fact = f"{count(len(lacking), 'judged query has', 'judged queries have')} no text: {_first(lacking)}."
@@ -88,7 +96,7 @@ class Collection:
         """The queries that have judgments, in their order; all of them if there are no judgments at all."""
         if self.qrels is None:
             return self.queries if isinstance(self.queries, Queries) else dict(self.queries)
-        judged = Judgments.read(self.qrels).number
+        judged = self._judged().number
         if isinstance(self.queries, Queries):
             return self.queries.chosen(judged)
         return {query: text for query, text in self.queries.items() if query in judged}

@@ -11,13 +11,16 @@ from typing import Any
 
 from cranfield.comparison.limits import Expectation, Limits, expectations
 from cranfield.errors import ComparisonError, InputError
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.io.formats.store import STORE, JudgmentView, stored_documents
 from cranfield.io.queries import Queries
+from cranfield.io.query_columns import COLUMNS, FROM_FILE, PARAMETERS, THRESHOLD
 from cranfield.io.settings import TomlSetting, check_settings, read_toml
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection, open_documents
+from cranfield.words import joined
 
 _NUMBER = (int, float)
 
@@ -50,10 +53,14 @@ PROJECT = {
     "measures": TomlSetting(
         list, "what is measured; the worst queries are those of the first", ", ".join(DEFAULT_MEASURES)
     ),
-    "weights": TomlSetting(
-        str, "[how much each query counts](guides/ci-gate.md#weights) in every mean: a file of query and weight"
+    **{
+        its.parameter: TomlSetting(str, f"{its.meaning[0].lower()}{its.meaning[1:-1]} ([guide](guides/queries.md))")
+        for its in COLUMNS.values()
+    },
+    THRESHOLD: TomlSetting(
+        (int, float, str), 'scores below which no document counts as returned, or "fitted", with answerable'
     ),
-    "segments": TomlSetting(str, "segments of the queries, shown beside the verdict: a file of query and segment"),
+    FROM_FILE: TomlSetting(str, f"a file of queries with columns called {joined(COLUMNS, 'and')}"),
     "k": TomlSetting(
         int, "how many results to ask for", "as many as the system returns by itself; 100 if it needs a k"
     ),
@@ -141,9 +148,13 @@ class Project:
     store: str | None = None
     scale: Sequence[Any] | None = None
     view: JudgmentView | None = None
-    weights: str | Mapping[str, float] | None = None
-    segments: str | Mapping[str, str] | None = None
+    column_sources: Mapping[str, Any] = field(default_factory=dict)
     history: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> QueryColumns:
+        """What is known of the queries beside their judgments."""
+        return QueryColumns.read(**self.column_sources)
 
     @property
     def folder(self) -> Path:
@@ -158,7 +169,8 @@ class Project:
         if self.store is not None:  # in which the judgments are, whatever else the collection has
             qrels = self.judged_in if self.has_store else None
         texts = (lambda: stored_documents(self.judged_in)) if self.has_store else None
-        return replace(opened, qrels=qrels if self.view is None or qrels is None else self.view.of(qrels), texts=texts)
+        qrels = qrels if self.view is None or qrels is None else self.view.of(qrels)
+        return replace(opened, qrels=qrels, texts=texts, _columns=self.columns)
 
     @property
     def judged_in(self) -> str:
@@ -197,7 +209,9 @@ class Project:
     def changed(self, settings: Mapping[str, Any]) -> Project:
         """The project with other settings than those of its file: any but its collection and its systems."""
         known = {name: kind for name, kind in PROJECT.items() if name not in ("collection", "systems")}
-        check_settings(settings, {**known, "collapse": object, "weights": object, "segments": object}, "search_quality")
+        check_settings(
+            settings, {**known, "collapse": object, **dict.fromkeys((*PARAMETERS, THRESHOLD), object)}, "search_quality"
+        )
         return self._with(settings, "search_quality")
 
     def _with(self, settings: Mapping[str, Any], place: str) -> Project:
@@ -208,7 +222,9 @@ class Project:
         policy = {name: settings[name] for name in POLICY if name in settings}
         plain = ("k", "deepen", "timeout", "collapse", "split", "corpus", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
-        others |= {name: self._beside(settings[name]) for name in ("weights", "segments") if name in settings}
+        given = {name: self._beside(settings[name]) for name in PARAMETERS if name in settings}
+        given |= {THRESHOLD: settings[THRESHOLD]} if THRESHOLD in settings else {}
+        others["column_sources"] = {**self.column_sources, **given}
         if {*chosen} - {"store", "scale"}:
             assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))
             others["view"] = JudgmentView(assessors, chosen.get("merge"), kinds)

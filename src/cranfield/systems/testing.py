@@ -88,7 +88,8 @@ def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
 
 def of_existing(judgments: Judgments, gone: frozenset[str]) -> Judgments:
     """The judgments of documents that exist; signatures say how many others there are."""
-    kept = {query: grades for query, grades in _without(judgments.by_query, gone).items() if grades}
+    empty = {query for query, grades in judgments.by_query.items() if not grades}  # which have no answer
+    kept = {query: grades for query, grades in _without(judgments.by_query, gone).items() if grades or query in empty}
     provenance = "|".join(filter(None, (judgments.provenance, f"gone:{len(gone)}")))
     return Judgments(kept, name=judgments.name, provenance=provenance)
 
@@ -121,7 +122,8 @@ def evaluated_run(
     evaluation._evidence.lacking = frozenset()
     lacks = few_queries(evaluation.counts.judged - evaluation.counts.missing, evaluation.counts.judged)
     warnings = tuple(warning for warning in evaluation._input_warnings if warning != lacks)
-    return replace(evaluation, _input_warnings=warnings).weighted(project.weights)
+    evaluation = replace(evaluation, _input_warnings=warnings)
+    return project.columns.applied(evaluation)
 
 
 def beside_accepted(
@@ -158,7 +160,7 @@ def beside_accepted(
         None,
         accepted,
         compared,
-        **{"measures": project.measures[:1], "segments": project.segments, **settings},
+        **{"measures": project.measures[:1], **settings},
         except_queries=excepted,
         recorded=(accepted_asking(project, name), Asking(recorded.latency, ())),
         texts=collection.queries,
@@ -428,7 +430,7 @@ def asked(
                 known=collection.ids if collection.corpus else None,
                 **project.asking,
             )
-        judgments = Judgments.read(collection.qrels)
+        judgments = collection._judged()
         gone = _gone(opened, collection, {*judgments.document_ids})
     finally:
         opened.close()

@@ -176,8 +176,8 @@ def test_a_document_that_cannot_be_opened_says_whether_somebody_has_it(pages, ju
 def test_a_query_is_flagged_as_unclear_seen_by_others_and_the_flag_withdrawn(pages, judged):
     page = pages.open()
     page.keyboard.press("q")
-    page.get_by_label("What is unclear?").fill("kittens, too?")
-    page.get_by_role("button", name="Flag it").click()
+    page.get_by_label("What is it?").fill("kittens, too?")
+    page.get_by_role("button", name="It is unclear").click()
     expect(page.locator("#state")).to_have_text("saved: flagged as unclear")
     [flag] = judged.flags()
     assert (flag.query_id, flag.assessor, flag.comment) == ("q1", "ann", "kittens, too?")
@@ -191,6 +191,24 @@ def test_a_query_is_flagged_as_unclear_seen_by_others_and_the_flag_withdrawn(pag
     page.get_by_role("button", name="Withdraw").click()
     expect(page.locator("main")).to_contain_text("Nobody has flagged a query")
     assert judged.flags() == []
+
+
+def test_a_query_is_marked_as_having_no_answer(pages, judged):
+    page = pages.open()
+    page.keyboard.press("q")
+    page.get_by_label("What is it?").fill("nobody sells these")
+    page.get_by_role("button", name="It has no answer").click()
+    expect(page.locator("#state")).to_have_text("saved: flagged as having no answer")
+    assert judged.unanswerable() == ["q1"]
+    other = pages.open("/queries", name="bob")
+    expect(other.locator(".rows")).to_contain_text("no answer, says ann")
+    other.goto(pages.address + "/")
+    expect(other.locator(".flag")).to_have_text("No answer, says ann: nobody sells these")
+    page.goto(pages.address + "/flags")
+    expect(page.locator(".flagged")).to_contain_text("no answer: ann")
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.locator("main")).to_contain_text("Nobody has flagged a query")
+    assert judged.unanswerable() == []
 
 
 def test_only_those_who_flagged_a_query_can_withdraw_the_flag(pages, judged):

@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from cranfield.judging.store.schema import VERSION
 
 ADDED = {
+    8: ("alter table flags drop column unanswerable",),
     7: ("drop table flags",),
     6: ("alter table unanswered drop column until",),
     5: (

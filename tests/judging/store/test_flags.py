@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from cranfield import InputError, OutputError, open_store
+from cranfield import InputError, OutputError, evaluate, open_store
 from cranfield.judging.store import save_sheet
 from cranfield.judging.store.schema import FLAGS, VERSION
 from tests.judging.store.older import make_older
+from tests.program import run
 
 
 @pytest.fixture
@@ -95,3 +96,30 @@ def test_older_stores_get_flags(where, version):
         assert store.view().by_query == {"q1": {"d1": 2.0}}
         with pytest.raises(OutputError, match="the flag of query 'q1': not saved"):
             store.flag("q1", assessor="ann")
+
+
+def test_a_query_without_an_answer_is_flagged_and_measured_as_such(asked, tmp_path):
+    asked.flag("q2", assessor="ann", unanswerable=True, comment="no such ship")
+    asked.flag("q1", assessor="bob")
+    assert asked.unanswerable() == ["q2"]
+    assert repr(asked.flags("q2")[0]).endswith("ann flagged q2 as having no answer>")
+    asked.judge("q1", "d1", 1, assessor="ann")
+    result = evaluate(asked, {"q1": ["d1"], "q2": []}, "RR", answerable=asked.name)
+    assert (result["RR"], result.answering.unanswerable) == (1.0, ("q2",))
+    sheet = tmp_path / "sheet.csv"
+    asked.wait([("q2", "d9")])
+    save_sheet(asked, sheet)
+    assert "ann (no answer): no such ship" in sheet.read_text()
+    asked.flag("q2", assessor="ann", unanswerable=True, withdrawn=True)
+    assert asked.unanswerable() == []
+
+
+def test_a_query_is_marked_on_the_command_line(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.add_queries({"q1": "jaguar", "q2": "ships"})
+    marked = run("judge", "judgments.db", "--no-answer", "q2", "--me", "ann", cwd=tmp_path)
+    assert marked.stdout == "judgments.db: 1 query has no answer: q2\n", marked.stderr
+    back = run("judge", "judgments.db", "--has-answer", "q2", "--me", "ann", cwd=tmp_path)
+    assert back.stdout == "judgments.db: 0 queries have no answer\n"
+    refused = run("judge", "judgments.db", "--no-answer", "q7", cwd=tmp_path)
+    assert "there is no query 'q7'" in refused.stderr

@@ -34,8 +34,8 @@ def at(day, commit="", *, pull="", branch="main", dirty=False):
     return Moment(START + timedelta(days=day), change)
 
 
-def measured(ranks, day, qrels=None, *, system="mine", queries=QUERIES, moment=None, weights=None, **more):
-    evaluation = evaluated(ranks, qrels, system=system, queries=queries, weights=weights)
+def measured(ranks, day, qrels=None, *, system="mine", queries=QUERIES, moment=None, weights=None, groups=None, **more):
+    evaluation = evaluated(ranks, qrels, system=system, queries=queries, weights=weights, groups=groups)
     more = {"latency": {"p50": 0.02, "p95": 0.05}, "judged": len(queries), "texts": TEXTS, **more}
     return Measured(evaluation, system, moment or at(day), "test", **more)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cranfield.errors import InputError, MissingLibrary
 from cranfield.systems.history import opening, packing
 from cranfield.systems.history.history import KEPT
+from cranfield.systems.history.lines import line_of
 from cranfield.systems.history.opening import open_history
 from cranfield.systems.history.results import Again, KeptRun
 from tests.systems.history.measuring import QUERIES, TEXTS, accepting, at, evaluated, judgments, measured
@@ -79,7 +80,8 @@ def test_weights_and_bases_tell_what_is_comparable(history):
     assert len({result.basis for result in results}) == 4
     assert history.weights(results[0].basis) is None
     found = history.weights(results[1].basis)
-    assert (found / found[1]).tolist() == [2.0, *[1.0] * 39]
+    column = found.column(QUERIES)
+    assert (column / column[1]).tolist() == [2.0, *[1.0] * 39]
 
 
 def test_values_of_a_run_measured_again_are_beside_its_own(history):
@@ -237,3 +239,17 @@ def test_without_sqlalchemy_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingLibrary, match="a history of results"):
         opening.open_history(tmp_path / "history.db", create=True)
+
+
+def test_groups_of_queries_are_kept_and_count_once(history):
+    groups = {query: query[:2] for query in QUERIES}  # q0 to q3
+    before, after = [1 + (at % 5 == 0) for at in range(40)], [1 + (at < 10) for at in range(40)]
+    results = [measured(ranks, day, groups=groups) for day, ranks in enumerate((before, after), 1)]
+    history.append(results)
+    kept = history.weights(history.results()[0].basis)
+    assert (kept.groups, kept.units, kept.equal) == (groups, 4, True)
+    line = line_of(history, "mine", "RR")
+    step = line.stretches[-1].points[-1].step
+    one, other = (result.evaluation.estimate("RR").value for result in results)
+    assert step.difference == pytest.approx(other - one)
+    assert (step.better, step.worse) == (3, 1)

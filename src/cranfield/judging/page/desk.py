@@ -210,6 +210,7 @@ class Desk:
             assessor=self._who(asked),
             comment=_text(asked, "comment"),
             withdrawn=asked.get("withdrawn") is True,
+            unanswerable=asked.get("unanswerable") is True,
             key=_text(asked, "key") or None,
         )
         return {"flags": [_flag(each) for each in self._store.flags(flag.query_id)]}
@@ -316,7 +317,8 @@ def _grade_of(event: Event) -> Told:
 
 
 def _flag(flag: Flag) -> Told:
-    return {"assessor": flag.assessor, "comment": flag.comment, "at": flag.at.isoformat()}
+    told = {"assessor": flag.assessor, "comment": flag.comment, "at": flag.at.isoformat()}
+    return {**told, "unanswerable": flag.unanswerable}
 
 
 def _judged(event: Event, query: str, title: str, who: str) -> Told:

@@ -76,9 +76,10 @@ class StoredEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """Who flagged a query as unclear, when, and what they say about it.
+    """Who flagged a query as unclear or as having no answer, when, and what they say about it.
 
     withdrawn: it takes the assessor's flag back
+    unanswerable: it says that the query has no answer, not that it is unclear
     """
 
     number: Annotated[int, Stored(is_key=True)]
@@ -86,11 +87,13 @@ class Flag:
     assessor: Id
     comment: str = ""
     withdrawn: bool = False
+    unanswerable: Annotated[bool, Stored(since=8)] = False
     at: datetime
 
     def __repr__(self) -> str:
         done = "withdrew the flag of" if self.withdrawn else "flagged"
-        return f"<Flag {self.number}: {self.assessor} {done} {self.query_id}>"
+        what = " as having no answer" if self.unanswerable and not self.withdrawn else ""
+        return f"<Flag {self.number}: {self.assessor} {done} {self.query_id}{what}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Flags: queries that assessors find unclear. They are appended, and the last one of an assessor counts."""
+"""Flags: queries that assessors find unclear, or without an answer. Appended; the last one of an assessor counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def raise_flag(connection: sa.Connection, row: Mapping[str, Any], source: str) -
         raise InputError(source, f"there is no query '{row['query_id']}'.", hint="only queries of the store have flags")
     if row["key"] is not None:
         sent = connection.execute(FLAGS.select().where(FLAGS.c.key == row["key"])).one_or_none()
-        if sent is not None and any(getattr(sent, name) != row[name] for name in ("query_id", "assessor", "withdrawn")):
+        if sent is not None and any(getattr(sent, name) != row[name] for name in _SAME):
             fact = f"the key {row['key']!r:.60} was already used for something else."
             raise InputError(source, fact, hint="make a new key")
         if sent is not None:
@@ -55,13 +55,18 @@ def flags_by_query(connection: sa.Connection, queries: Iterable[str] | None = No
 
 def in_a_cell(flags: Iterable[Flag]) -> str:
     """Who flagged a query, and why, in one text."""
-    return "; ".join(f"{flag.assessor}: {flag.comment}" if flag.comment else flag.assessor for flag in flags)
+    said = [(flag, " (no answer)" if flag.unanswerable else "") for flag in flags]
+    return "; ".join(
+        f"{flag.assessor}{no}: {flag.comment}" if flag.comment else f"{flag.assessor}{no}" for flag, no in said
+    )
 
 
-_CONVERTED = ("withdrawn", "at")
+_SAME = ("query_id", "assessor", "withdrawn", "unanswerable")  # under one key
+_CONVERTED = ("withdrawn", "unanswerable", "at")
 _AS_THEY_ARE = tuple(field.name for field in stored_fields(Flag) if field.name not in _CONVERTED)
 
 
 def _flag(row: Any) -> Flag:
     same = {name: getattr(row, name) for name in _AS_THEY_ARE}
-    return Flag(**same, withdrawn=bool(row.withdrawn), at=time_of(row.at))
+    said = bool(row.unanswerable)
+    return Flag(**same, withdrawn=bool(row.withdrawn), unanswerable=said, at=time_of(row.at))

@@ -94,7 +94,7 @@ WAITING = sa.Table(
 
 EVENTS = sa.Table("events", METADATA, *_declared(StoredEvent))
 
-# Queries that assessors find unclear: of each assessor and query, the last row counts.
+# Queries that assessors find unclear, or without an answer: of each assessor and query, the last row counts.
 FLAGS = sa.Table("flags", METADATA, *_declared(StoredFlag), info=_since(7))
 
 # How models were asked: model, prompt and parameters, under the hash of all of it.

@@ -55,6 +55,7 @@ def open_view(where: str, what: str, wanted: JudgmentView) -> tuple[Any, str]:
             "strata": by_stratum,
             "passages": marked_in,
             "documents": with_texts,
+            "answers": lambda its, _: (dict.fromkeys(its.unanswerable(), "no"), ""),
         }
         return read[what](store, wanted)
 
@@ -273,14 +274,22 @@ class Store(StoredJudgments):
         )
 
     def flag(
-        self, query_id: str, *, assessor: str, comment: str = "", withdrawn: bool = False, key: str | None = None
+        self,
+        query_id: str,
+        *,
+        assessor: str,
+        comment: str = "",
+        withdrawn: bool = False,
+        unanswerable: bool = False,
+        key: str | None = None,
     ) -> Flag:
-        """Flag a query as unclear; nothing is changed or deleted, neither by this nor by withdrawing it.
+        """Flag a query as unclear, or as having no answer; nothing is changed or deleted, nor by withdrawing it.
 
         query_id: which query.
         assessor: the name of who flags it. A second flag of theirs replaces the first.
         comment: what is unclear.
         withdrawn: take their flag back instead.
+        unanswerable: it has no answer, instead of being unclear; see `unanswerable`.
         key: as in `judge`.
         Returns the flag, with its number and its time.
 
@@ -298,6 +307,7 @@ class Store(StoredJudgments):
             "assessor": checked_id(assessor, self.name, "the assessor"),
             "comment": checked_text(comment, self.name, "the comment"),
             "withdrawn": bool(withdrawn),
+            "unanswerable": bool(unanswerable),
             "key": checked_if_given(key, self.name, "the key"),
         }
         what = f"the flag of query '{row['query_id']}'"

@@ -122,7 +122,7 @@ class StoredJudgments:
         return conflicts(self, assessors, kinds)
 
     def flags(self, query_id: str | None = None) -> list[Flag]:
-        """The queries that assessors flagged as unclear; flags that were withdrawn are left out.
+        """The queries that assessors flagged as unclear, or as having no answer; withdrawn flags are left out.
 
         query_id: only those of this query.
         Returns the flags, the first one first.
@@ -141,6 +141,21 @@ class StoredJudgments:
 
         with self._reading() as connection:
             return list(open_flags(connection, None if query_id is None else [query_id]))
+
+    def unanswerable(self) -> list[str]:
+        """The queries that somebody flagged as having no answer, and did not withdraw.
+
+        `evaluate` and the commands take the store itself as `answerable`.
+
+        >>> import tempfile
+        >>> from cranfield import open_store
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     new = store.add_queries({"q1": "jaguar", "q2": "colour of the number seven"})
+        ...     flag = store.flag("q2", assessor="ann", unanswerable=True)
+        ...     store.unanswerable()
+        ['q2']
+        """
+        return list(dict.fromkeys(flag.query_id for flag in self.flags() if flag.unanswerable))
 
     def to_judgments(self) -> Judgments:
         """The view that is used when a store is given as judgments: all people, by majority."""

@@ -19,6 +19,7 @@ from cranfield.show.charts import (
     rank_by_rank,
     ranks,
     scatter,
+    segments,
     slopes,
     stability,
 )
@@ -36,6 +37,7 @@ CHARTS: dict[str, Chart] = {
         difference,
         slopes,
         scatter,
+        segments,
         stability,
         discount,
         gain,

@@ -40,7 +40,7 @@ def measure_again(project: Project, history: History, system: str) -> MeasuredAg
     if not complete:
         raise InputError(history.name, f"there is no complete result of '{system}' in it.")
     last = complete[-1]
-    judgments = Judgments.read(project.open_collection().qrels)
+    judgments = project.open_collection()._judged()
     if last.gone:
         judgments = of_existing(judgments, frozenset(last.gone))
     wanted = set(history.texts(last.basis))

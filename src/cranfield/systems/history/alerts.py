@@ -108,10 +108,14 @@ class _Look(NamedTuple):
 def _looked(history: History, line: Line) -> _Look:
     stretch, open_ = line.stretches[-1], []
     results = [point.result for point in stretch.points]
-    weight = history.weights(stretch.basis.id)
     accepted = line.standing.acceptance if line.standing is not None else None
     names = [result.id for result in results]
-    columns = history.columns(line.measure, stretch.basis.id, [*names, *([accepted.result] if accepted else [])])
+    wanted = list(dict.fromkeys([*names, *([accepted.result] if accepted else [])]))
+    columns = history.columns(line.measure, stretch.basis.id, wanted)
+    known = [name for name in wanted if name in columns]
+    of_queries = np.stack([columns[name] for name in known], axis=1)
+    _, weight, of_units = history.units(stretch.basis.id, of_queries)
+    columns = dict(zip(known, of_units.T, strict=True))
     higher = -1.0 if line.lower_is_better else 1.0
     values = higher * np.stack([columns[name] for name in names], axis=1)
     noise = noise_of(values, [_commit(result) for result in results], weight)

@@ -15,6 +15,7 @@ from sqlalchemy.dialects import sqlite
 
 from cranfield.errors import CranfieldError, InputError
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights, by_group
 from cranfield.io.database import LONGEST_VALUE, Database
 from cranfield.io.tables import DAMAGED
 from cranfield.ranks.columns import Numbers
@@ -249,11 +250,28 @@ class History:
             packed = connection.execute(statement.where(BASES.c.id == basis)).scalar_one_or_none()
             return {} if packed is None else unpacked_texts(packed)
 
-    def weights(self, basis: str) -> Numbers | None:
-        """The weights of the queries of a basis; None where all count alike."""
+    def weights(self, basis: str) -> Weights | None:
+        """The weights and the groups of the queries of a basis; None where all count alike."""
         with self._reading() as connection:
-            packed = connection.execute(sa.select(BASES.c.weighting).where(BASES.c.id == basis)).scalar_one_or_none()
-            return None if packed is None else unpacked_numbers(packed, len(self.texts(basis)))
+            statement = sa.select(BASES.c.weighting, BASES.c.grouping).where(BASES.c.id == basis)
+            row = connection.execute(statement).one_or_none()
+        if row is None or row.weighting is None:
+            return None
+        queries = list(self.texts(basis))
+        weights = unpacked_numbers(row.weighting, len(queries))
+        groups = None if row.grouping is None else unpacked_texts(row.grouping)
+        equal = groups is not None and bool((weights == weights[:1]).all())
+        return Weights("", dict(zip(queries, weights.tolist(), strict=True)), groups, equal=equal)
+
+    def units(self, basis: str, columns: Numbers) -> tuple[dict[str, str], Numbers | None, Numbers]:
+        """What counts once on a basis, queries or groups: texts by id, weights, and values made of those of queries.
+
+        columns: a row for each query
+        """
+        texts = self.texts(basis)
+        units = by_group(self.weights(basis), list(texts), columns)
+        grouped = {name: texts.get(name, "") for name in units.names}
+        return grouped, units.weight, units.values
 
     def acceptances(self, system: str) -> tuple[Acceptance, ...]:
         """What was accepted of a system, the oldest first; the last one counts."""

@@ -273,7 +273,8 @@ def _steps(history: History, measure: str, basis: str, results: Sequence[Result]
         return []
     columns = history.columns(measure, basis, [result.id for result in results])
     values = np.stack([columns[result.id] for result in results], axis=1)
-    return steps_between(values[:, :-1], values[:, 1:], history.texts(basis), history.weights(basis), higher)
+    texts, weight, values = history.units(basis, values)
+    return steps_between(values[:, :-1], values[:, 1:], texts, weight, higher)
 
 
 def _joining(history: History, measure: str, stretches: Sequence[Stretch], first: Result, higher: float) -> Step | None:
@@ -361,7 +362,8 @@ def _standing(
     value = history.values(measure, basis.id).get(acceptance.result)
     if acceptance.result not in columns:
         return Standing(acceptance, result, None, None)
-    texts, weight = history.texts(basis.id), history.weights(basis.id)
-    [step] = steps_between(columns[acceptance.result][:, None], columns[last][:, None], texts, weight, higher)
+    both = np.stack([columns[acceptance.result], columns[last]], axis=1)
+    texts, weight, values = history.units(basis.id, both)
+    [step] = steps_between(values[:, :1], values[:, 1:], texts, weight, higher)
     sign = 0 if step.p > _ALPHA else (1 if higher * step.difference > 0 else -1)
     return Standing(acceptance, result, value, step._replace(sign=sign))

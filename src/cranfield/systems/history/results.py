@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure
+from cranfield.ranks.columns import Numbers
 from cranfield.systems.history.change import UNKNOWN, Change, Moment, stored_time
 from cranfield.systems.history.packing import content_id, packed_numbers, packed_texts
 
@@ -191,15 +193,21 @@ class KeptRun(NamedTuple):
 def basis_of(evaluation: Evaluation, judged: int = 0) -> Basis:
     queries = content_id([*evaluation.query_ids])
     weights = evaluation.weights.sha256 if evaluation.weights else ""
-    policy = str(evaluation.policy)
+    policy = "|".join((str(evaluation.policy), *evaluation._signed_answers()))
     parts = (queries, evaluation.qrels_sha256, evaluation.provenance, weights, policy)
     return Basis(content_id(*parts), queries, evaluation.qrels_sha256, judged, evaluation.provenance, weights, policy)
 
 
 def basis_row(basis: Basis, evaluation: Evaluation) -> dict[str, Any]:
     weights = evaluation.weights
-    weighting = None if weights is None else packed_numbers(weights.column(evaluation.query_ids))
-    return {**basis._asdict(), "weighting": weighting}
+    weighting = None if weights is None else packed_numbers(plain_weights(weights, evaluation.query_ids))
+    grouping = None if weights is None or weights.groups is None else packed_texts(weights.groups)
+    return {**basis._asdict(), "weighting": weighting, "grouping": grouping}
+
+
+def plain_weights(weights: Weights, query_ids: Sequence[str]) -> Numbers:
+    """The weight of each query, whatever its group."""
+    return replace(weights, groups=None).column(query_ids)
 
 
 def query_row(evaluation: Evaluation, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ BASES = sa.Table(
     sa.Column("judged", sa.BigInteger, nullable=False),  # how many judgments; 0 where that is not known
     *_texts("provenance", "weights", "policy"),
     sa.Column("weighting", sa.LargeBinary),  # the weight of each query; none where all count alike
+    sa.Column("grouping", sa.LargeBinary, info={"since": 2}),  # {query: group}; none where each is by itself
 )
 
 QUERY_SETS = sa.Table(

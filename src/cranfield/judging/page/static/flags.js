@@ -1,4 +1,4 @@
-// The queries that assessors flagged as unclear. Flags are withdrawn by those who raised them.
+// The queries that assessors flagged as unclear, or as having no answer. Flags are withdrawn by those who raised them.
 
 import { fill, make, when } from "./elements.js";
 import { listen } from "./keys.js";
@@ -8,7 +8,7 @@ import { head } from "./session.js";
 export async function show(session, main) {
   const load = async () => {
     const told = await ask("flags", { assessor: session.assessor });
-    head(session, { place: "Queries that somebody finds unclear" });
+    head(session, { place: "Queries that somebody finds unclear, or without an answer" });
     const card = make("div", { class: "card" });
     fill(main, card);
     if (!told.queries.length) return fill(card, make("p", { class: "soft" }, "Nobody has flagged a query. While you judge, Q flags the query on the screen."));
@@ -27,7 +27,7 @@ export async function show(session, main) {
       "div",
       { class: "raised" },
       make("span", { class: "name", dir: "auto" }, each.comment || make("span", { class: "soft" }, "without a comment")),
-      make("span", { class: "soft number" }, each.assessor, make("small", {}, when(each.at))),
+      make("span", { class: "soft number" }, each.unanswerable ? `no answer: ${each.assessor}` : each.assessor, make("small", {}, when(each.at))),
       each.assessor === session.assessor && make("button", { type: "button", class: "more", on: { click: () => withdraw(query_id) } }, "Withdraw"),
     );
   const row = (each) =>

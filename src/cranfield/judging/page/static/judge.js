@@ -6,7 +6,7 @@ import { fillDock, tool } from "./dock.js";
 import { documentCard } from "./document.js";
 import { fill, fillFinished, make, notice } from "./elements.js";
 import { showDecided, showFinished } from "./ends.js";
-import { askForFlag } from "./flagging.js";
+import { askForFlag, said } from "./flagging.js";
 import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
 import { documentList, same, showCurrent } from "./list.js";
@@ -50,7 +50,7 @@ class Judging {
       { keys: ["c"], told: "comment", run: () => this.comment() },
       { keys: ["f"], told: "show the full text", run: () => this.main.querySelector(".more")?.click() },
       { keys: ["a"], told: "add a document that you know of", run: () => this.add() },
-      { keys: ["q"], told: "flag the query as unclear", run: () => this.flag() },
+      { keys: ["q"], told: "flag the query as unclear, or as having no answer", run: () => this.flag() },
       { keys: ["l"], told: "list the queries", run: () => this.go("/queries") },
       { keys: ["/"], told: "search queries and documents", run: () => this.go("/queries?search") },
       { keys: ["Escape"], told: "grade the whole document, not the selected passage", run: () => this.passages.clear() },
@@ -131,7 +131,7 @@ class Judging {
       this.hold(async () => {
         const told = await insist("flag", { assessor: this.session.assessor, query_id, key: newKey(), ...body }, "Not saved yet.");
         this.list.flags = told.flags;
-        this.state = body.withdrawn ? "flag withdrawn" : "saved: flagged as unclear";
+        this.state = body.withdrawn ? "flag withdrawn" : `saved: flagged as ${said(body)}`;
         if (this.entry) this.drawHead();
         else await this.chosen(query_id);
       }),

@@ -35,6 +35,10 @@ function done(query) {
   return query.pooled > 0 && query.left === 0;
 }
 
+function pill(flags, said) {
+  return flags.length > 0 && make("span", { class: "pill close" }, `${said} ${flags.map((flag) => flag.assessor).join(", ")}`);
+}
+
 function rows(told, words) {
   if (!told.queries.length) {
     return [make("p", { class: "soft" }, words ? "Nothing contains these words." : "There are no queries here.")];
@@ -54,7 +58,8 @@ function rows(told, words) {
           make(
             "small",
             { class: "soft" },
-            each.flags.length > 0 && make("span", { class: "pill close" }, `unclear to ${each.flags.map((flag) => flag.assessor).join(", ")}`),
+            pill(each.flags.filter((flag) => !flag.unanswerable), "unclear to"),
+            pill(each.flags.filter((flag) => flag.unanswerable), "no answer, says"),
             Object.entries(each.judges).map(([name, count]) => `${name} ${count.toLocaleString("en")}`).join(" · "),
           ),
         ),

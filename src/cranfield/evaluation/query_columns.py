@@ -1,0 +1,149 @@
+"""What is known of each query beside its judgments: its weight, its segment, its group. Read once, used everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from cranfield.errors import InputError
+from cranfield.evaluation.weighting import Weights, _name
+from cranfield.io.query_columns import PARAMETERS, THRESHOLD
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.result import Evaluation
+    from cranfield.ranks.judgments import Judgments
+
+
+class ColumnOptions(TypedDict, total=False):
+    """The same as options of functions that evaluate."""
+
+    query_columns: Any
+    weights: Any
+    segments: Any
+    groups: Any
+    answerable: Any
+    threshold: Any
+
+
+@dataclass(frozen=True, slots=True)
+class QueryColumns:
+    """The columns of queries by which evaluations are; None where all queries are alike.
+
+    weights: how much each counts, and which groups of them count as one
+    segments: the segment of each
+    answerable: whether each has an answer; one that is not listed has
+    threshold: documents of lower scores are not returned; "fitted" chooses it, see answering.py
+    """
+
+    weights: Weights | None = None
+    segments: Mapping[str, str] | None = None
+    answerable: Mapping[str, bool] | None = None
+    threshold: Any = None
+
+    @classmethod
+    def read(
+        cls,
+        query_columns: Any = None,
+        *,
+        weights: Any = None,
+        segments: Any = None,
+        groups: Any = None,
+        answerable: Any = None,
+        threshold: Any = None,
+    ) -> QueryColumns:
+        """The columns of one file of queries, and those given by themselves, which come first.
+
+        >>> known = QueryColumns.read(weights={"1": 3, "2": 1}, groups={"1": "a", "2": "a"})
+        >>> known.weights.column(["1", "2"]).tolist(), known.weights.units
+        ([0.375, 0.125], 1)
+        """
+        alone = {"weight": weights, "segment": segments, "group": groups, "answerable": answerable}
+        if isinstance(query_columns, QueryColumns):
+            return query_columns
+        given = {name: source for name, source in alone.items() if source is not None}
+        name = ""
+        if query_columns is not None:
+            from cranfield.io.pairs import read_columns
+
+            found = read_columns(query_columns)
+            name = _name(getattr(query_columns, "place", query_columns))
+            given = {**found, **given}
+        if threshold is not None and "answerable" not in given:
+            fact = "is for queries of which some have no answer, and no column says which."
+            raise InputError("threshold", fact, parameter="threshold", value=threshold, hint="give answerable, too")
+        if not given:
+            return cls()
+        from cranfield.io.pairs import read_answerable, read_segments
+
+        counted = None
+        if "weight" in given or "group" in given:
+            counted = Weights.read(given.get("weight"), given.get("group"))
+            if alone["weight"] is None and "weight" in given:
+                counted = replace(counted, source=name)
+            if alone["group"] is None and "group" in given:
+                counted = replace(counted, grouped_by=name)
+        return cls(
+            counted,
+            read_segments(given["segment"]) if "segment" in given else None,
+            read_answerable(given["answerable"]) if "answerable" in given else None,
+            threshold,
+        )
+
+    @classmethod
+    def taken(cls, options: Mapping[str, Any]) -> tuple[QueryColumns, dict[str, Any]]:
+        """Those that options give, and the other options."""
+        names = (*PARAMETERS, THRESHOLD)
+        known = {name: options[name] for name in names if name in options}
+        return cls.read(**known), {name: value for name, value in options.items() if name not in names}
+
+    def applied(self, evaluation: Evaluation) -> Evaluation:
+        """The evaluation with these columns; it keeps its own where there is none."""
+        if self.segments is not None:
+            evaluation = replace(evaluation, segments=self.segments)
+        if self.weights is not None:
+            evaluation = evaluation.weighted(self.weights)
+        if self.answerable is None:
+            return evaluation
+        from cranfield.evaluation.answering import with_answering
+
+        return with_answering(evaluation, self.answerable, self.threshold)
+
+    def judged(self, judgments: Any) -> Any:
+        """The judgments, with those of a group's name for each of its queries that has none of its own; and queries
+        without an answer, which need none.
+
+        So 'q7#1' and 'q7#2', which are in the group 'q7', are judged as 'q7' is, and take its place.
+
+        >>> from cranfield import Judgments
+        >>> known = QueryColumns.read(groups={"q7#1": "q7", "q7#2": "q7"})
+        >>> known.judged(Judgments.read({"q7": {"a": 1}, "q8": {"b": 1}})).by_query
+        {'q7#1': {'a': 1.0}, 'q7#2': {'a': 1.0}, 'q8': {'b': 1.0}}
+        """
+        groups = (None if self.weights is None else self.weights.groups) or {}
+        without = [query for query, has_one in (self.answerable or {}).items() if not has_one]
+        if judgments is None or not (groups or without):
+            return judgments
+        from cranfield.ranks.judgments import Judgments
+
+        flat: Judgments | None = judgments if isinstance(judgments, Judgments) else getattr(judgments, "flat", None)
+        if flat is None:
+            return judgments
+        members: dict[str, list[str]] = {}
+        for query, group in groups.items():
+            if query not in flat.number and group in flat.number:
+                members.setdefault(group, []).append(query)
+        added = [query for query in without if query not in flat.number]
+        if not members and not added:
+            return judgments
+        if not isinstance(judgments, Judgments):
+            fact = "only plain judgments take groups that share them, and queries without an answer."
+            raise InputError(flat.name, fact, hint="judge each query, or measure without groups of judgments")
+        by_query: dict[str, Mapping[str, float]] = {}
+        for query, grades in judgments.by_query.items():
+            if query in groups or query not in members:
+                by_query[query] = grades
+            by_query |= dict.fromkeys(members.get(query, ()), grades)
+        by_query |= {query: {} for query in added if query not in by_query}
+        name, provenance = judgments.name, judgments.provenance
+        return Judgments(by_query, name=name, sha256=judgments.sha256, provenance=provenance)
