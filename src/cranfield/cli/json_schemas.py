@@ -124,7 +124,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 _NUMBERS = {"*": NUMBER}
 _BY_RUN = {"*": {"*": NUMBER}}
-WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER}
+WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER, "sample?": TEXT}
 REACH = {"low": NUMBER | None, "high": NUMBER | None, "exact": bool, "unseen": int}
 DOUBT = Own(Doubt, {"facts": {"*": Any}})
 DIFFERENCE = Own(

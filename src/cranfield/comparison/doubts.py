@@ -250,7 +250,11 @@ def ties(one: Side, other: Side) -> Found | None:
     here, there = one.beside(other)
     apart = (one.values[here] - other.values[there])[:, None]
     weight = one.evaluation._weight()
-    columns = Columns(apart, None if weight is None else weight[here])
+    its = one.evaluation.weights
+    drawn = None if its is None else its.probabilities(one.evaluation.query_ids)
+    columns = Columns(
+        apart, None if weight is None else weight[here], probability=None if drawn is None else drawn[here]
+    )
     error = float(estimated(columns).error[0]) if len(apart) > 1 else 0.0
     if high - low < FELT * error:
         return None

@@ -300,7 +300,11 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
         contrasts = [values.contrast(measure, pairs).values for measure in measures]
         inside = [[contrast[its] for contrast in contrasts] for its in rows.values()]
         weights = [None if values.weight is None else values.weight[its] for its in rows.values()]
-        columns = [Columns(np.hstack(parts), weight) for parts, weight in zip(inside, weights, strict=True)]
+        drawn = [None if values.probability is None else values.probability[its] for its in rows.values()]
+        columns = [
+            Columns(np.hstack(parts), weight, probability=chance_of)
+            for parts, weight, chance_of in zip(inside, weights, drawn, strict=True)
+        ]
         tested = segments_tested(columns, len(pairs), settings)
         for at, (measure, (baseline, run)) in enumerate((measure, pair) for measure in measures for pair in pairs):
             names = measure.name, comparison.runs[baseline], comparison.runs[run]

@@ -59,7 +59,7 @@ class ValuesByQuery(Summary):
         return counts if self.basis is None else f"{self.basis.sentence}; {counts}"
 
     def _signed_weights(self) -> tuple[str, ...]:
-        return () if self.weights is None else (f"weights:{self.weights.sha256[:12]}",)
+        return () if self.weights is None else self.weights.signed
 
     def heading(self, measure: str | Measure) -> str:
         """The name of a measure above its values; † where its mean is weighted.
@@ -150,7 +150,10 @@ class ValuesByQuery(Summary):
             names = [("group", known[query]) if query in known else ("", query) for query in self.query_ids]
             number = {name: at for at, name in enumerate(dict.fromkeys(names))}
             group = np.array([number[name] for name in names], dtype=np.int64)
-        return Columns(values, self._weight(weights), group)
+        its = self._weights(weights)
+        if its is None:
+            return Columns(values, group=group)
+        return Columns(values, its.column(self.query_ids), group, probability=its.probabilities(self.query_ids))
 
     def aggregate(self, measure: str | Measure, how: Aggregate | None = None, *, weights: Any = None) -> float:
         """The values of a measure over all queries as one number.
@@ -182,8 +185,11 @@ class ValuesByQuery(Summary):
 
     def _weight(self, weights: Any = None) -> Numbers | None:
         """The weight of each query, by default that of the evaluation; None where all count alike."""
-        its = self.weights if weights is None else Weights.read(weights).over(self.query_ids)
+        its = self._weights(weights)
         return None if its is None else its.column(self.query_ids)
+
+    def _weights(self, weights: Any = None) -> Weights | None:
+        return self.weights if weights is None else Weights.read(weights).over(self.query_ids)
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The value of a measure in each segment of the queries.

@@ -44,6 +44,7 @@ def save(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
 
 def content_of(evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation as plain dicts, from which it can be made again."""
+    drawn = evaluation.weights.probability if evaluation.weights else None
     return {
         **evaluation.to_dict(per_query=False),
         "warnings": list(evaluation._input_warnings),  # those about ties follow from their ranges
@@ -52,6 +53,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
         "query_ids": list(evaluation.query_ids),
         "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
         **({"query_weights": [*evaluation.weights.by_query.values()]} if evaluation.weights else {}),
+        **({"query_probabilities": [*drawn.values()]} if drawn else {}),
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
     }
@@ -133,7 +135,9 @@ def _weights(content: Mapping[str, Any]) -> Weights | None:
     if "query_weights" not in content:
         return None
     by_query = dict(zip(content["query_ids"], map(float, content["query_weights"]), strict=True))
-    return Weights(str(content["weights"]["source"]), by_query).over(content["query_ids"])
+    drawn = content.get("query_probabilities")
+    probability = None if drawn is None else dict(zip(content["query_ids"], map(float, drawn), strict=True))
+    return Weights(str(content["weights"]["source"]), by_query, probability).over(content["query_ids"])
 
 
 def _plain(facts: FactColumns) -> dict[str, list[int]]:
@@ -232,7 +236,9 @@ def _is_sound(content: Any) -> bool:
 
 
 def _are_weights(content: Mapping[str, Any], length: int) -> bool:
-    weights = content.get("query_weights")
+    weights, drawn = content.get("query_weights"), content.get("query_probabilities")
+    if drawn is not None and not (_is_column(drawn, length) and all(0 < chance <= 1 for chance in drawn)):
+        return False
     return weights is None or (
         isinstance(content.get("weights"), dict) and _is_column(weights, length) and min(weights, default=0) >= 0
     )
