@@ -49,12 +49,12 @@ def _is_machine(text: str) -> bool:
 
 
 def _is_long(text: str) -> bool:
-    """Whether it has 9 digits or more, and is no ISBN of a book."""
+    """Whether it has 9 digits or more, not in twos as sizes are, and is no ISBN of a book."""
     digits = _digits(text)
     isbn = len(digits) == 13 and digits[:3] in ("978", "979")
-    return len(digits) >= 9 and not (
-        isbn and sum(int(sign) * (1, 3)[at % 2] for at, sign in enumerate(digits)) % 10 == 0
-    )
+    if len(digits) < 9 or max(map(len, re.split(r"\D", text))) < 3:
+        return False
+    return not (isbn and sum(int(sign) * (1, 3)[at % 2] for at, sign in enumerate(digits)) % 10 == 0)
 
 
 def _is_telephone(text: str) -> bool:
@@ -76,7 +76,7 @@ KINDS = {
         7,
     ),
     "number": PersonalData(
-        "long numbers, such as of accounts and orders", r"(?<![\w.])\d+(?:[ -]?\d{2,})*(?!\w)", _is_long, 9
+        "long numbers, such as of accounts and orders", r"(?<![\w.-])\d+(?:[ -]\d+)*(?!\w)", _is_long, 9
     ),
     "handle": PersonalData("names of accounts (@name)", r"(?<![\w@])@\w[\w.]+"),
     "address": PersonalData(
