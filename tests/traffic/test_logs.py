@@ -52,7 +52,7 @@ def _read(data: bytes, *names: str, skip_bad: bool = False) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("block", [40, 1 << 22])
+@pytest.mark.parametrize("block", [40, 1 << 20])
 def test_every_format_gives_the_same_texts(form: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "BLOCK", block)
     data = FORMS[form]

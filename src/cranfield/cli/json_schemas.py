@@ -32,6 +32,7 @@ from cranfield.evaluation.values import Counts
 from cranfield.mixing.tuning import Setting
 from cranfield.systems.history.alerts import Alert
 from cranfield.systems.misses import Place
+from cranfield.traffic.sampling import LeftOut, SampledQuery
 
 Schema = dict[str, Any]
 NUMBER, TEXT = float, str
@@ -289,6 +290,15 @@ OUTPUTS: dict[str, Any] = {
         "gains": {"*": TEXT},
         "positions": [Position],
         "ideal": [{"doc_id": TEXT, "grade": NUMBER}],
+    },
+    "sample": {
+        "queries": [Own(SampledQuery, {"weight": NUMBER, "distinct_weight": NUMBER})],
+        **dict.fromkeys(("searches", "distinct", "empty", "skipped", "seed"), int),
+        "left_out": {"*": LeftOut},
+        **dict.fromkeys(("share", "stands_for", "spread"), NUMBER),
+        "effective": {"*": NUMBER | None},
+        "detectable": _NUMBERS,
+        "columns": {"*": {"*": TEXT}},
     },
     "tune": {
         **dict.fromkeys(("measure", "plain", "best_run", "sentence"), TEXT),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import unicodedata
 from collections import Counter
@@ -20,9 +21,11 @@ import numpy.typing as npt
 from cranfield.ranks.columns import Numbers
 from cranfield.traffic.personal_data import personal_data_of
 
-AT_ONCE = 250_000  # different texts that are held before they are counted
+AT_ONCE = 200_000  # different texts that are held before they are counted
 SPOOLED = 1 << 24  # bytes of texts that stay in memory
-_GROWTH = 1.5
+_GROWTH = 1.2
+# Blanks that mean nothing, between texts that are joined by newlines; lines may also end in other ways.
+_BLANKS = re.compile(r"[^\S \n]|  |^ | $|[\x1c-\x1f\x85\u2028\u2029]", re.MULTILINE)
 
 Whole = npt.NDArray[np.int64]
 
@@ -68,6 +71,8 @@ class CountedQueries:
             self._count_waiting()
 
     def _count_waiting(self) -> None:
+        if not self._waiting:
+            return
         forms = self._forms(list(self._waiting))
         counts = np.fromiter(self._waiting.values(), np.int64, len(forms))
         self._waiting.clear()
@@ -92,12 +97,12 @@ class CountedQueries:
 
     def _forms(self, texts: list[str]) -> list[str]:
         """The texts as they are counted: without blanks that mean nothing, and in lower case."""
-        texts = [" ".join(text.split()) for text in texts]
-        if not self._same_case:
-            texts = [text.lower() for text in texts]
-        if not all(map(str.isascii, texts)):
-            texts = [unicodedata.normalize("NFC", text) for text in texts]
-        return texts
+        whole = "\n".join(texts)
+        if whole.count("\n") >= len(texts) or _BLANKS.search(whole):
+            whole = "\n".join(" ".join(text.split()) for text in texts)
+        if not whole.isascii():
+            whole = unicodedata.normalize("NFC", whole)
+        return (whole if self._same_case else whole.lower()).split("\n")
 
     def _append(self, forms: list[str], counts: Whole) -> None:
         start, self._size = self._size, self._size + len(forms)
@@ -149,11 +154,12 @@ class CountedQueries:
         """The kind of personal data that each seems to have, counted from 1; 0 for none."""
         return self._kind[: self._size]
 
-    def grouped(self) -> tuple[Whole, Whole]:
+    def grouped(self) -> tuple[npt.NDArray[np.int32], Whole]:
         """Where in the columns the form of each query is that is asked most, and how often all its forms are asked."""
         if not self._any_order:
-            return np.arange(self._size), self.count
-        order = np.lexsort((self._own[: self._size], -self.count, self._group[: self._size]))
+            return np.arange(self._size, dtype=np.int32), self.count
+        order: npt.NDArray[np.int32]
+        order = np.lexsort((self._own[: self._size], -self.count, self._group[: self._size])).astype(np.int32)
         groups = self._group[order]
         first = np.flatnonzero(np.append(True, groups[1:] != groups[:-1])) if len(groups) else order
         return order[first], np.add.reduceat(self.count[order], first) if len(groups) else self.count

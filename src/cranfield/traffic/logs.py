@@ -23,7 +23,7 @@ from cranfield.io.query_columns import MOST_READ, Column, id_tier, is_header, te
 from cranfield.io.streams import LOOK, Stream, as_stream, end_of_lines, mark_length
 from cranfield.words import count
 
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 SEPARATORS = {"\t": "TSV", ",": "CSV", ";": "CSV (semicolons)", "|": "CSV (bars)"}
 TEXT = "lines of text"
 JSON = "JSON"

@@ -23,7 +23,7 @@ class PersonalData(NamedTuple):
 
     meaning: str
     pattern: str
-    check: Callable[[str], bool] = bool
+    check: Callable[[str], bool] | None = None
     digits: int = 0
 
 
@@ -89,6 +89,7 @@ KINDS = {
     ),
 }
 _PATTERNS = {name: re.compile(kind.pattern) for name, kind in KINDS.items()}
+_DIGIT = re.compile(r"\d")
 _SUSPECT = re.compile(r"[@\d]")
 LONGEST = 1_000  # characters of a query that are looked at
 
@@ -110,12 +111,15 @@ def personal_data_of(texts: Sequence[str], keep: Collection[str] = ()) -> list[i
 
     def kind_of(text: str) -> int:
         text = text[:LONGEST]
-        digits = sum(map(str.isdigit, text))
+        digits = len(_DIGIT.findall(text))
         for at, name in tried:
             kind = KINDS[name]
-            if (digits >= kind.digits if kind.digits else "@" in text) and any(
-                kind.check(found[0]) for found in _PATTERNS[name].finditer(text)
-            ):
+            if not (digits >= kind.digits if kind.digits else "@" in text):
+                continue
+            if kind.check is None:
+                if _PATTERNS[name].search(text):
+                    return at
+            elif any(kind.check(found[0]) for found in _PATTERNS[name].finditer(text)):
                 return at
         return 0
 

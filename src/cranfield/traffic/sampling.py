@@ -210,8 +210,11 @@ class QuerySample:
             mark.join(_cell(cell, mark) for cell in row) + "\n" for row in (COLUMNS, *(row.values() for row in rows))
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, spread: float = SPREAD) -> dict[str, Any]:
         """The sample as plain data, ready for JSON.
+
+        spread: the standard deviation of the differences by query, for what can be detected
+        Returns a dict of texts, numbers, lists and dicts.
 
         >>> from cranfield import sample_queries
         >>> sample_queries(["red shoes", "lamp"], 2).to_dict()["queries"][0]["text"]
@@ -225,8 +228,8 @@ class QuerySample:
             "share": self.share,
             "stands_for": self.stands_for,
             "effective": {of: number if isfinite(number) else None for of, number in finite.items()},
-            "detectable": {of: self.detectable(of) for of in ESTIMANDS},
-            "spread": SPREAD,
+            "detectable": {of: self.detectable(of, spread) for of in ESTIMANDS},
+            "spread": spread,
             "columns": {log: dict(columns) for log, columns in self.columns.items()},
         }
 
@@ -368,20 +371,22 @@ def _drawn(
         for at, name in enumerate(KINDS, 1)
         if (kind == at).any()
     }
-    known = (kind == 0) & (counts > 0)
+    known = np.flatnonzero((kind == 0) & (counts > 0))
     places, counts = places[known], counts[known]
     distinct, searches = len(places), int(counts.sum())
     if not distinct:
         raise InputError(joined(columns, "and") if columns else "the log", "it has no query to draw.")
-    share = counts / (2 * searches) + 1 / (2 * distinct)
-    order = found.chance[places] / share
+    size_of = counts / (2 * searches)
+    size_of += 1 / (2 * distinct)
     if distinct <= size:
         drawn, probabilities = np.arange(distinct), np.ones(distinct)
     else:
+        order = found.chance[places]
+        order /= size_of
         smallest = np.argpartition(order, size)[: size + 1]
         smallest = smallest[np.lexsort((counts[smallest], order[smallest]))]
         drawn = smallest[:size]
-        probabilities = np.minimum(1.0, order[smallest[size]] * share[drawn])
+        probabilities = np.minimum(1.0, order[smallest[size]] * size_of[drawn])
     rows = [
         SampledQuery(made_id(text), text, asked, chance)
         for text, asked, chance in zip(
