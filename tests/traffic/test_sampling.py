@@ -85,27 +85,27 @@ def test_sums_by_weight_have_no_bias():
     assert (np.abs(means - expected) < 4 * errors + 1e-9).all()
 
 
-@pytest.mark.parametrize(("of", "weigh"), [("search", True), ("distinct query", False)])
-def test_intervals_hold_for_searches_and_for_distinct_queries(of, weigh):
-    """The simulation in bench/query_samples.py at a small size: few values, tied, better for frequent queries."""
+def test_intervals_hold_for_searches_and_for_distinct_queries():
+    """The simulation in bench/query_samples.py at a small size: few values, better for frequent queries."""
     rng = np.random.default_rng(7)
-    counts = rng.multinomial(60_000, 1 / np.arange(1, 9001) / (1 / np.arange(1, 9001)).sum())
+    counts = rng.multinomial(20_000, 1 / np.arange(1, 4001) / (1 / np.arange(1, 4001)).sum())
     counts = counts[counts > 0]
-    values = (rng.random(len(counts)) < 0.3 + 0.08 * np.log1p(counts) / 2).astype(float)
-    truth = float((values * counts).sum() / counts.sum()) if weigh else float(values.mean())
+    values = (rng.random(len(counts)) < 0.3 + 0.04 * np.log1p(counts)).astype(float)
+    truth = {"search": float((values * counts).sum() / counts.sum()), "distinct query": float(values.mean())}
     names = {f"query {at}": at for at in range(len(counts))}
     log = dict(zip(names, counts.tolist(), strict=True))
-    held = 0
+    held = dict.fromkeys(truth, 0)
     for seed in range(60):
         sample = sample_queries(log, 200, seed=seed)
         rows = [names[query.text] for query in sample.queries]
-        weights = sample.weights(of)
         ids = [query.query_id for query in sample.queries]
-        columns = Columns(values[rows][:, None], weights.column(ids), probability=weights.probabilities(ids))
-        assert estimator_of(columns) is SAMPLED
-        low, high = SAMPLED.estimate(columns).interval(0.05)
-        held += bool(low[0] <= truth <= high[0])
-    assert held >= 51  # 95% of 60 are 57; fewer than 51 come in one of 250 cases
+        for of, true in truth.items():
+            weights = sample.weights(of)
+            columns = Columns(values[rows][:, None], weights.column(ids), probability=weights.probabilities(ids))
+            assert estimator_of(columns) is SAMPLED
+            low, high = SAMPLED.estimate(columns).interval(0.05)
+            held[of] += bool(low[0] <= true <= high[0])
+    assert min(held.values()) >= 51  # 95% of 60 are 57; fewer than 51 come in one of 250 cases
 
 
 def test_a_whole_log_is_drawn_for_certain():

@@ -126,12 +126,22 @@ class QuerySample:
 
     @property
     def share(self) -> float:
-        """The share of searches that are for one of the queries drawn."""
+        """The share of searches that are for one of the queries drawn.
+
+        >>> from cranfield import sample_queries
+        >>> sample_queries({"red shoes": 900, "blue sofa": 90, "lamp": 10}, 2).share
+        0.91
+        """
         return sum(query.count for query in self.queries) / self.searches
 
     @property
     def stands_for(self) -> float:
-        """The share of all searches with a text that the sample stands for: what was left out is the rest."""
+        """The share of all searches with a text that the sample stands for: what was left out is the rest.
+
+        >>> from cranfield import sample_queries
+        >>> sample_queries({"red shoes": 75, "ann@example.org": 25}, 2).stands_for
+        0.75
+        """
         out = sum(left.searches for left in self.left_out.values())
         return self.searches / (self.searches + out)
 
