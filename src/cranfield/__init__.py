@@ -119,6 +119,10 @@ if TYPE_CHECKING:
     from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
     from cranfield.systems.reranking import rerank as rerank
+    from cranfield.traffic.interleaving import Credit as Credit
+    from cranfield.traffic.interleaving import Preference as Preference
+    from cranfield.traffic.interleaving import TeamDraft as TeamDraft
+    from cranfield.traffic.interleaving import preferred as preferred
     from cranfield.traffic.sampling import QuerySample as QuerySample
     from cranfield.traffic.sampling import SampledQuery as SampledQuery
     from cranfield.traffic.sampling import sample_queries as sample_queries
