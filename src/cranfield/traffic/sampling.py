@@ -28,7 +28,8 @@ from cranfield.io.pairs import PROBABILITY
 from cranfield.io.queries import made_id
 from cranfield.io.query_columns import Column, text_tier, words_of
 from cranfield.io.target import write_text
-from cranfield.traffic.counting import CountedQueries
+from cranfield.ranks.columns import Numbers
+from cranfield.traffic.counting import CountedQueries, Whole
 from cranfield.traffic.logs import Log, open_log
 from cranfield.traffic.personal_data import KINDS, check_kinds
 from cranfield.words import count as counted
@@ -371,6 +372,20 @@ def _given_query(names: Sequence[str]) -> str:
     return f"{given('query', names[0])}; it has {joined(names, 'and')}"
 
 
+def draw(chance: Numbers, counts: Numbers | Whole, size: int) -> tuple[Whole, Numbers]:
+    """Which queries are drawn, by their permanent random numbers and counts, and with which probabilities."""
+    distinct = len(counts)
+    if distinct <= size:
+        return np.arange(distinct), np.ones(distinct)
+    share = counts / (2 * int(counts.sum()))
+    share += 1 / (2 * distinct)
+    order = chance / share
+    smallest = np.argpartition(order, size)[: size + 1]
+    smallest = smallest[np.lexsort((counts[smallest], order[smallest]))]
+    drawn = smallest[:size]
+    return drawn, np.minimum(1.0, order[smallest[size]] * share[drawn])
+
+
 def _drawn(
     found: CountedQueries, size: int, columns: Mapping[str, Mapping[str, str]], skipped: int, seed: int
 ) -> QuerySample:
@@ -386,17 +401,7 @@ def _drawn(
     distinct, searches = len(places), int(counts.sum())
     if not distinct:
         raise InputError(joined(columns, "and") if columns else "the log", "it has no query to draw.")
-    size_of = counts / (2 * searches)
-    size_of += 1 / (2 * distinct)
-    if distinct <= size:
-        drawn, probabilities = np.arange(distinct), np.ones(distinct)
-    else:
-        order = found.chance[places]
-        order /= size_of
-        smallest = np.argpartition(order, size)[: size + 1]
-        smallest = smallest[np.lexsort((counts[smallest], order[smallest]))]
-        drawn = smallest[:size]
-        probabilities = np.minimum(1.0, order[smallest[size]] * size_of[drawn])
+    drawn, probabilities = draw(found.chance[places], counts, size)
     rows = [
         SampledQuery(made_id(text), text, asked, chance)
         for text, asked, chance in zip(
