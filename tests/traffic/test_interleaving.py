@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,6 +190,15 @@ def test_equal_rankings_alarm_as_rarely_as_they_may_and_a_binomial_does_not():
     assert false <= 15  # 5% of 150 are 7.5; more than 15 come in one of 200 cases
     assert sum(found.low > 0 or found.high < 0 for found in results) == pytest.approx(false, abs=1)
     assert sum(binomial(found) <= 0.05 for found in results) > 45
+
+
+def test_the_recorded_simulation_keeps_what_is_promised():
+    recorded = json.loads((Path(__file__).parents[2] / "bench" / "interleaving.json").read_text())
+    equal = [row for row in recorded if row["b"] == "equal"]
+    assert [row["times"] for row in equal] == [600] * 3
+    assert max(row["verdicts"] for row in equal) <= 0.06
+    assert max(row["verdicts_binomial"] for row in equal) > 0.5
+    assert all(row["held"] >= 0.9 for row in recorded)
 
 
 def test_a_preference_is_found_and_the_number_of_units_foretold():

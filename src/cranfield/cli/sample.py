@@ -49,11 +49,7 @@ class LogOptions(options.OptionGroup, section="Input"):
     skip_bad: bool = flag("--skip-bad", help="Leave out and count lines that cannot be read.")
 
 
-class SampleOutput(options.OptionGroup, section="Output"):
-    path: str | None = options.written()
-    form: str = option(
-        "--format", choices=["text", "json"], default="text", metavar="FORMAT", help="How facts are printed [text]."
-    )
+class SampleOutput(options.PrintOptions, formats=("tsv", "csv", "json", "jsonl"), section="Output"):
     force: bool = options.FORCE
 
 
@@ -69,12 +65,14 @@ def command(logs: tuple[str, ...], drawing: DrawOptions, reading: LogOptions, sh
     of a search, distinct_weight for that of a distinct query, and intervals know the design. A larger sample with the
     same seed has all queries of a smaller one.
 
+    Without -o and --format, it only says what the sample would stand for. Evaluate with --weights queries.tsv, or with
+    --weights queries.tsv:distinct_weight.
+
     \b
     Examples:
-      cranfield sample searches.tsv.gz -n 200 -o queries.tsv
-      cranfield evaluate qrels.txt mine.run --weights queries.tsv
-      cranfield evaluate qrels.txt mine.run \\
-        --weights queries.tsv:distinct_weight
+      cranfield sample searches.tsv
+      cranfield sample searches.tsv -n 200 -o queries.tsv
+      cranfield sample searches.tsv --keep number -o products.csv
     """
     from cranfield.show.sampling_text import sample_text
     from cranfield.traffic.sampling import sample_queries
@@ -92,13 +90,13 @@ def command(logs: tuple[str, ...], drawing: DrawOptions, reading: LogOptions, sh
             keep=drawing.keep,
             skip_bad=reading.skip_bad,
         )
-    path = shown.path or STANDARD_OUTPUT
-    printed = path == STANDARD_OUTPUT
-    if shown.path is not None or shown.form != "json":
-        sample.save(path, force=shown.force)
     if shown.form == "json":
         facts = sample.to_dict(spread=drawing.spread)
-        output.write([json.dumps(facts, indent=2, ensure_ascii=False)], data=True)
+        output.write([json.dumps(facts, indent=2, ensure_ascii=False)], shown.file, data=True)
         return
-    for line in sample_text(sample, path, drawing.spread, output.width(), output.paint(err=printed)):
-        output.say(line, err=printed)
+    path = shown.file or STANDARD_OUTPUT
+    queries_printed = path == STANDARD_OUTPUT and (shown.form != "text" or shown.file is not None)
+    if queries_printed or shown.file is not None:
+        sample.save(path, format=shown.form if shown.form != "text" else None, force=shown.force)
+    for line in sample_text(sample, path, drawing.spread, output.width(), output.paint(err=queries_printed)):
+        output.say(line, err=queries_printed)

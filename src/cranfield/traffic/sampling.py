@@ -201,22 +201,24 @@ class QuerySample:
             raise InputError("the sample", "has no such mean.", parameter="of", value=of, hint=hint)
         return ESTIMANDS[of]
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> None:
         """Write a file of queries with their weights, for `evaluate(weights=path)`.
 
-        path: ends in .tsv, .csv or .jsonl, which may be followed by .gz; "-" is standard output, as TSV
+        path: the file; "-" is standard output
+        format: tsv, csv or jsonl; by default that of the extension, which .gz may follow, or tsv
         force: replace a file that exists
 
         >>> from cranfield import sample_queries
-        >>> sample_queries(["red shoes", "lamp"], 2).save("-")  # doctest: +SKIP
+        >>> sample_queries(["red shoes", "lamp"], 2).save("queries.tsv")  # doctest: +SKIP
         """
-        write_text(path, self._lines(extension_of(os.fspath(path))), force=force)
+        ending = extension_of(os.fspath(path)).removeprefix(".")
+        write_text(path, self._lines(format or ending), force=force)
 
-    def _lines(self, extension: str) -> Iterable[str]:
+    def _lines(self, format: str) -> Iterable[str]:
         rows = [query._row() for query in self.queries]
-        if "json" in extension:
+        if format in ("jsonl", "ndjson"):
             return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        mark = "," if extension == ".csv" else "\t"
+        mark = "," if format == "csv" else "\t"
         return (
             mark.join(_cell(cell, mark) for cell in row) + "\n" for row in (COLUMNS, *(row.values() for row in rows))
         )
