@@ -81,29 +81,26 @@ def main(most: int = 600) -> None:
             rng = np.random.default_rng([7, *name.encode(), *quality.encode()])
             times = most if quality == "equal" else most // 4
             said = {"times": times, "units": UNITS, "searches": name, "b": quality}
-            verdicts, naive, values, covered = 0, 0, [], 0
-            many = experiment(rng, 10 * PILOT, searches, noise)
-            truth = 0.0 if quality == "equal" else preferred(many.clicks).value
+            results, naive = [], 0
             for at in range(times):
                 seen = experiment(rng, UNITS, searches, noise)
-                result = preferred(seen.clicks, permutations=2000, seed=at)
-                verdicts += result.p <= 0.05
+                results.append(preferred(seen.clicks, permutations=2000, seed=at))
                 naive += binomial(seen.wins) <= 0.05
-                covered += result.low <= truth <= result.high
-                values.append(result.value)
+            mean = float(np.mean([its.value for its in results]))
+            truth = 0.0 if quality == "equal" else mean
             said |= {
-                "preference": round(truth, 4),
-                "mean": round(float(np.mean(values)), 4),
-                "verdicts": round(verdicts / times, 4),
+                "mean": round(mean, 4),
+                "verdicts": round(sum(its.p <= 0.05 for its in results) / times, 4),
                 "verdicts_binomial": round(naive / times, 4),
-                "held": round(covered / times, 4),
+                "held": round(sum(its.low <= truth <= its.high for its in results) / times, 4),
             }
             if quality != "equal":
                 pilot = preferred(experiment(rng, PILOT, searches, noise).clicks)
                 needed = pilot.units_needed(truth)
-                tries = max(most // 10, 20)
+                people = round(needed * PILOT / pilot.units)  # not all of whom click
+                tries = max(most // 6, 20)
                 again = (
-                    preferred(experiment(rng, needed, searches, noise).clicks, permutations=1000) for _ in range(tries)
+                    preferred(experiment(rng, people, searches, noise).clicks, permutations=1000) for _ in range(tries)
                 )
                 said |= {"units_needed": needed, "power": round(sum(its.verdict == "b" for its in again) / tries, 3)}
             found.append(said)
