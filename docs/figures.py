@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import tempfile
@@ -63,6 +64,8 @@ def draw_all() -> None:
     save("training", training())
     save("tools", tools())
     save("thresholds", thresholds())
+    save("drawn", drawn())
+    save("interleaved", interleaved())
 
 
 def response() -> Mapping[str, Any]:
@@ -204,6 +207,39 @@ def training() -> dict[str, Any]:
     spec = by_rank("A model in training", "value over the whole corpus", curves)
     spec["encoding"]["x"]["title"] = "step"
     return spec
+
+
+def drawn() -> dict[str, Any]:
+    """The probability with which queries of a log are drawn: by how often they are asked, alike, and half of both."""
+    ranks = sorted({round(10 ** (step / 12)) for step in range(49)})  # to 10,000
+    shares = {rank: 1 / rank for rank in range(1, 10_001)}
+    total, distinct = sum(shares.values()), len(shares)
+    curves: dict[str, dict[int, float]] = {"half of both": {}, "by frequency": {}, "all alike": {}}
+    for rank in ranks:
+        frequent, alike = 200 * shares[rank] / total, 200 / distinct
+        for name, size in zip(curves, ((frequent + alike) / 2, frequent, alike), strict=True):
+            curves[name][rank] = min(0.0, math.log10(size))  # labels are placed as on a linear scale
+    spec = by_rank("Who is drawn: 200 of 10,000 queries", "probability", curves)
+    tens: dict[str, Any] = {"values": [10**step for step in range(5)]}
+    spec["encoding"]["x"] |= {"title": "queries, the most frequent first", "axis": tens}
+    spec["encoding"]["x"]["scale"] = {"type": "log", "domain": [1, 10_000], "nice": False}
+    powers = {"values": [-3, -2, -1, 0], "labelExpr": "format(pow(10, datum.value), '~g')"}
+    spec["encoding"]["y"]["axis"] = {**(spec["encoding"]["y"].get("axis") or {}), **powers}
+    return spec
+
+
+def interleaved() -> dict[str, Any]:
+    """Two rankings, and the list that is shown, in the colours of the teams."""
+    a, b = ["d1", "d2", "d3", "d4", "d5"], ["d3", "d1", "d6", "d7", "d2"]
+    shown = cranfield.TeamDraft(a, b, 6, experiment="spring", unit="person 1", query="red shoes")
+    colours = {"a": LIGHT["run-1"], "b": LIGHT["run-2"]}
+    rows = {"a": dict.fromkeys(a, "a"), "b": dict.fromkeys(b, "b"), "shown": shown.teams}
+    spec = strip({name: [1] * len(teams) for name, teams in rows.items()})
+    boxes = [(document, team) for teams in rows.values() for document, team in teams.items()]
+    for row, (document, team) in zip(spec["data"]["values"], boxes, strict=True):
+        row |= {"text": document, "ink": "white", "colour": colours[team]}
+    told = "; ".join(f"{name}: {' '.join(teams)}" for name, teams in rows.items())
+    return {**spec, "description": told, "title": ""}
 
 
 def tools() -> dict[str, Any]:

@@ -21,7 +21,9 @@ from cranfield import (
     open_store,
     plan_sample,
     pool,
+    preferred,
     reusability,
+    sample_queries,
     stability,
     tune,
     write_report,
@@ -39,6 +41,7 @@ from cranfield.show.history_text import alert_lines, history_lines
 from cranfield.show.judging_text import agreement_text, plan_lines
 from cranfield.show.layout import UNPAINTED
 from cranfield.show.mixing_text import tuning_text
+from cranfield.show.sampling_text import sample_text
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
@@ -317,6 +320,12 @@ def mixtures():
     yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": tuned.run()}))
     mine = fuse(["builtin:plain", "builtin:tuned"], weights=[0.1, 0.9])
     yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": mine}))
+
+
+@output
+def samples_of_logs() -> Iterator[str]:
+    yield " ".join(sample_text(sample_queries({f"query {at}": at for at in range(99)}, 9), "-", 0.2, 500, UNPAINTED))
+    yield preferred([(f"person {at}", "lamp", "d1", "b" if at % 9 else "a") for at in range(90)]).sentence
 
 
 @output

@@ -13,7 +13,7 @@ from docs.site.claims import page
 from tests.claims import CLAIMS, GROUPS, example
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("show", "report", "comparison", "judging/agree", "judging/decide", "evaluation", "mixing")
+SOURCES = ("show", "report", "comparison", "judging/agree", "judging/decide", "evaluation", "mixing", "traffic")
 CLAIMING = re.compile(
     "interval|signific|confiden|detect|revers|hold|correct(ed|ion)|inferior|likely|of the time|narrow|rough"
     "|cannot be estimated|differs between|ties matter",
@@ -28,6 +28,7 @@ OTHERS = {
     "Each run is compared with its own baseline; other pairs are corrected for all pairs of runs",
     "the significant difference",
     "interval alpha",
+    "no interval: too few units",
 }
 
 

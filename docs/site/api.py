@@ -82,6 +82,15 @@ GROUPS = {
         "Headroom",
         "RerankedDepth",
     ),
+    "Production traffic": (
+        "sample_queries",
+        "TeamDraft",
+        "preferred",
+        "QuerySample",
+        "SampledQuery",
+        "Credit",
+        "Preference",
+    ),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
         *("rbo", "run_overlap", "kendall_tau", "tau_ap", "spearman_rho"),

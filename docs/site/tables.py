@@ -34,6 +34,7 @@ from cranfield.systems.presets import PRESETS
 DOCS = Path(__file__).resolve().parent.parent
 ROOT = DOCS.parent
 DECIDING, LIMITS, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "limits", "results"))
+QUERY_SAMPLES, INTERLEAVING = (ROOT / "bench" / f"{name}.json" for name in ("query_samples", "interleaving"))
 ROOT_PAGES = (ROOT / "SECURITY.md",)
 Row = tuple[str, ...]
 
@@ -208,6 +209,33 @@ def limits() -> Iterator[Row]:
         yield limit, *(f"{share:.1%}" for share in (shares if len(shares) == 4 else shares * 2))
 
 
+def query_samples() -> Iterator[Row]:
+    """How often intervals of sampled queries hold, as bench/query_samples.py simulated it."""
+    held: dict[str, dict[str, str]] = {}
+    for row in json.loads(QUERY_SAMPLES.read_text(encoding="utf-8")):
+        held.setdefault(row["values"], {})[f"{row['log']}, {row['of']}"] = f"{row['held']:.1%}"
+    yield "values", *next(iter(held.values()))
+    for values, by_log in held.items():
+        yield values, *by_log.values()
+
+
+def interleaving() -> Iterator[Row]:
+    """How often an interleaving names a ranking, as bench/interleaving.py simulated it."""
+    yield (
+        "people ask",
+        "b is",
+        "preference",
+        "verdicts by units",
+        "by impressions",
+        "units foretold",
+        "power with these",
+    )
+    for row in json.loads(INTERLEAVING.read_text(encoding="utf-8")):
+        shares = f"{row['verdicts']:.1%}", f"{row['verdicts_binomial']:.1%}"
+        foretold = (f"{row['units_needed']:,}", f"{row['power']:.0%}") if "power" in row else ("", "")
+        yield row["searches"], row["b"], f"{row['mean']:+.3f}", *shares, *foretold
+
+
 def _recorded(title: str) -> dict[str, Any]:
     """The rows of the benchmark whose title begins like this, by name."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -261,6 +289,8 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         kinds,
         deciding,
         limits,
+        query_samples,
+        interleaving,
         speed,
         engine_speed,
         faults,

@@ -126,6 +126,13 @@ if TYPE_CHECKING:
     from cranfield.systems.reranking import rerank as rerank
     from cranfield.systems.reranking_depths import RerankedDepth as RerankedDepth
     from cranfield.systems.reranking_depths import rerank_by_depth as rerank_by_depth
+    from cranfield.traffic.interleaving import Credit as Credit
+    from cranfield.traffic.interleaving import Preference as Preference
+    from cranfield.traffic.interleaving import TeamDraft as TeamDraft
+    from cranfield.traffic.interleaving import preferred as preferred
+    from cranfield.traffic.sampling import QuerySample as QuerySample
+    from cranfield.traffic.sampling import SampledQuery as SampledQuery
+    from cranfield.traffic.sampling import sample_queries as sample_queries
 
 
 @cache

@@ -45,6 +45,8 @@ def test_examples_work_as_typed(command, tmp_path):
     assert lines
     if command == "agreement":
         judged_twice(tmp_path)
+    if command == "sample":
+        (tmp_path / "searches.tsv").write_text("time\tquery\n10:00\tred shoes\n10:01\tlamp\n")
     if command == "mcp":
         pytest.importorskip("mcp.server.mcpserver", reason="needs mcp 2")
     for line in lines:

@@ -17,6 +17,7 @@ from tests.program import run, shims
 jsonschema = pytest.importorskip("jsonschema")
 TWO = ("builtin", "builtin:plain", "builtin:tuned")
 CALLS = {
+    "sample": [("sample", "queries.txt"), ("sample", "queries.txt", "-n", "2", "--spread", "0.3")],
     "evaluate": [
         ("evaluate", *TWO, "-q", "--bounds", "--worst", "2"),
         (

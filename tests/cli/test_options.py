@@ -33,8 +33,8 @@ def meaning(option):
 
 # In `judge`, --assessor is who judges, and elsewhere whose judgments count; --limit counts other things there; the
 # documents of --corpus are shown, and elsewhere searched.
-# `history` merges files, and measures again.
-OWN = {"judge": {"--assessor", "--limit", "--corpus"}, "history": {"--merge", "--again"}}
+# `history` merges files, and measures again; -n is how many results it shows, and in `sample` how many are drawn.
+OWN = {"judge": {"--assessor", "--limit", "--corpus"}, "history": {"--merge", "--again", "-n"}}
 
 
 def test_an_option_means_the_same_in_every_command():
@@ -137,7 +137,7 @@ ALSO = {
     "--collection": ("evaluate", "explain", "compare", "gate", "report"),
     "--run-format": ("check", "fuse", "pool", "judge", "agreement"),
     "--qrels-format": ("check", "pool"),
-    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history", "test"),
+    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history", "test", "sample"),
 }
 
 

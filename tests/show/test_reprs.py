@@ -77,6 +77,8 @@ def results(tmp_path_factory):
         *c.modelled_values(QRELS, RUNS),
         *((plan := planned()), plan.chosen),
         *(decision, decision.look(), c.draw_chart("gain"), c.write_report(QRELS, RUNS, folder / "r.html", "RR")),
+        *((sample := c.sample_queries(["red shoes", "lamp"], 2)), sample.queries[0]),
+        *((draft := c.TeamDraft(["a"], ["b"], unit="ann")), draft.credit(["b"]), c.preferred([draft.click("b")])),
         *judged(folder),
         *corrected(folder),
     ]

@@ -35,6 +35,7 @@ GROUPS = {
         "tune": ("Find out which mixture of runs is best, and how good it really is.", "tune.command"),
     },
     "Judge": {
+        "sample": ("Draw queries from a log, to judge and evaluate with.", "sample.command"),
         "pool": ("Collect the first documents of runs for judging.", "pool.command"),
         "judge": ("Open the page on which people judge documents.", "judge.command"),
         "agreement": ("See how well assessors agree beyond chance.", "agreement.command"),

@@ -35,6 +35,7 @@ from cranfield.mixing.curves import Curve
 from cranfield.mixing.tuning import Setting
 from cranfield.systems.history.alerts import Alert
 from cranfield.systems.misses import Place
+from cranfield.traffic.sampling import LeftOut, SampledQuery
 
 Schema = dict[str, Any]
 NUMBER, TEXT = float, str
@@ -127,7 +128,14 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 _NUMBERS = {"*": NUMBER}
 _BY_RUN = {"*": {"*": NUMBER}}
-WEIGHTS = {"source": TEXT, "sha256": TEXT, "effective_queries": NUMBER, "grouped_by?": TEXT, "groups?": int}
+WEIGHTS = {
+    "source": TEXT,
+    "sha256": TEXT,
+    "effective_queries": NUMBER,
+    "grouped_by?": TEXT,
+    "groups?": int,
+    "sample?": TEXT,
+}
 POINT = Own(ThresholdPoint, {"threshold": NUMBER | None})
 ANSWERING = Own(
     Answering,
@@ -311,6 +319,15 @@ OUTPUTS: dict[str, Any] = {
         "gains": {"*": TEXT},
         "positions": [Position],
         "ideal": [{"doc_id": TEXT, "grade": NUMBER}],
+    },
+    "sample": {
+        "queries": [Own(SampledQuery, {"weight": NUMBER, "distinct_weight": NUMBER})],
+        **dict.fromkeys(("searches", "distinct", "empty", "skipped", "seed"), int),
+        "left_out": {"*": LeftOut},
+        **dict.fromkeys(("share", "stands_for", "spread"), NUMBER),
+        "effective": {"*": NUMBER | None},
+        "detectable": _NUMBERS,
+        "columns": {"*": {"*": TEXT}},
     },
     "tune": {
         **dict.fromkeys(("measure", "sentence"), TEXT),

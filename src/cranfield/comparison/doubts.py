@@ -264,8 +264,14 @@ def ties(one: Side, other: Side) -> Found | None:
     here, there = one.beside(other)
     apart = (one.values[here] - other.values[there])[:, None]
     weight = one.evaluation._weight()
-    group = one.evaluation._group()
-    columns = Columns(apart, None if weight is None else weight[here], None if group is None else group[here])
+    its, queries = one.evaluation.weights, one.evaluation.query_ids
+    group, drawn = (None, None) if its is None else (its.group(queries), its.probabilities(queries))
+    columns = Columns(
+        apart,
+        None if weight is None else weight[here],
+        None if group is None else group[here],
+        probability=None if drawn is None else drawn[here],
+    )
     error = float(estimated(columns).error[0]) if len(apart) > 1 else 0.0
     if high - low < FELT * error:
         return None

@@ -45,9 +45,18 @@ class Paired:
     def weight(self) -> Numbers | None:
         return None if self.weights is None else self.weights.column(self.query_ids)
 
+    @property
+    def probability(self) -> Numbers | None:
+        return None if self.weights is None else self.weights.probabilities(self.query_ids)
+
     def of(self, measure: Measure) -> Columns:
         return Columns(
-            self.columns[measure], self.weight, self.group, proxy=self.proxies.get(measure), drawn=self.drawn
+            self.columns[measure],
+            self.weight,
+            self.group,
+            proxy=self.proxies.get(measure),
+            drawn=self.drawn,
+            probability=self.probability,
         )
 
     def contrast(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Columns:

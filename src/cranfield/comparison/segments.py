@@ -302,9 +302,10 @@ def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> 
         ids = [[values.query_ids[at] for at in its] for its in rows.values()]
         weights = [None if values.weights is None else values.weights.column(its) for its in ids]
         groups = [None if values.weights is None else values.weights.group(its) for its in ids]
+        drawn = [None if values.weights is None else values.weights.probabilities(its) for its in ids]
         columns = [
-            Columns(np.hstack(parts), weight, group)
-            for parts, weight, group in zip(inside, weights, groups, strict=True)
+            Columns(np.hstack(parts), weight, group, probability=chance_of)
+            for parts, weight, group, chance_of in zip(inside, weights, groups, drawn, strict=True)
         ]
         tested = segments_tested(columns, len(pairs), settings)
         for at, (measure, (baseline, run)) in enumerate((measure, pair) for measure in measures for pair in pairs):

@@ -153,7 +153,8 @@ class ValuesByQuery(Summary):
             its = Weights.read(self.weights if weights is None else weights, groups).over(self.query_ids)
         if its is None:
             return Columns(values)
-        return Columns(values, its.column(self.query_ids), its.group(self.query_ids))
+        ids = self.query_ids
+        return Columns(values, its.column(ids), its.group(ids), probability=its.probabilities(ids))
 
     def aggregate(self, measure: str | Measure, how: Aggregate | None = None, *, weights: Any = None) -> float:
         """The values of a measure over all queries as one number.
@@ -185,8 +186,11 @@ class ValuesByQuery(Summary):
 
     def _weight(self, weights: Any = None) -> Numbers | None:
         """The weight of each query, by default that of the evaluation; None where all count alike."""
-        its = self.weights if weights is None else Weights.read(weights).over(self.query_ids)
+        its = self._weights(weights)
         return None if its is None else its.column(self.query_ids)
+
+    def _weights(self, weights: Any = None) -> Weights | None:
+        return self.weights if weights is None else Weights.read(weights).over(self.query_ids)
 
     def _group(self) -> Integers | None:
         return None if self.weights is None else self.weights.group(self.query_ids)

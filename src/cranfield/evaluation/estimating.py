@@ -4,8 +4,9 @@
                                          ──resample──▶ the same of queries that are drawn again
 
 A difference of two runs is formed first and then estimated. Which estimator it is follows from the columns
-(`estimator_of`): plain or weighted means, means over groups of queries that belong together, means by a model's grades
-that people correct (corrected.py), and means over completions of the judgments. Each says which significance tests
+(`estimator_of`): plain or weighted means, means over a sample with known probabilities, means over groups of queries
+that belong together, means by a model's grades that people correct (corrected.py), and means over completions of the
+judgments. Each says which significance tests
 it supports; everything else knows only this.
 """
 
@@ -29,6 +30,7 @@ class Columns(NamedTuple):
     """Values of queries, a row for each query and a column for each mean that is wanted.
 
     weight: how much each query counts
+    probability: of a sample, with which each query was drawn; its weight is then already divided by it
     group: the number of the group that each query belongs to; queries of a group vary together
     proxy: values by a model's grades, a row for each of all queries; `values`, by people's, are those of a sample
     drawn: the rows of `proxy` that were sampled, in the order of `values`
@@ -41,6 +43,7 @@ class Columns(NamedTuple):
     proxy: Numbers | None = None
     drawn: Integers | None = None
     contrasts: bool = False
+    probability: Numbers | None = None
 
     def contrast(self, pairs: Sequence[tuple[int, int]]) -> Columns:
         """For each pair of columns (baseline, run) the column run - baseline."""
@@ -246,12 +249,60 @@ def resampled_totals(
         yield middle + shift, np.sqrt(np.maximum(scatter, 0.0) * (n / max(n - 1, 1))) / weight
 
 
-def counted(generator: np.random.Generator, n: int, size: int) -> Numbers:
-    """A row for each of `size` draws of n with replacement: how often each was drawn."""
+def counted(generator: np.random.Generator, n: int, size: int, draws: int | None = None) -> Numbers:
+    """A row for each of `size` draws of n with replacement (or of `draws`): how often each was drawn."""
     if not n:
         return np.zeros((size, 0))
-    drawn = generator.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
+    drawn = generator.integers(0, n, (size, n if draws is None else draws)) + np.arange(size)[:, None] * n
     return np.bincount(drawn.reshape(-1), minlength=size * n).reshape(size, n).astype(np.float64)
+
+
+class Sampled(Estimator):
+    """Queries drawn from a log without replacement with probabilities π, such as by `cranfield sample`; w has the 1/π.
+
+    mean m = Σ w x / W, W = Σ w (Hájek);  z = w (x - m) / W
+    error² = n / (n - 1) · Σ (1 - π) z²: a query that is drawn for certain adds none
+    effective n = W² / Σ (1 - π) w²; t has (Σ (1 - π) w²)² / Σ ((1 - π) w²)² - 1 degrees of freedom (Satterthwaite)
+    resampled: n - 1 draws, by which w becomes w (1 + √(1 - π) (c n / (n - 1) - 1)), c how often drawn (Rao & Wu 1988)
+    """
+
+    def estimate(self, columns: Columns) -> Estimates:
+        values, weight, open_share = self._counted(columns)
+        n, total, parts = len(values), weight.sum(), open_share * weight**2
+        mean = weight @ values / total
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = (values - mean) ** 2
+            error = np.sqrt(n / max(n - 1, 1) * (parts @ squares)) / total
+            spread = np.sqrt(weight @ squares / total)
+        still = (deviation(values) == 0) & (n > 1)
+        error = np.where(np.isfinite(error) & (n > 1), error, np.inf)  # one query says nothing about others
+        freedom = np.full(mean.shape, max(parts.sum() ** 2 / (parts**2).sum() - 1, 1.0))
+        error, spread = np.where(still, 0.0, error), np.where(still, 0.0, spread)
+        return Estimates(mean, error, freedom, spread, float(total**2 / parts.sum()), n)
+
+    def resample(
+        self, columns: Columns, generator: np.random.Generator, times: int
+    ) -> Iterator[tuple[Numbers, Numbers]]:
+        values, weight, open_share = self._counted(columns)
+        n, middle = len(values), weight @ values / weight.sum()
+        more = n / max(n - 1, 1)
+        apart = weight[:, None] * (values - middle)
+        for size in blocks(times, 4 * max(n, values.shape[1])):
+            counts = counted(generator, n, size, n - 1) * more
+            factor = 1 + np.sqrt(open_share) * (counts - 1)
+            total = (factor @ weight)[:, None]
+            shift = factor @ apart / total
+            counts *= open_share
+            scatter = counts @ apart**2 - 2 * shift * (counts @ (apart * weight[:, None]))
+            scatter += shift**2 * (counts @ weight**2)[:, None]
+            yield middle + shift, np.sqrt(more * np.maximum(scatter, 0.0)) / total
+
+    def _counted(self, columns: Columns) -> tuple[Numbers, Numbers, Numbers]:
+        """Values, weights and 1 - π of the queries that count."""
+        assert columns.probability is not None
+        weight = np.ones(len(columns.values)) if columns.weight is None else columns.weight
+        rows = np.flatnonzero(weight)
+        return columns.values[rows], weight[rows], 1 - columns.probability[rows]
 
 
 class Modelled(Estimator):
@@ -278,6 +329,7 @@ class Modelled(Estimator):
 
 PLAIN = Plain("plain")
 WEIGHTED = Grouped("weighted", "weighted mean", frozenset({"t", "bootstrap"}))
+SAMPLED = Sampled("sampled", "weighted mean", frozenset({"t", "bootstrap"}))
 GROUPED = Grouped("grouped", "mean over groups", frozenset({"t", "bootstrap"}))
 MODELLED = Modelled("modelled", "mean over completions", frozenset({"t"}))
 
@@ -290,6 +342,8 @@ def estimator_of(columns: Columns) -> Estimator:
         return CORRECTED
     if columns.group is not None:
         return GROUPED
+    if columns.probability is not None and (columns.probability < 1).any():
+        return SAMPLED  # otherwise it is the whole log, which itself is a sample of what people search for
     return PLAIN if columns.weight is None else WEIGHTED
 
 

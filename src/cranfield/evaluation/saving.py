@@ -47,6 +47,7 @@ def save(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
 
 def content_of(evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation as plain dicts, from which it can be made again."""
+    drawn = evaluation.weights.probability if evaluation.weights else None
     return {
         **evaluation.to_dict(per_query=False),
         "warnings": list(evaluation._warnings_of_input),  # those about ties follow from their ranges
@@ -61,6 +62,7 @@ def content_of(evaluation: Evaluation) -> dict[str, Any]:
             else {}
         ),
         **({"query_segments": dict(evaluation.segments)} if evaluation.segments else {}),
+        **({"query_probabilities": [*drawn.values()]} if drawn else {}),
         "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
         **({"answering": evaluation.answering.to_dict()} if evaluation.answering else {}),
         **({"by_people": content_of(evaluation.by_people)} if evaluation.by_people else {}),
@@ -156,7 +158,10 @@ def _weights(content: Mapping[str, Any]) -> Weights | None:
     by_query = dict(zip(content["query_ids"], map(float, content["query_weights"]), strict=True))
     known, groups = content["weights"], content.get("query_groups")
     equal = groups is not None and all(weight == 1 for weight in by_query.values())
-    weights = Weights(str(known["source"]), by_query, groups, str(known.get("grouped_by", "")), equal)
+    drawn = content.get("query_probabilities")
+    probability = None if drawn is None else dict(zip(content["query_ids"], map(float, drawn), strict=True))
+    named = (str(known["source"]), str(known.get("grouped_by", "")))
+    weights = Weights(named[0], by_query, groups, named[1], equal, probability)
     return weights.over(content["query_ids"])
 
 
@@ -257,7 +262,9 @@ def _is_sound(content: Any) -> bool:
 
 
 def _are_weights(content: Mapping[str, Any], length: int) -> bool:
-    weights = content.get("query_weights")
+    weights, drawn = content.get("query_weights"), content.get("query_probabilities")
+    if drawn is not None and not (_is_column(drawn, length) and all(0 < chance <= 1 for chance in drawn)):
+        return False
     return weights is None or (
         isinstance(content.get("weights"), dict) and _is_column(weights, length) and min(weights, default=0) >= 0
     )

@@ -29,6 +29,7 @@ class Weights:
         weight of its members. None where each query is by itself
     grouped_by: the name of the file of groups
     equal: whether queries or groups all count alike
+    probability: of queries that were sampled from a log, the probability with which each was; otherwise None
 
     >>> from cranfield import evaluate
     >>> qrels, run = {"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}
@@ -44,18 +45,22 @@ class Weights:
     groups: Mapping[str, str] | None = None
     grouped_by: str = ""
     equal: bool = False
+    probability: Mapping[str, float] | None = None
 
     @classmethod
     def read(cls, source: Any, groups: Any = None) -> Weights:
         """Weights from {query: weight}, or from a file of both; groups likewise. Without weights, all count alike."""
         if isinstance(source, Weights) and groups is None:
             return source
-        from cranfield.io.pairs import read_groups, read_weights  # most evaluations have none
+        from cranfield.io.pairs import read_groups, read_sampled_weights  # most evaluations have none
 
         if source is None:
             weights = cls("", {}, equal=True)
+        elif isinstance(source, Weights):
+            weights = source
         else:
-            weights = source if isinstance(source, Weights) else cls(_name(source), read_weights(source))
+            by_query, probability = read_sampled_weights(source)
+            weights = cls(_name(source), by_query, probability=probability or None)
         return weights if groups is None else replace(weights, groups=read_groups(groups), grouped_by=_name(groups))
 
     def over(self, query_ids: Sequence[str]) -> Weights:
@@ -73,7 +78,7 @@ class Weights:
                 fact = f"none of {count(len(query_ids), 'query', 'queries')} is in a group, such as '{query_ids[0]}'."
                 raise InputError(self.grouped_by or "the groups", fact, hint="give {query: group} by the judged ids")
         by_query = dict.fromkeys(query_ids, 1.0) if self.equal else {q: self.by_query[q] for q in query_ids}
-        kept = replace(self, by_query=by_query, groups=groups)
+        kept = replace(self, by_query=by_query, groups=groups, probability=self._drawn(query_ids))
         kept.column(query_ids)
         return kept
 
@@ -97,6 +102,24 @@ class Weights:
         names = [(query in self.groups, self.groups.get(query, query)) for query in query_ids]
         return np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
 
+    def _drawn(self, query_ids: Sequence[str]) -> Mapping[str, float] | None:
+        if self.probability is None:
+            return None
+        lacking = [query for query in query_ids if query not in self.probability]
+        if lacking:
+            fact = f"{len(lacking):,} of its queries have a weight and no probability: {listed(lacking)}."
+            raise InputError(self.source, fact, hint="give each query that was drawn its probability, or none")
+        return {query: self.probability[query] for query in query_ids}
+
+    def probabilities(self, query_ids: Sequence[str]) -> Numbers | None:
+        """The probabilities in the order of some queries; None if they are no sample, or if groups count.
+
+        Means over groups take them as drawn with replacement, which is cautious.
+        """
+        if self.probability is None or self.groups is not None:
+            return None
+        return np.array([self.probability[query] for query in query_ids], dtype=np.float64)
+
     def same(self, other: Weights, query_ids: Sequence[str]) -> bool:
         """Whether these queries have the same weights in both, but for a factor, and the same groups."""
         here, there = self.group(query_ids), other.group(query_ids)
@@ -113,38 +136,45 @@ class Weights:
 
     @property
     def effective(self) -> float:
-        """How many queries, or groups, of equal weight would say as much: (Σ w)² / Σ w²."""
+        """How many queries, or groups, of equal weight would say as much: (Σ w)² / Σ w².
+
+        Of a sample with probabilities π, (Σ w)² / Σ (1 - π) w².
+        """
         queries = tuple(self.by_query)
         weights, group = self.column(queries), self.group(queries)
-        return effective_queries(weights if group is None else _sums(group, weights))
+        if group is not None:
+            return effective_queries(_sums(group, weights))
+        return effective_queries(weights, self.probabilities(queries))
 
     @property
     def sha256(self) -> str:
         """The SHA-256 of the queries and of the share of each, to six digits; and of their groups."""
         shares = self.column(tuple(self.by_query))
         shares = shares / math.fsum(shares.tolist())
-        rows = sorted(zip(self.by_query, shares.tolist(), strict=True))
         grouped = () if self.groups is None else ("", *_rows(self.groups))
-        return _sha256((*(f"{query}\t{share:.5e}" for query, share in rows), *grouped))
+        return _sha256((*_numbers(dict(zip(self.by_query, shares.tolist(), strict=True))), *grouped))
 
     @property
     def signed(self) -> tuple[str, ...]:
-        """What signatures say of them."""
+        """What signatures say of them, of a sample with its probabilities."""
         weights = () if self.equal else (f"weights:{replace(self, groups=None).sha256[:12]}",)
+        if self.probability is not None:
+            weights = (*weights, f"sample:poisson-{_sha256(_numbers(self.probability))[:12]}")
         return weights if self.groups is None else (*weights, f"groups:{hash_of(self.groups)[:12]}")
 
     @property
     def sentence(self) -> str:
         """Whose weights they are, and what they leave of the number of queries or groups."""
+        sampled = self.probability is not None
         if self.groups is None:
-            return weighted_text(self.source, self.effective)
+            return weighted_text(self.source, self.effective, sampled=sampled)
         grouped = f"grouped by {visible(self.grouped_by)}" if self.grouped_by else "grouped"
         if self.equal:
             return f"{grouped}: {count(self.units, 'group counts', 'groups count')} once each"
         if self.source == self.grouped_by:
-            return weighted_text(self.source, self.effective, "group", "weighted and grouped")
+            return weighted_text(self.source, self.effective, "group", "weighted and grouped", sampled=sampled)
         by = f"weighted by {visible(self.source)} and {grouped}" if self.source else f"weighted and {grouped}"
-        return weighted_text("", self.effective, "group", by)
+        return weighted_text("", self.effective, "group", by, sampled=sampled)
 
     @property
     def unit(self) -> str:
@@ -158,7 +188,9 @@ class Weights:
     def to_dict(self) -> dict[str, Any]:
         """The weights as plain data, without those of the queries."""
         groups = {} if self.groups is None else {"grouped_by": self.grouped_by, "groups": self.units}
-        return {"source": self.source, "sha256": self.sha256, "effective_queries": self.effective, **groups}
+        sample = {} if self.probability is None else {"sample": f"poisson-{_sha256(_numbers(self.probability))[:12]}"}
+        told = {"source": self.source, "sha256": self.sha256, "effective_queries": self.effective}
+        return {**told, **groups, **sample}
 
 
 def _name(source: Any) -> str:
@@ -172,6 +204,10 @@ def _or_none(group: Integers | None) -> Integers:
 
 def _rows(words: Mapping[str, str]) -> Iterable[str]:
     return sorted(f"{query}\t{word}" for query, word in words.items())
+
+
+def _numbers(numbers: Mapping[str, float]) -> Iterable[str]:
+    return (f"{query}\t{number:.5e}" for query, number in sorted(numbers.items()))
 
 
 class Units(NamedTuple):
@@ -219,12 +255,19 @@ def _sha256(rows: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(rows).encode(errors="surrogatepass")).hexdigest()
 
 
-def effective_queries(weights: Numbers) -> float:
-    return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
+def effective_queries(weights: Numbers, probabilities: Numbers | None = None) -> float:
+    if not len(weights):
+        return 0.0
+    drawn = probabilities is not None and bool((probabilities < 1).any())
+    share = 1 - probabilities if drawn and probabilities is not None else np.ones(len(weights))
+    return float(weights.sum() ** 2 / (share * weights**2).sum())
 
 
-def weighted_text(source: str, effective: float, unit: str = "query", weighted: str = "weighted") -> str:
+def weighted_text(
+    source: str, effective: float, unit: str = "query", weighted: str = "weighted", *, sampled: bool = False
+) -> str:
     by = f" by {visible(source)}" if source else ""
+    by += ", a sample of a log" if sampled else ""
     number = f"{effective:.2g}" if effective < 10 else f"{effective:,.0f}"
     return f"{weighted}{by}: as precise as {number} equally weighted {unit if number == '1' else plural(unit)}"
 

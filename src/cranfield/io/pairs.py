@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cranfield.drawing import from_store
-from cranfield.errors import InputError
+from cranfield.errors import InputError, choice_hint
 from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
 from cranfield.io.formats.store import JudgmentView, names_store
@@ -21,6 +21,7 @@ from cranfield.io.query_tables import read_query_table
 from cranfield.io.streams import BYTE_ORDER_MARK, Stream
 from cranfield.words import joined
 
+PROBABILITY = "probability"  # the column of a sample's queries that says with which each was drawn
 _END = re.compile(r"\r\n|\r|\n")  # of a line
 _WHITE = " \t\x0b\x0c"
 _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
@@ -60,8 +61,8 @@ def read_answerable(source: Any) -> dict[str, bool]:
 def read_columns(source: Any) -> dict[str, dict[str, str]]:
     """By name, those columns of a file of queries that evaluations use; others are not read."""
     queries = source if isinstance(source, Queries) else read_queries(source)
-    named = {kind: [name for name in queries.columns if words_of(name) == (kind,)] for kind in COLUMNS}
-    if not any(named.values()):
+    named = {kind: [name for name in queries.columns if words_of(name) == (kind,)] for kind in (*COLUMNS, PROBABILITY)}
+    if not any(named[kind] for kind in COLUMNS):
         has = f"; it has {', '.join(queries.columns)}" if queries.columns else ""
         fact = f"it has none of the columns {joined(COLUMNS, 'and')}."
         raise InputError(queries.place, fact, hint=f"name at least one of them so{has}")
@@ -72,15 +73,45 @@ def read_columns(source: Any) -> dict[str, dict[str, str]]:
     }
 
 
+def read_sampled_weights(source: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """How much each query counts, and of queries that were sampled from a log the probability of each.
+
+    "queries.tsv:distinct_weight" is another column of a file of queries than `weight`.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return read_weights(source), {}
+    path, _, column = os.fspath(source).rpartition(":")
+    if not os.path.isfile(path) or os.path.exists(source):
+        path, column = os.fspath(source), ""
+    stream = Stream(path)
+    if not column and not _are_queries(stream.content()):
+        return read_weights(stream), {}
+    columns = queries_of(read_query_table(stream)).columns
+    if column and column not in columns:
+        raise InputError(stream.name, f"there is no column '{column}'.", hint=choice_hint("it has", columns, column))
+    weights = read_weights(columns[column] if column else stream)
+    drawn = next((columns[name] for name in columns if plain_name(name) == PROBABILITY), {})
+    return weights, read_probabilities(drawn, stream.name)
+
+
+def read_probabilities(source: Any, place: str) -> dict[str, float]:
+    """With which probability each query of a sample was drawn."""
+    probabilities = read_numbers(source, PROBABILITY)
+    for query, chance in probabilities.items():
+        if not 0 < chance <= 1:
+            raise InputError(place, f"{PROBABILITY} {chance:g} of '{query}' is not above 0 and up to 1.")
+    return probabilities
+
+
 def read_words(source: Any, what: str, check: Check = lambda word: "") -> dict[str, str]:
     """{id: word} from a mapping, or from a file of two columns, or of JSON. `what` names a value in errors."""
     if isinstance(source, Mapping):
         words = {str(name): str(value) for name, value in source.items()}
         _checked(f"the {what}s", words, what, check)
         return words
-    if not isinstance(source, str | os.PathLike):
+    if not isinstance(source, str | os.PathLike | Stream):
         raise InputError(f"the {what}s", f"{source!r:.60} is neither a mapping nor a path.")
-    stream = Stream(source)
+    stream = source if isinstance(source, Stream) else Stream(source)
     data = stream.content()
     if what in KINDS and _are_queries(data):
         return _from_queries(stream, what)

@@ -152,14 +152,18 @@ def _mean(mean: MeanDifference) -> ChartPart:
 
 
 def mean_difference(
-    differences: Sequence[float], widest: float = 1.0, alpha: float = ALPHA, weight: Numbers | None = None
+    differences: Sequence[float],
+    widest: float = 1.0,
+    alpha: float = ALPHA,
+    weight: Numbers | None = None,
+    probability: Numbers | None = None,
 ) -> MeanDifference | None:
     """The mean with the interval of the paired t-test; no difference is beyond `widest`. None for a single query."""
     if len(differences) < 2:
         return None
     column = np.array(differences, dtype=float)[:, None]
     values = (-widest, widest) if isfinite(widest) else None  # without an end, nothing could be drawn
-    estimates = estimated(Columns(column, weight))
+    estimates = estimated(Columns(column, weight, probability=probability))
     low, high = estimates.interval(alpha, values)
     return MeanDifference(float(estimates.value[0]), float(low[0]), float(high[0]), alpha)
 
@@ -168,8 +172,10 @@ def of_evaluations(results: Sequence[Evaluation], measure: Measure) -> Spec:
     differences = {query: other - one for query, (one, other) in shared_values(results, measure).items()}
     (least, most), lower = measure.definition.range, measure.definition.lower_is_better
     weights = results[0].weights
-    weight = None if weights is None else weights.column(tuple(differences))
-    mean = mean_difference(list(differences.values()), most - least, weight=weight)
+    drawn = weight = None
+    if weights is not None:
+        weight, drawn = weights.column(tuple(differences)), weights.probabilities(tuple(differences))
+    mean = mean_difference(list(differences.values()), most - least, weight=weight, probability=drawn)
     one, other = (result.run for result in results)
     return difference_chart(measure.name, one, other, differences, mean=mean, lower_is_better=lower)
 

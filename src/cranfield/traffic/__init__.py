@@ -1,0 +1,1 @@
+"""Logs of production: read, sampled, and their clicks counted."""
