@@ -59,13 +59,13 @@ class RankedEvidence:
         return self.packed.table()
 
     @cached_property
-    def lacking(self) -> frozenset[str] | None:
+    def lacking(self) -> frozenset[str]:
         """The judged queries that the run lacks."""
         ranks = self.packed.without_rows
         return frozenset(compress(ranks.query_ids, ranks.missing.tolist()))
 
     @cached_property
-    def distances(self) -> str | None:
+    def distances(self) -> str:
         """Why scores may be distances, in words; an engine's rows are in no order, so that they cannot rise."""
         return RISING if self._rising else backwards(self.ranks, self.kept)
 

@@ -162,7 +162,8 @@ class QuerySample:
         """
         column = self._column(of)
         weights = {query.query_id: getattr(query, column) for query in self.queries}
-        return Weights("", weights, {query.query_id: query.probability for query in self.queries})
+        probability = {query.query_id: query.probability for query in self.queries}
+        return Weights("", weights, probability=probability)
 
     def effective(self, of: str = "search") -> float:
         """How many queries, drawn with equal probabilities from a very large log, would say as much about a mean.
