@@ -28,6 +28,8 @@ OTHERS = {
     "Each run is compared with its own baseline; other pairs are corrected for all pairs of runs",
     "the significant difference",
     "interval alpha",
+    "line: 95% interval of the mean",
+    "with one are too few to choose a threshold",
 }
 
 
