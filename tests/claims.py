@@ -115,7 +115,7 @@ CLAIMS = [
             "queries without an answer are rightly empty, {x} of {n} with one wrongly",
         ),
         "The value is that of thresholds chosen on four fifths of the queries and measured on the rest; the best one "
-        "in sample is higher by luck. In 600 simulated sets of 60 queries it was 0.567, where the true value was 0.517; "
+        "in sample is higher by luck. In 600 simulated sets of 60 queries it was 0.567, the truth being 0.517; "
         "the cross-fitted one was 0.516, and its 95% interval held in 95% (`bench/thresholds.py`).",
         (
             f"{EVALUATION}answering.py::test_a_threshold_that_is_chosen_looks_better_than_it_is_and_cross_fitted_it_does_not",
