@@ -69,6 +69,25 @@ def printed():
     return "\n".join(" ".join(text.split()) for function in OUTPUTS for text in function())
 
 
+@output
+def grouped_and_without_an_answer():
+    queries = [f"q{at}#{n}" for at in range(30) for n in (1, 2, 3)]
+    groups = {query: query.partition("#")[0] for query in queries}
+    chance = np.random.default_rng(5)
+    qrels = {f"q{at}": {"r": 1} for at in range(30)}
+    two = {
+        name: {query: ["x", "r"][int(chance.random() < share) :] for query in queries}
+        for name, share in (("one", 0.4), ("other", 0.6))
+    }
+    compared = compare(qrels, two, "RR", groups=groups, bounds=False)
+    yield comparison_text(compared)
+    without = {f"n{at}": False for at in range(10)}
+    scored = {query: {"r": float(chance.normal(query[0] == "q"))} for query in [*qrels, *without]}
+    result = evaluate(qrels, scored, "RR", answerable=without, threshold="fitted")
+    yield table(View(overview([result])))
+    yield result.answering.sentence
+
+
 def ranks(seed, queries, longest):
     return np.random.default_rng(seed).integers(1, longest, queries).tolist()
 

@@ -29,6 +29,8 @@ OTHERS = {
     "the significant difference",
     "interval alpha",
     "no interval: too few units",
+    "line: 95% interval of the mean",
+    "with one are too few to choose a threshold",
 }
 
 

@@ -194,3 +194,8 @@ def test_gates_and_projects_name_the_file_of_queries(queries):
     assert "By segment: sqlite vs accepted" in again
     shown = run("history", "sqlite", cwd=queries)
     assert shown.returncode == 0, shown.stderr
+    assert "segment  queries" in shown.stdout
+    [line] = json.loads(run("history", "sqlite", "--by", "segments.csv", "--format", "json", cwd=queries).stdout)
+    head, tail = line["segments"]
+    assert (head["segment"], head["queries"], tail["queries"]) == ("head", 30, 30)
+    assert head["values"][0] == head["values"][-1] == head["accepted"]  # nothing has changed

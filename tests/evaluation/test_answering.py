@@ -2,12 +2,13 @@
 
 import json
 from math import inf
+from pathlib import Path
 from statistics import fmean, pstdev
 
 import numpy as np
 import pytest
 
-from bench.thresholds import table
+from bench import thresholds
 from cranfield import Evaluation, Policy, compare, evaluate, evaluate_runs, gate
 from cranfield.errors import ComparisonError, InputError, MeasureError
 from cranfield.evaluation.answering import nauc_of, normalised_area
@@ -129,10 +130,22 @@ def test_nauc_is_that_of_a_naive_loop(n):
 
 def test_a_threshold_that_is_chosen_looks_better_than_it_is_and_cross_fitted_it_does_not():
     """Simulated with few, tied values; bench/thresholds.py has more."""
-    found = table(60, 60, seed=3)
+    found = thresholds.table(60, 60, seed=3)
     assert found["in_sample"] > found["true"] + 0.015
     assert abs(found["cross_fitted"] - found["true"]) < 3 * found["error_of_cross_fitted"]
     assert found["coverage"] >= 0.88
+
+
+def test_the_recorded_simulation_keeps_what_is_promised():
+    recorded = json.loads((Path(thresholds.__file__).with_suffix(".json")).read_text(encoding="utf-8"))
+    for found in recorded:
+        assert found["times"] >= 600
+        assert found["in_sample"] > found["true"] + 0.02
+        assert abs(found["cross_fitted"] - found["true"]) <= 0.003
+        assert 0.93 <= found["coverage"] <= 0.97
+    [sixty] = [found for found in recorded if found["queries"] == 60]
+    rounded = [f"{sixty[name]:.3f}" for name in ("in_sample", "true", "cross_fitted")]
+    assert rounded == ["0.567", "0.517", "0.516"]  # as the guide and the claims say
 
 
 def test_fitted_thresholds_are_compared_and_kept(tmp_path):

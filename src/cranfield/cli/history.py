@@ -14,12 +14,14 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import MEASURES, ImportOptions
 from cranfield.cli.options import argument, flag, number, option
+from cranfield.io.query_columns import COLUMNS
 from cranfield.io.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
     from cranfield.systems.history.history import History
     from cranfield.systems.history.lines import Line
     from cranfield.systems.history.opening import HistorySettings
+    from cranfield.systems.history.segments import SegmentLine
     from cranfield.systems.project import Project
 
 
@@ -41,6 +43,9 @@ class WhichOptions(options.OptionGroup, section="Output"):
         "--since", metavar="WHEN", help="Only results since then: 7d, 12h, 4w, or a date such as 2026-11-01."
     )
     queries: tuple[str, ...] = options.QUERY_IDS
+    segments: str | None = options.file(
+        *COLUMNS["segment"].names, parameter="segments", help=COLUMNS["segment"].meaning
+    )
     branch: str | None = option("--branch", metavar="NAME", help="Only results of a branch.")
     check: bool = flag("--check", help="Exit with 1 if the last result is worse than accepted, or the last ten slide.")
 
@@ -78,8 +83,19 @@ def command(systems: tuple[str, ...], where: WhereOptions, which: WhichOptions, 
         elif (shown.file or "").lower().endswith((".html", ".htm")):
             _write_page(lines, project, shown)
         else:
-            _show(lines, which, shown)
+            _show(lines, which, shown, _by_segment(history, lines, project, which))
     return 0
+
+
+def _by_segment(
+    history: History, lines: list[Line], project: Project | None, which: WhichOptions
+) -> list[list[SegmentLine]]:
+    """The segments of each line; none where no segments of the queries are known."""
+    from cranfield.io.pairs import read_segments
+    from cranfield.systems.history.segments import segment_lines
+
+    known = read_segments(which.segments) if which.segments else project.columns.segments if project else None
+    return [segment_lines(history, line, known) if known else [] for line in lines]
 
 
 def _settings(where: WhereOptions) -> tuple[Project | None, HistorySettings]:
@@ -210,17 +226,18 @@ def _check(
     return 0 if all(alert.passed for alert in alerts) else 1
 
 
-def _show(lines: list[Line], which: WhichOptions, shown: ShownOptions) -> None:
+def _show(lines: list[Line], which: WhichOptions, shown: ShownOptions, segments: list[list[SegmentLine]]) -> None:
     from cranfield.show import history_text as text
 
     rows = which.last or text.ROWS
     if shown.form == "text":
         width, paint = output.width(shown.file), output.paint(shown.file)
-        printed = [row for line in lines for row in text.history_lines(line, rows, width, paint)]
+        both = zip(lines, segments, strict=True)
+        printed = [row for line, its in both for row in text.history_lines(line, rows, width, paint, its)]
     elif shown.form == "markdown":
         printed = list(text.history_markdown(lines, rows))
     else:
-        printed = [text.history_json(lines) if shown.form == "json" else text.history_csv(lines)]
+        printed = [text.history_json(lines, segments) if shown.form == "json" else text.history_csv(lines)]
     output.write(printed, shown.file, data=shown.form in ("json", "csv"))
 
 

@@ -79,8 +79,7 @@ def query_column_options(kinds: Iterable[str]) -> type[OptionGroup]:
     declared = {FROM_FILE: file("--query-columns", help=told)}
     for kind in kinds:
         column = COLUMNS[kind]
-        names = (column.option, "--by") if kind == "segment" else (column.option,)
-        declared[column.parameter] = file(*names, parameter=column.parameter, help=column.meaning)
+        declared[column.parameter] = file(*column.names, parameter=column.parameter, help=column.meaning)
     if "answerable" in kinds:
         declared[THRESHOLD] = option(
             "--threshold",

@@ -271,6 +271,7 @@ LINE = {
     "results": [MEASURED],
     "breaks": [{"at": TEXT, "what": [TEXT], "joined": bool}],
     "notes": [dict.fromkeys(("at", "text", "who"), TEXT)],
+    "segments?": [{"segment": TEXT, "queries": int, "values": [NUMBER], "accepted": NUMBER | None}],
 }
 # Of each command that writes JSON; of those in brackets, another output of the same command.
 OUTPUTS: dict[str, Any] = {

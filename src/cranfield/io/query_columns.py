@@ -66,6 +66,11 @@ class QueryColumn(NamedTuple):
     words: tuple[str, ...]
     meaning: str
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How the option may be typed."""
+        return (self.option, "--by") if self.parameter == "segments" else (self.option,)
+
 
 # The one place that declares them: by the name of the column, options, settings, help and readers follow.
 COLUMNS = {

@@ -17,6 +17,7 @@ from cranfield.words import columns, count, cut, visible
 
 if TYPE_CHECKING:
     from cranfield.systems.history.alerts import Alert
+    from cranfield.systems.history.segments import SegmentLine
 
 ROWS = 10  # results in the table, unless more are asked for
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -29,8 +30,14 @@ def day(at: datetime, *, hour: bool = False) -> str:
     return f"{at.day:>2} {_MONTHS[at.month - 1]}{f' {at:%H:%M}' if hour else ''}"
 
 
-def history_lines(line: Line, rows: int = ROWS, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
-    """The verdict, the values at a glance, and the last results."""
+def history_lines(
+    line: Line,
+    rows: int = ROWS,
+    width: int = WIDTH,
+    paint: Paint = UNPAINTED,
+    segments: Sequence[SegmentLine] = (),
+) -> Iterator[str]:
+    """The verdict, the values at a glance, and the last results; below them the segments of the queries."""
     yield ""
     yield from _verdict_lines(line, width, paint)
     yield ""
@@ -40,6 +47,9 @@ def history_lines(line: Line, rows: int = ROWS, width: int = WIDTH, paint: Paint
     while shown and isinstance(shown[0], Break):
         shown = shown[1:]
     yield from _table(line, shown, width, paint)
+    if segments:
+        yield ""
+        yield from _segments(segments, width, paint)
     results = [item for item in shown if isinstance(item, Point)]
     left = len(line.points) - len(results)
     more = f"{left} more: -n {len(line.points)}. " if left else ""
@@ -148,6 +158,16 @@ def _table(line: Line, items: Sequence[Point | Break], width: int, paint: Paint)
             yield next(drawn)
         else:
             yield paint.dim(_break_line(item, width))
+
+
+def _segments(segments: Sequence[SegmentLine], width: int, paint: Paint) -> Iterator[str]:
+    """The mean of each segment over time, now, and since what was accepted; no claim is made about a segment."""
+    rows = [["segment", "queries", "", "now", "accepted", "change"]]
+    for its in segments:
+        drawn = "".join(_block(value, min(its.values), max(its.values)) for value in its.values[-_WIDEST:])
+        was = ["-", "-"] if its.accepted is None else [f"{its.accepted:.3f}", signed(its.values[-1] - its.accepted, 3)]
+        rows.append([visible(its.segment), f"{its.queries:,}", drawn, f"{its.values[-1]:.3f}", *was])
+    yield from (cut(line, width) for line in aligned(rows, (0, 2), paint.strong))
 
 
 def _cells(point: Point, hours: bool, low: float, high: float, wide: int) -> list[str]:
@@ -334,8 +354,9 @@ def history_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return rows
 
 
-def history_json(lines: Sequence[Line]) -> str:
-    """The history as JSON."""
+def history_json(lines: Sequence[Line], segments: Sequence[Sequence[SegmentLine]] = ()) -> str:
+    """The history as JSON; with the segments of each line, where queries have any."""
+    of_lines = segments or [()] * len(lines)
     content = [
         {
             "system": line.system,
@@ -345,8 +366,9 @@ def history_json(lines: Sequence[Line]) -> str:
             "results": history_rows([line]),
             "breaks": [{"at": b.at.isoformat(), "what": list(b.what), "joined": b.joined} for b in line.breaks],
             "notes": [{"at": note.at.isoformat(), "text": note.text, "who": note.who} for note in line.notes],
+            **({"segments": [{**each._asdict(), "values": list(each.values)} for each in its]} if its else {}),
         }
-        for line in lines
+        for line, its in zip(lines, of_lines, strict=True)
     ]
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
