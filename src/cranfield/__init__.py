@@ -119,6 +119,10 @@ if TYPE_CHECKING:
     from cranfield.systems.recorded import Recorded as Recorded
     from cranfield.systems.recording import record as record
     from cranfield.systems.reranking import rerank as rerank
+    from cranfield.traffic.click_judging import ClickReport as ClickReport
+    from cranfield.traffic.click_judging import judge_by_clicks as judge_by_clicks
+    from cranfield.traffic.clicks import Clicks as Clicks
+    from cranfield.traffic.clicks import fit_clicks as fit_clicks
 
 
 @cache

@@ -34,7 +34,7 @@ class Shape(Enum):
 class LogColumns(NamedTuple):
     """The name of each column of a log; empty where it has none.
 
-    query: the text of a query, or its id where there is no text; query_id: its id beside a text
+    query: the text of a query, or its id where it has no text; query_id: its id, if it has one
     search: what tells two searches of one query apart
     """
 
@@ -47,6 +47,10 @@ class LogColumns(NamedTuple):
     shown: str = ""
     action: str = ""
     search: str = ""
+
+    @property
+    def has_texts(self) -> bool:
+        return bool(self.query) and self.query != self.query_id
 
 
 def log_columns(names: Sequence[str], source: str) -> LogColumns:
@@ -67,7 +71,7 @@ def log_columns(names: Sequence[str], source: str) -> LogColumns:
     if action and document and rank and search:
         return LogColumns(Shape.EVENTS, text, document=document, rank=rank, action=action, search=search)
     if query and document and rank and clicks:
-        return LogColumns(Shape.COUNTED, query, found(ID) if text else "", document, rank, clicks, found(SHOWN))
+        return LogColumns(Shape.COUNTED, query, found(ID), document, rank, clicks, found(SHOWN))
     if text and search and not action and not clicks:
         return LogColumns(Shape.SEARCHES, text, search=search)
     needed = {"the query": query or (action and search), "the document": document, "its rank": rank}

@@ -25,8 +25,8 @@ DEEPEST = 200  # ranks further down are left out: hardly anybody gets there
 
 
 class LogQuery(NamedTuple):
-    text: str  # in lower case, without needless blanks
-    query_id: str = ""  # beside the text, where the log has both
+    text: str  # in lower case, without needless blanks; the id, where a log has no texts
+    query_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,7 +98,7 @@ def _counted(connection: Any, tables: Sequence[LogTable], source: str) -> Impres
     left_out: dict[str, int] = {}
     if of[Shape.EVENTS]:
         left_out = _join_events(connection, of[Shape.EVENTS], of[Shape.SEARCHES], source)
-        parts.append("SELECT query, NULL AS query_id, document, rank, 1 AS shown, clicked, false AS bad FROM joined")
+        parts.append("SELECT query, search AS query_id, document, rank, 1 AS shown, clicked, false AS bad FROM joined")
     cells = connection.sql(
         "SELECT query, min(query_id) AS query_id, document, rank, CAST(sum(shown) AS DOUBLE) AS shown, "
         "CAST(sum(clicked) AS DOUBLE) AS clicked, bool_or(bad) AS bad "
@@ -107,7 +107,7 @@ def _counted(connection: Any, tables: Sequence[LogTable], source: str) -> Impres
     if any(chunk.true_count for chunk in cells["bad"].chunks):
         for table in of[Shape.COUNTED]:
             _refuse_bad_row(connection, table)
-    return _coded(cells, source, left_out)
+    return _coded(cells, source, left_out, any(table.columns.has_texts for table in tables))
 
 
 _BAD = {
@@ -126,7 +126,7 @@ def _counted_rows(table: LogTable) -> str:
     clicks = f"CASE {said} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE TRY_CAST({said} AS DOUBLE) END"
     shown = f"TRY_CAST({table.text(its.shown)} AS DOUBLE)" if its.shown else "1"
     columns = (
-        f"{table.text(its.query)} AS query, {table.text(its.query_id)} AS query_id, "
+        f"{table.text(its.query)} AS query, {table.text(its.query_id or its.query)} AS query_id, "
         f"{table.text(its.document)} AS document, {_rank(table)} AS rank, {shown} AS shown, {clicks} AS clicked"
     )
     bad = " OR ".join(f"({condition})" for condition in _BAD.values())
@@ -166,8 +166,8 @@ def _join_events(
         "CREATE TABLE pairs AS SELECT search, document, "
         f"min(rank) FILTER (action IN ({actions['impression']})) AS rank, "
         f"bool_or(action IN ({actions['impression']})) AS was_shown, "
-        f"bool_or(action IN ({actions['click']})) AS was_clicked, max(query) AS query, count(*) AS events FROM ({rows}) "
-        f"WHERE action IN ({actions['impression']}, {actions['click']}) GROUP BY search, document"
+        f"bool_or(action IN ({actions['click']})) AS was_clicked, max(query) AS query, count(*) AS events "
+        f"FROM ({rows}) WHERE action IN ({actions['impression']}, {actions['click']}) GROUP BY search, document"
     )
     named = "search IS NOT NULL AND document IS NOT NULL"
     counts = connection.execute(
@@ -190,19 +190,19 @@ def _join_events(
         text = "coalesce(pairs.query, searches.query, search)"
         texts = f"LEFT JOIN (SELECT search, max(query) AS query FROM ({known}) GROUP BY search) searches USING (search)"
     connection.execute(
-        f"CREATE VIEW joined AS SELECT {text} AS query, document, rank, CAST(was_clicked AS INTEGER) AS clicked "
-        f"FROM pairs {texts} WHERE {named} AND was_shown AND rank >= 0"
+        f"CREATE VIEW joined AS SELECT {text} AS query, search, document, rank, "
+        f"CAST(was_clicked AS INTEGER) AS clicked FROM pairs {texts} WHERE {named} AND was_shown AND rank >= 0"
     )
     reasons = ("events without a search or a document", "impressions without a rank", "clicks without an impression")
     return {reason: int(number) for reason, number in zip(reasons, counts[2:], strict=True) if number}
 
 
-def _coded(cells: Any, source: str, left_out: dict[str, int]) -> Impressions:
-    """The cells as numbers; queries that differ only in case or blanks become one."""
+def _coded(cells: Any, source: str, left_out: dict[str, int], texts: bool) -> Impressions:
+    """The cells as numbers; of texts, those that differ only in case or blanks become one query."""
     query, document = (cells[name].combine_chunks().dictionary_encode() for name in ("query", "document"))
     written = query.dictionary.to_pylist()
     at: dict[str, int] = {}
-    as_one = np.array([at.setdefault(normalised(text), len(at)) for text in written], np.int64)
+    as_one = np.array([at.setdefault(normalised(text) if texts else text, len(at)) for text in written], np.int64)
     codes = as_one[np.asarray(query.indices, np.int64)] if len(written) else np.zeros(0, np.int64)
     rank = np.asarray(cells["rank"], np.int64)
     shown, clicked = (np.asarray(cells[name], np.float64) for name in ("shown", "clicked"))
@@ -211,12 +211,8 @@ def _coded(cells: Any, source: str, left_out: dict[str, int]) -> Impressions:
         left_out = {**left_out, f"impressions below rank {DEEPEST}": int(shown[~near].sum())}
     if not clicked[near].any():
         raise InputError(source, "nothing in it was clicked.", hint="are all clicks in another file? Give both")
-    ids = [""] * len(at)
-    named = cells["query_id"].combine_chunks()
-    if named.null_count < len(named):
-        firsts = np.unique(codes, return_index=True)
-        for code, place in zip(*firsts, strict=True):
-            ids[code] = named[int(place)].as_py() or ""
+    firsts = np.unique(codes, return_index=True)[1]  # of each query, one of its ids
+    ids = [name or "" for name in cells["query_id"].take(firsts).to_pylist()]
     documents = document.dictionary
     keys = codes * len(documents) + np.asarray(document.indices, np.int64)
     pairs, pair = np.unique(keys[near], return_inverse=True)
@@ -231,7 +227,7 @@ def _coded(cells: Any, source: str, left_out: dict[str, int]) -> Impressions:
         pair_document=pairs % len(documents),
         pair=merged // len(ranks),
         rank=merged % len(ranks),
-        shown=np.bincount(place, shown[near]),
-        clicked=np.bincount(place, clicked[near]),
+        shown=np.bincount(place, shown[near]).astype(np.float64),
+        clicked=np.bincount(place, clicked[near]).astype(np.float64),
         left_out=left_out,
     )

@@ -51,10 +51,10 @@ with open_store(where, create=True) as store:
     }
 print(json.dumps(found))
 """
-DOCUMENT = ('    image: str = ""\n', '    author: Annotated[str, Stored(since=7, in_sheet=True)] = ""\n')
+DOCUMENT = ('    image: str = ""\n', '    author: Annotated[str, Stored(since=8, in_sheet=True)] = ""\n')
 EVENT = (
     '    text_sha256: str = ""\n',
-    "    confidence: Annotated[float | None, Stored(since=7)] = None\n",
+    "    confidence: Annotated[float | None, Stored(since=8)] = None\n",
 )
 
 
@@ -66,7 +66,7 @@ def with_column(where, tmp_path, after, line):
 
 
 def check_document(found):
-    assert found["version"] == 7
+    assert found["version"] == 8
     assert found["task"] == found["page"] == "Ann"
     assert found["sheet"] == [
         '"query_id","query","unclear","doc_id","title","text","url","author","grade","comment"',
@@ -80,12 +80,12 @@ def test_a_new_column_of_documents_is_in_new_stores_tasks_sheets_and_on_the_page
 
 def test_a_new_column_of_events_can_be_written_to_and_read_from_a_new_store(tmp_path):
     found = with_column(tmp_path / "judgments.db", tmp_path, *EVENT)
-    assert found["version"] == 7
+    assert found["version"] == 8
     assert found["event"] is None
     assert found["events"] == [None, 0.5]
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, 7])
 def test_older_stores_get_a_new_column(tmp_path, version):
     where = tmp_path / "judgments.db"
     with open_store(where, create=True) as store:
