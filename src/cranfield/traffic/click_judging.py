@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 
 from cranfield.drawing import as_html, as_text
 from cranfield.errors import InputError
-from cranfield.judging.models.prompts import hash_of
 from cranfield.judging.store.checked_input import checked_id
-from cranfield.judging.store.contents import import_rows, read_scale
-from cranfield.judging.store.event_log import NAMES, batches, now
-from cranfield.judging.store.merging import CLICKS
-from cranfield.judging.store.schema import EVENTS, JUDGES, QUERIES, WAITING
 from cranfield.judging.store.store import Store, open_store
-from cranfield.judging.store.views import known_assessors
-from cranfield.judging.store.waiting import upsert
 from cranfield.traffic.click_model import RankExamination
-from cranfield.traffic.clicks import LEAST, AttractionRule, ClickedDocument, Clicks, fit_clicks
-from cranfield.traffic.impressions import LogQuery, normalised
+from cranfield.traffic.clicks import LEAST, AttractionRule, fit_clicks
 from cranfield.words import count
-
-_KEPT = ("impressions", "clicks", "examined")  # with the event
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +44,8 @@ class ClickReport:
     >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
     ...     added = store.add_queries({"q1": "shoes"})
     ...     report = judge_by_clicks(store, rows)
-    >>> report, report.corrected, report.grades
-    (<ClickReport: 1 document of 1 query graded>, False, {2.0: 1})
+    >>> report, report.corrected, report.grades, report.to_dict()["rule"]
+    (<ClickReport: 1 document of 1 query graded>, False, {2.0: 1}, {'0': 0.0, '1': 0.125, '2': 0.25, '3': 0.5})
     """
 
     store: str
@@ -138,45 +126,34 @@ def judge_by_clicks(
     if not isinstance(store, Store):
         with open_store(store) as opened:
             return judge_by_clicks(opened, log, assessor=assessor, attraction=attraction, least=least, dry_run=dry_run)
+    from cranfield.traffic.click_store import KEPT, pooled_pairs, queries_by_name, save_grades
+
     who = checked_id(assessor, store.name, "the assessor")
-    with store._reading() as connection:
-        rule = AttractionRule.of(read_scale(connection), attraction, least)
-        kind = known_assessors(connection).get(who, CLICKS)
-        names = _names(connection)
-    if kind != CLICKS:
-        fact = f"there is an assessor '{who}' of the kind '{kind}' already."
-        raise InputError(store.name, fact, hint="save the grades by clicks under another name")
-    if not any(names.values()):
-        raise InputError(store.name, "it has no queries.", hint="cranfield pool adds queries and what runs return")
+    rule = AttractionRule.of(store.scale, attraction, least)
+    names = queries_by_name(store, who)
     clicks = fit_clicks(log)
-    found = [_ids_of(query, names) for query in clicks._queries]
+    # By its id or, of a log without ids, by its text as it is; then by its text.
+    found = [names.get(query.query_id) or names.get(query.text) or () for query in clicks._queries]
     if not any(found):
         hint = f"it searches for '{clicks._queries[0].text:.40}'; queries are compared by id, then by text"
         raise InputError(clicks.source, f"none of its queries is in {store.name}.", hint=hint)
     wanted = np.array([bool(ids) for ids in found])
-    graded = list(_graded(clicks, wanted, rule))
     of_query = {query.text: ids for query, ids in zip(clicks._queries, found, strict=True) if ids}
-    judge = _judge(rule, clicks.identified)
+    documents = clicks._documents(wanted, rule.least)
+    grades = rule.grade(np.array([document.attraction for document in documents])).tolist()
     rows = [
         {
             "query_id": query,
             "doc_id": document.doc_id,
             "grade": grade,
-            "judge": judge["judge"],
-            **{name: getattr(document, name) for name in _KEPT},
+            **{name: getattr(document, name) for name in KEPT},
         }
-        for document, grade in graded
+        for document, grade in zip(documents, grades, strict=True)
         for query in of_query[document.query]
     ]
-    new = 0
-    if not dry_run:
-        with store._writing("the grades by clicks") as connection:
-            connection.execute(upsert(connection.dialect.name, JUDGES).on_conflict_do_nothing(), [judge])
-            author = {"assessor": who, "kind": CLICKS, "at": now()}
-            new = import_rows(connection, rows, author, ("grade", "judge", *_KEPT))
-    with store._reading() as connection:
-        pooled = _pooled(connection, {query for ids in of_query.values() for query in ids})
-    said = {(row["query_id"], row["doc_id"]) for row in rows}
+    settings = {"clicks": "corrected" if clicks.identified else "uncorrected", **rule._asdict()}
+    new = 0 if dry_run else save_grades(store, rows, who, settings)
+    pooled = pooled_pairs(store, {query for ids in of_query.values() for query in ids})
     return ClickReport(
         store=store.name,
         source=clicks.source,
@@ -192,46 +169,9 @@ def judge_by_clicks(
         least=rule.least,
         matched=len(of_query),
         grades=dict(sorted(Counter(row["grade"] for row in rows).items())),
-        seldom=len(clicks._pairs(wanted)) - len(graded),
+        seldom=len(clicks._pairs(wanted)) - len(documents),
         pooled=len(pooled),
-        pooled_graded=len(pooled & said),
+        pooled_graded=len(pooled & {(row["query_id"], row["doc_id"]) for row in rows}),
         new=new,
         left_out=clicks.left_out,
     )
-
-
-def _names(connection: sa.Connection) -> dict[str, list[str]]:
-    """The store's queries by their ids and by their texts; an id comes first."""
-    names: dict[str, list[str]] = {}
-    rows = connection.execute(sa.select(QUERIES.c.query_id, QUERIES.c.text)).all()
-    judged = connection.execute(sa.select(EVENTS.c.query_id).distinct()).scalars()
-    ids = dict.fromkeys([row.query_id for row in rows]) | dict.fromkeys(judged)
-    for query, text in rows:
-        if text and (plain := normalised(text)) not in ids:
-            names.setdefault(plain, []).append(query)
-    return {**names, **{query: [query] for query in ids}}
-
-
-def _ids_of(query: LogQuery, names: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """A query of a log in the store: by its id or, of a log without ids, its text as it is; then by its text."""
-    return names.get(query.query_id) or names.get(query.text) or ()
-
-
-def _graded(clicks: Clicks, wanted: Any, rule: AttractionRule) -> Iterator[tuple[ClickedDocument, float]]:
-    documents = list(clicks._documents(wanted, rule.least))
-    grades = rule.grade(np.array([document.attraction for document in documents]))
-    return zip(documents, grades.tolist(), strict=True)
-
-
-def _judge(rule: AttractionRule, corrected: bool) -> dict[str, str]:
-    """How clicks became grades, as a row of the table of judges: grades by another rule are not those of one judge."""
-    settings = {"clicks": "corrected" if corrected else "uncorrected", **rule._asdict()}
-    return {"judge": hash_of(settings), "settings": json.dumps(settings, sort_keys=True)}
-
-
-def _pooled(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[str, str]]:
-    pairs: set[tuple[str, str]] = set()
-    for some in batches(sorted(queries), NAMES):
-        wanted = sa.select(WAITING.c.query_id, WAITING.c.doc_id).where(WAITING.c.query_id.in_(some))
-        pairs.update((row.query_id, row.doc_id) for row in connection.execute(wanted))
-    return pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,15 +71,14 @@ class ClickedDocument(NamedTuple):
 class Clicks:
     """The clicks of a log, with the examination of ranks that explains them; returned by `fit_clicks`.
 
-    examination: by rank, how many people look at it for each who looks at the topmost one, with its 95% interval;
-        empty if the log does not identify it
-    tied_documents, tied_queries: those from which examination is estimated: shown at several ranks, and clicked
-    left_out: rows of the log that do not count, by reason
-
     >>> rows = [{"query": "shoes", "doc_id": "a", "rank": 1, "clicked": n < 3} for n in range(10)]
     >>> clicks = fit_clicks(rows)
-    >>> clicks, clicks.identified, clicks.unexplained
-    (<Clicks: 10 impressions, 3 clicks of 1 query>, False, 0)
+    >>> clicks, clicks.source, clicks.impressions, clicks.clicks, clicks.left_out
+    (<Clicks: 10 impressions, 3 clicks of 1 query>, 'the log', 10, 3, {})
+    >>> clicks.identified, clicks.examination, clicks.tied_documents, clicks.tied_queries, clicks.unexplained
+    (False, {}, 0, 0, 0)
+    >>> [(shown.doc_id, shown.attraction) for shown in clicks.documents()]
+    [('a', 0.3)]
     """
 
     _counts: Impressions
@@ -90,10 +90,12 @@ class Clicks:
 
     @property
     def source(self) -> str:
+        """Where the log is."""
         return self._counts.source
 
     @property
     def examination(self) -> dict[int, RankExamination]:
+        """By rank, how many people look at it for each who looks at the topmost one; empty if it is not identified."""
         return dict(self._examination.by_rank)
 
     @property
@@ -103,18 +105,22 @@ class Clicks:
 
     @property
     def tied_documents(self) -> int:
+        """How many documents tell who looks at which rank: shown at several ranks, and clicked."""
         return self._examination.documents
 
     @property
     def tied_queries(self) -> int:
+        """How many queries these documents were shown for."""
         return self._examination.queries
 
     @property
     def impressions(self) -> int:
+        """How often a document was shown."""
         return round(float(self._counts.shown.sum()))
 
     @property
     def clicks(self) -> int:
+        """How often a document that was shown was clicked."""
         return round(float(self._counts.clicked.sum()))
 
     @property
@@ -124,10 +130,11 @@ class Clicks:
 
     @property
     def left_out(self) -> dict[str, int]:
+        """How many rows of the log do not count, by reason."""
         return dict(self._counts.left_out)
 
     def documents(self) -> Iterator[ClickedDocument]:
-        """Every document of every query with its clicks, in the order of the queries."""
+        """Every document of every query with its clicks, in the order of their names."""
         yield from self._documents(np.ones(len(self._counts.queries), np.bool_))
 
     @cached_property
@@ -152,13 +159,13 @@ class Clicks:
         """The pairs of some queries that so many people looked at."""
         return np.flatnonzero(wanted[self._counts.pair_query] & (self._sums[2] > 0) & (self._sums[2] >= least))
 
-    def _documents(self, wanted: Flags, least: float = 0.0) -> Iterator[ClickedDocument]:
+    def _documents(self, wanted: Flags, least: float = 0.0) -> list[ClickedDocument]:
         pairs = self._pairs(wanted, least)
         names: list[str] = self._counts.documents.take(self._counts.pair_document[pairs]).to_pylist()
         queries = [self._counts.queries[at].text for at in self._counts.pair_query[pairs].tolist()]
         impressions, clicked, examined = (column[pairs].tolist() for column in self._sums)
-        for query, name, *sums in zip(queries, names, impressions, clicked, examined, strict=True):
-            yield ClickedDocument(query, name, round(sums[0]), round(sums[1]), sums[2])
+        rows = zip(queries, names, map(round, impressions), map(round, clicked), examined, strict=True)
+        return sorted(itertools.starmap(ClickedDocument, rows))
 
 
 def fit_clicks(log: Any) -> Clicks:

@@ -197,13 +197,24 @@ def _join_events(
     return {reason: int(number) for reason, number in zip(reasons, counts[2:], strict=True) if number}
 
 
+def _sorted_codes(column: Any) -> tuple[Any, Codes]:
+    """The different texts of a column in order, and the place of each row's among them.
+
+    DuckDB returns rows in any order; sums of floating-point numbers must not depend on it.
+    """
+    encoded = column.combine_chunks().dictionary_encode()
+    order = np.asarray(need("pyarrow.compute", purpose="a log of clicks").sort_indices(encoded.dictionary), np.int64)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return encoded.dictionary.take(order), place[np.asarray(encoded.indices, np.int64)]
+
+
 def _coded(cells: Any, source: str, left_out: dict[str, int], texts: bool) -> Impressions:
     """The cells as numbers; of texts, those that differ only in case or blanks become one query."""
-    query, document = (cells[name].combine_chunks().dictionary_encode() for name in ("query", "document"))
-    written = query.dictionary.to_pylist()
+    (written, query), (documents, document) = (_sorted_codes(cells[name]) for name in ("query", "document"))
     at: dict[str, int] = {}
-    as_one = np.array([at.setdefault(normalised(text) if texts else text, len(at)) for text in written], np.int64)
-    codes = as_one[np.asarray(query.indices, np.int64)] if len(written) else np.zeros(0, np.int64)
+    as_one = [at.setdefault(normalised(text) if texts else text, len(at)) for text in written.to_pylist()]
+    codes = np.array(as_one, np.int64)[query]
     rank = np.asarray(cells["rank"], np.int64)
     shown, clicked = (np.asarray(cells[name], np.float64) for name in ("shown", "clicked"))
     near = rank <= DEEPEST
@@ -213,8 +224,7 @@ def _coded(cells: Any, source: str, left_out: dict[str, int], texts: bool) -> Im
         raise InputError(source, "nothing in it was clicked.", hint="are all clicks in another file? Give both")
     firsts = np.unique(codes, return_index=True)[1]  # of each query, one of its ids
     ids = [name or "" for name in cells["query_id"].take(firsts).to_pylist()]
-    documents = document.dictionary
-    keys = codes * len(documents) + np.asarray(document.indices, np.int64)
+    keys = codes * len(documents) + document
     pairs, pair = np.unique(keys[near], return_inverse=True)
     ranks, rank = np.unique(rank[near], return_inverse=True)
     merged, place = np.unique(pair * len(ranks) + rank, return_inverse=True)
