@@ -42,7 +42,11 @@ def _examination(report: ClickReport, width: int, paint: Paint) -> Iterator[str]
     yield from aligned(rows)
     if more := len(report.examination) - len(shown):
         yield f"and {count(more, 'more rank')}"
-    yield from map(paint.dim, wrapped(f"Estimated from {tied} that were shown at several ranks.", width=width))
+    why = (
+        f"Estimated from {tied} that were shown at several ranks. It holds if these moved for other reasons than "
+        "becoming more or less attractive."
+    )
+    yield from map(paint.dim, wrapped(why, width=width))
     if report.unexplained:
         share = percent(report.unexplained / report.impressions)
         told = f"{share} of the impressions do not count: how many people look at their ranks is not identified."
