@@ -24,7 +24,7 @@ from cranfield.ranks.columns import Flags, Numbers
 from cranfield.traffic.impressions import Impressions
 
 WIDEST = 2.0  # the interval of an examination may reach from half of the estimate to twice of it
-FEWEST = 10  # queries with documents that tie a rank to others; with fewer, the variance means little
+FEWEST = 5  # queries, as if all told equally much about a rank; with fewer, the variance means little
 _STEPS, _CLOSE = 20_000, 1e-9
 
 
@@ -124,10 +124,15 @@ class _TiedCells:
         together = (weighed.T @ parts).toarray()
         curvature = np.diag(together.sum(axis=1)) - together
         slope = self._clicked - part * self._clicks[self._pair]
-        slopes = csr_array((slope, (self._query[self._pair], self._rank)), shape=(self.queries, self._ranks))
+        by_query = (self._query[self._pair], self._rank)
+        slopes = csr_array((slope, by_query), shape=(self.queries, self._ranks))
         spread = (slopes.T @ slopes).toarray()
-        of_rank = np.unique(self._query[self._pair] * self._ranks + self._rank) % self._ranks
-        queries = np.bincount(of_rank, minlength=self._ranks)
+        # A few queries have most of the traffic: how many count as if all told equally much about a rank.
+        told = csr_array((self._clicks[self._pair] * part * (1 - part), by_query), shape=slopes.shape)
+        squares = np.asarray(told.multiply(told).sum(axis=0)).ravel()
+        queries = np.divide(
+            np.asarray(told.sum(axis=0)).ravel() ** 2, squares, out=np.zeros(self._ranks), where=squares > 0
+        )
         base = int(np.diag(curvature).argmax()) if beside is None else beside
         _, component = connected_components(together > 0, directed=False)
         free = (component == component[base]) & (shares > 0) & (queries >= FEWEST)
@@ -136,6 +141,6 @@ class _TiedCells:
         if np.isfinite(widths[base]) and free.any():
             some = np.flatnonzero(free)
             inverse = np.linalg.pinv(curvature[np.ix_(some, some)])
-            variance = np.diag(inverse @ spread[np.ix_(some, some)] @ inverse) * self.queries / (self.queries - 1)
-            widths[some] = exceeded_with(0.025, queries[some] - 1.0) * np.sqrt(variance)
+            variance = np.diag(inverse @ spread[np.ix_(some, some)] @ inverse) * queries[some] / (queries[some] - 1)
+            widths[some] = exceeded_with(0.025, queries[some] - 1) * np.sqrt(variance)
         return widths

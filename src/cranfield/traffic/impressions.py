@@ -114,8 +114,8 @@ _BAD = {
     "the query is empty": "query IS NULL",
     "the document is empty": "document IS NULL",
     "the rank is not a whole number": "rank IS NULL OR rank < 0",
-    "the number of clicks is not a number": "clicked IS NULL OR clicked < 0",
-    "the number of impressions is not a number": "shown IS NULL OR shown < 0",
+    "the number of clicks is not a number": "clicked IS NULL OR clicked < 0 OR NOT isfinite(clicked)",
+    "the number of impressions is not a number": "shown IS NULL OR shown < 0 OR NOT isfinite(shown)",
     "there are more clicks than impressions": "clicked > shown",
 }
 
