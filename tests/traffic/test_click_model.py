@@ -113,7 +113,7 @@ def test_a_rank_without_any_click_is_left_out():
 
 
 def test_documents_with_few_impressions_do_not_bias_examination():
-    """Each has an attraction of its own, which few impressions cannot tell: thousands of such documents must not matter."""
+    """Each has an attraction of its own, which few impressions cannot tell."""
     chance = np.random.default_rng(3)
     attraction = chance.beta(1, 3, 8000)
     counts = {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import ComparisonError
+from cranfield.errors import ComparisonError, given
 from cranfield.judging.store.scale import GradeScale
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.traffic.click_model import Examination, RankExamination, fit_examination
@@ -35,11 +35,13 @@ class AttractionRule(NamedTuple):
         if lowest is None:
             lowest = [HIGHEST / 2**below for below in range(len(grades) - 1)][::-1]
         if len(lowest) != len(grades) - 1:
-            fact = f"needs {len(grades) - 1} numbers, one for each grade but the lowest (grades: {scale.listed()})."
-            raise ComparisonError(fact, parameter="attraction", value=list(lowest))
+            fact = f"{given('attraction')} needs {len(grades) - 1} numbers, not {len(lowest)}: one for each grade but "
+            raise ComparisonError(f"{fact}the lowest (grades: {scale.listed()}).")
         if list(lowest) != sorted(set(lowest)) or not all(0 < each <= 1 for each in lowest):
-            fact = "must rise from grade to grade, above 0 and up to 1."
-            raise ComparisonError(fact, parameter="attraction", value=list(lowest))
+            listed = ", ".join(f"{each:g}" for each in lowest)
+            raise ComparisonError(
+                f"{given('attraction')} must rise from grade to grade, above 0 and up to 1: {listed}."
+            )
         if not least >= 1:
             raise ComparisonError("is too small.", parameter="least", value=least, hint="give 1 or more")
         return cls(grades, tuple(map(float, lowest)), float(least))
