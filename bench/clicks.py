@@ -40,7 +40,7 @@ def simulate(logs: int = LOGS) -> None:
             log = simulated(case, QUERIES, SEARCHES, seed)
             clicks = fit_clicks(log.table)
             values.append(found(log, clicks))
-            for rank, its in list(clicks.examination.items())[1:]:
+            for rank, its in list(clicks.examination.items())[1:] if case.behaviour == "position" else ():
                 tried += 1
                 held += its.low <= EXAMINATION[rank - 1] <= its.high
         means = {

@@ -248,7 +248,7 @@ def test_the_command_says_who_looks_where_and_what_was_graded(where, tmp_path):
     assert "Of 100 people who look at rank 1, so many look at another" in text
     assert "It holds if these moved for other reasons than becoming more or less attractive." in text
     assert "Grade 3 from 50%, 2 from 25%, 1 from 12.5% of the people who look click; at least 20" in text
-    assert "Hint: cranfield agreement judgments.db --kind person --kind clicks" in text
+    assert "Hint: cranfield agreement judgments.db --kind person --kind imported --kind clicks" in text
     assert max(map(len, done.stdout.splitlines())) <= 80
     values = ["evaluate", "judgments.db", "runs.tsv", "--assessor", "clicks", "-m", "nDCG@10"]
     rows = [f"{q}\t{d}\t{9 - at}\n" for q, its in RUNS["new"].items() for at, d in enumerate(its)]

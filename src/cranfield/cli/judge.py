@@ -113,7 +113,8 @@ def command(
 
     With --clicks, no page is opened either: the documents of the store's queries get grades by what people clicked on,
     corrected for the ranks at which it was shown, if the log tells how many people look at which rank. They are kept
-    apart like those of a model. docs/guides/clicks.md says when not to use clicks.
+    apart like those of a model. Clicks favour the system that the log comes from, so compare runs by them only with
+    --correct-with people.
 
     \b
     Examples:

@@ -73,4 +73,4 @@ def judge_with_clicks(store: Store, chosen: ClickOptions, names: tuple[str, ...]
     if dry_run:
         output.say("Nothing was saved.")
     elif report.new:
-        output.say(f"  Hint: cranfield agreement {store.name} --kind person --kind clicks")
+        output.say(f"  Hint: cranfield agreement {store.name} --kind person --kind imported --kind clicks")
