@@ -193,7 +193,7 @@ def clicks() -> dict[str, Any]:
         "data": {"values": rows},
         "width": 340,
         "height": {"step": 22},
-        "mark": {"type": "point", "filled": True, "size": 80},
+        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
         "encoding": {
             "x": {"field": "tau", "type": "quantitative", "title": "Kendall's tau", "scale": {"domain": [0, 1]}},
             "y": y,
