@@ -123,7 +123,7 @@ def command(
       cranfield judge judgments.db --order mm-ns --depth 50 bm25.run dense.run
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
       cranfield judge judgments.db --assessor small --dry-run
-      cranfield judge judgments.db --clicks ubi_events.jsonl --clicks ubi_queries.jsonl
+      cranfield judge judgments.db --clicks events.jsonl --clicks queries.jsonl
     """
     from cranfield.evaluation.naming import named_runs
     from cranfield.judging.decide import FollowedDecision
