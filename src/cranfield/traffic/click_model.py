@@ -25,7 +25,8 @@ from cranfield.traffic.impressions import Impressions
 
 WIDEST = 2.0  # the interval of an examination may reach from half of the estimate to twice of it
 FEWEST = 5  # queries, as if all told equally much about a rank; with fewer, the variance means little
-_STEPS, _CLOSE = 20_000, 1e-9
+_STEPS, _CLOSE = 100, 1e-10
+_STEP, _LEAST = 3.0, 1e-9  # the longest step of a logarithm, and the smallest share of a rank that was clicked at
 
 
 class RankExamination(NamedTuple):
@@ -89,19 +90,49 @@ class _TiedCells:
         self.documents, self.queries = len(used), len(asked)
 
     def fitted(self) -> Numbers:
-        """Attraction by examination, examination by attraction, until neither changes; the highest is 1."""
+        """Attraction by examination, examination by attraction, until neither changes; the highest is 1.
+
+        Where few documents tie ranks together that takes thousands of turns, so Newton's step is taken if it is better.
+        """
         clicked = np.bincount(self._rank, self._clicked, self._ranks)
         shares = (clicked > 0).astype(np.float64)
-        for _ in range(_STEPS):
-            attraction = self._clicks / np.bincount(self._pair, self._shown * shares[self._rank], self.documents)
-            looked_for = np.bincount(self._rank, self._shown * attraction[self._pair], self._ranks)
-            new = np.divide(clicked, looked_for, out=np.zeros(self._ranks), where=looked_for > 0)
-            new /= max(float(new.max()), 1e-300)
+        for _ in range(_STEPS if self.documents else 0):
+            part = self._parts(shares)
+            expected = np.bincount(self._rank, part * self._clicks[self._pair], self._ranks)
+            turn = np.divide(shares * clicked, expected, out=np.zeros(self._ranks), where=expected > 0)
+            step = np.linalg.pinv(self._curvature(part)) @ (clicked - expected)
+            tried = [self._scaled(new) for new in (turn, shares * np.exp(np.clip(step, -_STEP, _STEP)))]
+            new = max(tried, key=self._likelihood)
             close = np.abs(new - shares).max() < _CLOSE
             shares = new
             if close:
                 break
         return shares
+
+    def _scaled(self, shares: Numbers) -> Numbers:
+        """The highest is 1, and a rank with clicks is never quite out of sight, where nothing ties it to the others."""
+        return np.where(shares > 0, np.maximum(shares / shares.max(), _LEAST), 0.0)
+
+    def _parts(self, shares: Numbers) -> Numbers:
+        """Of each cell, the part of its document's clicks that is to be expected there."""
+        looked = self._shown * shares[self._rank]
+        return np.asarray(looked / np.bincount(self._pair, looked, self.documents)[self._pair])
+
+    def _likelihood(self, shares: Numbers) -> float:
+        part, clicked = self._parts(shares), self._clicked > 0
+        return float(self._clicked[clicked] @ np.log(part[clicked]))
+
+    def _curvature(self, part: Numbers) -> Numbers:
+        """Of the likelihood that the clicks of each document fall on its ranks as they did, in the logarithms."""
+        together = self._together(part)
+        return np.asarray(np.diag(together.sum(axis=1)) - together)
+
+    def _together(self, part: Numbers) -> Numbers:
+        from scipy.sparse import csr_array
+
+        place, shape = (self._pair, self._rank), (self.documents, self._ranks)
+        weighed = csr_array((part * self._clicks[self._pair], place), shape=shape)
+        return np.asarray((weighed.T @ csr_array((part, place), shape=shape)).toarray())
 
     def log_widths(self, shares: Numbers, beside: int | None = None) -> Numbers:
         """Half the widths of 95% intervals of the logarithms; infinite where a rank is not tied to the others.
@@ -114,31 +145,26 @@ class _TiedCells:
         widths = np.full(self._ranks, np.inf)
         if not self.documents:
             return widths
-        looked = self._shown * shares[self._rank]
-        part = looked / np.bincount(self._pair, looked, self.documents)[self._pair]
-        place = (self._pair, self._rank)
-        parts = csr_array((part, place), shape=(self.documents, self._ranks))
-        weighed = csr_array((part * self._clicks[self._pair], place), shape=parts.shape)
-        # The clicks of a document are drawn among its ranks: the curvature of that likelihood, and the sums by query of
-        # its slopes.
-        together = (weighed.T @ parts).toarray()
-        curvature = np.diag(together.sum(axis=1)) - together
-        slope = self._clicked - part * self._clicks[self._pair]
+        part = self._parts(shares)
+        together, curvature = self._together(part), self._curvature(part)
+        slope = self._clicked - part * self._clicks[self._pair]  # whose sums by query vary as queries do
         by_query = (self._query[self._pair], self._rank)
         slopes = csr_array((slope, by_query), shape=(self.queries, self._ranks))
         spread = (slopes.T @ slopes).toarray()
         # A few queries have most of the traffic: how many count as if all told equally much about a rank.
         told = csr_array((self._clicks[self._pair] * part * (1 - part), by_query), shape=slopes.shape)
-        squares = np.asarray(told.multiply(told).sum(axis=0)).ravel()
+        squares: Numbers = np.asarray(told.multiply(told).sum(axis=0)).ravel()
         queries = np.divide(
             np.asarray(told.sum(axis=0)).ravel() ** 2, squares, out=np.zeros(self._ranks), where=squares > 0
         )
-        base = int(np.diag(curvature).argmax()) if beside is None else beside
+        enough = (shares > 0) & (queries >= FEWEST)
+        base = int(np.where(enough, np.diag(curvature), -1.0).argmax()) if beside is None else beside
+        if not enough[base]:
+            return widths
         _, component = connected_components(together > 0, directed=False)
-        free = (component == component[base]) & (shares > 0) & (queries >= FEWEST)
-        widths[base] = 0.0 if free[base] else np.inf
-        free[base] = False
-        if np.isfinite(widths[base]) and free.any():
+        free = (component == component[base]) & enough
+        widths[base], free[base] = 0.0, False
+        if free.any():
             some = np.flatnonzero(free)
             inverse = np.linalg.pinv(curvature[np.ix_(some, some)])
             variance = np.diag(inverse @ spread[np.ix_(some, some)] @ inverse) * queries[some] / (queries[some] - 1)
