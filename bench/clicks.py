@@ -42,7 +42,7 @@ def simulate(logs: int = LOGS) -> None:
             values.append(found(log, clicks))
             for rank, its in list(clicks.examination.items())[1:] if case.behaviour == "position" else ():
                 tried += 1
-                held += its.low <= EXAMINATION[rank - 1] <= its.high
+                held += its.low <= EXAMINATION[rank - 1] / EXAMINATION[next(iter(clicks.examination)) - 1] <= its.high
         means = {
             what: round(float(np.mean(each)), 3)
             for what, each in zip(values[0]._fields, zip(*values, strict=True), strict=True)

@@ -30,14 +30,14 @@ def events(seed=0, searches=300):
 EVENTS = events()
 
 
-def looped(searches, least=1):
+def looped(searches):
     """By query and document: impressions and clicks, from a loop over all that was shown."""
     counts = defaultdict(lambda: [0, 0])
     for _, text, shown in searches:
         for document, _, click in shown:
             counts[" ".join(text.lower().split()), document][0] += 1
             counts[" ".join(text.lower().split()), document][1] += click
-    return {pair: tuple(both) for pair, both in counts.items() if both[0] >= least}
+    return {pair: tuple(both) for pair, both in counts.items()}
 
 
 def counted(log):
@@ -193,6 +193,7 @@ def test_a_row_that_cannot_be_right_is_an_error_with_its_place(bad, message, tmp
         ([{**GOOD, "clicks": "0"}], "nothing in it was clicked"),
         ([{"query_id": 1, "action": "click", "doc_id": 2, "rank": 1}], "it has no impressions"),
         ([{"query_id": 1, "action": "impression", "doc_id": 2, "rank": 1}], "it has no clicks"),
+        ([{**GOOD, "rank": 1}, GOOD], "its rows are not alike"),
         (3, "a int is not a log"),
     ],
 )
@@ -210,6 +211,16 @@ def test_a_file_that_is_not_there_or_not_a_log_is_an_error(tmp_path):
     (tmp_path / "bad.jsonl").write_text(as_lines(ROWS) * 3 + '{"query": broken\n')
     with pytest.raises(InputError, match=r"bad\.jsonl"):
         fit_clicks(tmp_path / "bad.jsonl")
+
+
+@pytest.mark.parametrize("name", ["we[ir]d*?'.jsonl", "we[ir]d*?'.parquet", "we[ir]d*?'.csv"])
+def test_a_file_may_have_any_name(name, tmp_path):
+    (tmp_path / name.replace("[ir]d*?", "ird12")).write_text("another file that the name would match as a pattern")
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(ROWS), tmp_path / name)
+    else:
+        (tmp_path / name).write_text(as_lines(ROWS) if name.endswith("jsonl") else as_csv(ROWS))
+    assert counted(tmp_path / name) == looped(EVENTS)
 
 
 def test_ids_are_compared_as_they_are_and_texts_are_not():

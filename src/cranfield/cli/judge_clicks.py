@@ -8,6 +8,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.options import OptionGroup, option
+from cranfield.show.layout import wrapped
 from cranfield.words import joined
 
 if TYPE_CHECKING:
@@ -73,4 +74,5 @@ def judge_with_clicks(store: Store, chosen: ClickOptions, names: tuple[str, ...]
     if dry_run:
         output.say("Nothing was saved.")
     elif report.new:
-        output.say(f"  Hint: cranfield agreement {store.name} --kind person --kind imported --kind clicks")
+        hint = f"Hint: cranfield agreement {store.name} --kind person --kind imported --kind clicks"
+        output.write(wrapped(hint, "  ", hang=4, width=output.width()))

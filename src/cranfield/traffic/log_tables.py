@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -28,7 +29,7 @@ class LogTable:
             connection.register(view, _arrow(source, name))
             self._of_schema(view)
         elif Stream(source).head(len(_PARQUET)) == _PARQUET:
-            self._of_schema(f"read_parquet({_literal(os.fspath(source))})")
+            self._of_schema(f"read_parquet({_file(os.fspath(source))})")
         else:
             self._of_log(open_log(os.fspath(source)))
 
@@ -48,7 +49,7 @@ class LogTable:
         paths = _plain_paths(log) if log.format == JSON_LINES else []
         if paths:  # DuckDB reads plain JSON lines ten times as fast as Python does
             options = f"format='newline_delimited', columns={_structure(paths)}"
-            self.table = f"read_json({_literal(log.stream.address or '')}, {options})"
+            self.table = f"read_json({_file(log.stream.address or '')}, {options})"
             self._sql |= {".".join(path): _selected(path) for path in paths}
             return
         from pyarrow import array, table
@@ -67,7 +68,12 @@ class LogTable:
 def _arrow(source: Any, name: str) -> Any:
     arrow = need("pyarrow", extra="duckdb", purpose="a log of clicks")
     if isinstance(source, list | tuple):
-        return arrow.Table.from_pylist([dict(row) for row in source])
+        try:
+            return arrow.Table.from_pylist([dict(row) for row in source])
+        except arrow.ArrowException as error:
+            raise InputError(
+                name, f"its rows are not alike ({error}).", hint="a column has values of one type"
+            ) from None
     if hasattr(source, "__arrow_c_stream__"):
         return arrow.table(source)
     hint = "give a path, a frame, or rows as dicts"
@@ -130,6 +136,11 @@ def _kind(branch: Mapping[str, Any] | None) -> str:
 
 def _selected(path: Iterable[str]) -> str:
     return ".".join(map(_quoted, path))
+
+
+def _file(path: str) -> str:
+    """A path in SQL, where some characters would otherwise stand for others."""
+    return _literal(re.sub(r"([*?\[])", r"[\1]", path))
 
 
 def _literal(text: str) -> str:
