@@ -572,6 +572,16 @@ def case_history() -> None:
         print(f"  page {page.stat().st_size / 1e6:.1f} MB, history {size:.0f} MB")
 
 
+def case_clicks() -> None:
+    """Counting a log, fitting who looks at which rank, and grading the documents of a thousand queries."""
+    counted, events, store = printed("clicks.py", "make").split()
+    rows = []
+    for name, log in (("rows of a CSV file", counted), ("events of UBI", events)):
+        whole(["cat", log])
+        rows.append((name, *whole([CRANFIELD, "judge", store, "--clicks", log, "--dry-run"], 2)))
+    show("Clicks of 10 million impressions, whole process", rows, rows[0][0], "60 s")
+
+
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ def draw_all() -> None:
     save("thresholds", thresholds())
     save("drawn", drawn())
     save("interleaved", interleaved())
+    save("clicks", clicks())
 
 
 def response() -> Mapping[str, Any]:
@@ -240,6 +241,40 @@ def interleaved() -> dict[str, Any]:
         row |= {"text": document, "ink": "white", "colour": colours[team]}
     told = "; ".join(f"{name}: {' '.join(teams)}" for name, teams in rows.items())
     return {**spec, "description": told, "title": ""}
+
+
+def clicks() -> dict[str, Any]:
+    """How well simulated clicks put documents in order, from the recorded simulation: a dot for each way to count."""
+    recorded = json.loads((Path(__file__).parents[1] / "bench" / "clicks.json").read_text(encoding="utf-8"))
+    ways = {"raw": "by impressions", "by_rank": "by the rate of the rank", "corrected": "corrected"}
+    cases = {name: its for name, its in recorded["found"]["cases"].items() if "random" not in name}
+    rows = [
+        {"case": name, "way": told, "tau": its[way]}
+        for name, its in cases.items()
+        for way, told in ways.items()
+        if its["identified"] or way != "corrected"
+    ]
+    y = {"field": "case", "type": "nominal", "sort": list(cases), "title": None, "axis": {"labelLimit": 220}}
+    colours = {"domain": list(ways.values()), "range": [LIGHT["run-0"], LIGHT["worse"], LIGHT["run-1"]]}
+    legend = {"title": None, "orient": "top"}
+    way = {"field": "way", "type": "nominal", "legend": legend}
+    shapes = {"domain": list(ways.values()), "range": ["circle", "cross", "diamond"]}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "description": "; ".join(f"{row['case']}, {row['way']}: {row['tau']:.2f}" for row in rows),
+        "title": "Clicks and the true order of documents",
+        "data": {"values": rows},
+        "width": 340,
+        "height": {"step": 22},
+        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
+        "encoding": {
+            "x": {"field": "tau", "type": "quantitative", "title": "Kendall's tau", "scale": {"domain": [0, 1]}},
+            "y": y,
+            "color": {**way, "scale": colours},
+            "shape": {**way, "scale": shapes},
+        },
+        "config": CONFIG,
+    }
 
 
 def tools() -> dict[str, Any]:

@@ -18,6 +18,7 @@ from cranfield import (
     evaluate_runs,
     fuse,
     gate,
+    judge_by_clicks,
     open_store,
     plan_sample,
     pool,
@@ -53,6 +54,7 @@ from cranfield.systems.testing import demonstrate
 from tests.comparison.made import qrels_for, run_of_ranks
 from tests.report.page import Page
 from tests.systems.history.measuring import accepting, measured
+from tests.traffic.simulated_clicks import Case, simulated
 
 OUTPUTS: list[Callable[[], Iterator[str]]] = []
 BUILTIN = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
@@ -345,6 +347,18 @@ def mixtures():
 def samples_of_logs() -> Iterator[str]:
     yield " ".join(sample_text(sample_queries({f"query {at}": at for at in range(99)}, 9), "-", 0.2, 500, UNPAINTED))
     yield preferred([(f"person {at}", "lamp", "d1", "b" if at % 9 else "a") for at in range(90)]).sentence
+
+
+@output
+def clicks():
+    for moves in (True, False):
+        log = simulated(Case("position", 0.5, moves), 30, 300, 1)
+        rows = [dict(zip(log.table.column_names, row, strict=True)) for row in zip(*log.table.to_pydict().values())]
+        if moves:  # at a rank of its own, which no document ties to others
+            rows += [{**rows[0], "doc_id": "footer", "rank": 50}]
+        with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+            store.add_queries({f"q{query}": f"query {query}" for query in range(30)})
+            yield str(judge_by_clicks(store, rows))
 
 
 @output

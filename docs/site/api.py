@@ -116,6 +116,7 @@ GROUPS = {
         *("ask_model", "ModelAssessor", "ModelReport", "corrected_judgments", "CorrectedJudgments"),
         *("modelled_values", "ModelledValue"),
     ),
+    "Clicks as an assessor": ("judge_by_clicks", "fit_clicks", "ClickReport", "Clicks"),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
     "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),

@@ -33,6 +33,8 @@ SENTENCES = {
     "Two files": "Comparing two files takes [compare --no-bounds], evaluating them [evaluate both].",
     "A history": "A result is appended in [append a result], with its run in [append a result and its run]; `history` "
     "takes [history], the page [history -o history.html].",
+    "Clicks of": "Counting ten million impressions, finding out who looks at which rank, and grading takes "
+    "[rows of a CSV file]; from events of UBI, [events of UBI].",
     "Quotes": "4,000 quotes are located in [4,000 quotes in one text of 1 MB], 100,000 chunks in "
     "[100,000 chunks, 60 MB].",
 }

@@ -33,7 +33,9 @@ from cranfield.systems.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent
 ROOT = DOCS.parent
-DECIDING, LIMITS, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "limits", "results"))
+DECIDING, LIMITS, RESULTS, CLICKS = (
+    ROOT / "bench" / f"{name}.json" for name in ("deciding", "limits", "results", "clicks")
+)
 QUERY_SAMPLES, INTERLEAVING = (ROOT / "bench" / f"{name}.json" for name in ("query_samples", "interleaving"))
 ROOT_PAGES = (ROOT / "SECURITY.md",)
 Row = tuple[str, ...]
@@ -236,6 +238,24 @@ def interleaving() -> Iterator[Row]:
         yield row["searches"], row["b"], f"{row['mean']:+.3f}", *shares, *foretold
 
 
+def clicks() -> Iterator[Row]:
+    """How well attraction and grades are found again from simulated clicks, as bench/clicks.py recorded it."""
+    yield "people", "ranker", "documents", "by impressions", "by the rate of the rank", "corrected", "grades right"
+    for name, its in json.loads(CLICKS.read_text(encoding="utf-8"))["found"]["cases"].items():
+        taus = (f"{its[what]:.2f}" for what in ("raw", "by_rank", "corrected"))
+        right = f"{its['right_raw']:.0%} → {its['right']:.0%}" if its["identified"] else f"{its['right_raw']:.0%}"
+        yield *name.split(", "), *taus, right
+
+
+def corrected_clicks() -> Iterator[Row]:
+    """How often intervals of clicks that people correct hold, as bench/clicks.py recorded it."""
+    yield "people, ranker and documents", "difference", "by clicks", "sampled", "correlation", "held", "length"
+    for row in json.loads(CLICKS.read_text(encoding="utf-8"))["corrected"]["rows"]:
+        sampled = f"{row['sampled']} of {row['queries']}"
+        found = f"{row['correlation']:.2f}", f"{row['held']:.1%}", f"{row['length']:.2f}"
+        yield row["case"], f"{row['by people']:+.3f}", f"{row['by clicks alone']:+.3f}", sampled, *found
+
+
 def _recorded(title: str) -> dict[str, Any]:
     """The rows of the benchmark whose title begins like this, by name."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -293,6 +313,8 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         interleaving,
         speed,
         engine_speed,
+        clicks,
+        corrected_clicks,
         faults,
     )
 } | {

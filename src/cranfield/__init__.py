@@ -126,6 +126,10 @@ if TYPE_CHECKING:
     from cranfield.systems.reranking import rerank as rerank
     from cranfield.systems.reranking_depths import RerankedDepth as RerankedDepth
     from cranfield.systems.reranking_depths import rerank_by_depth as rerank_by_depth
+    from cranfield.traffic.click_judging import ClickReport as ClickReport
+    from cranfield.traffic.click_judging import judge_by_clicks as judge_by_clicks
+    from cranfield.traffic.clicks import Clicks as Clicks
+    from cranfield.traffic.clicks import fit_clicks as fit_clicks
     from cranfield.traffic.interleaving import Credit as Credit
     from cranfield.traffic.interleaving import Preference as Preference
     from cranfield.traffic.interleaving import TeamDraft as TeamDraft

@@ -10,6 +10,7 @@ import click
 from cranfield.cli.input_options import JudgmentOptions
 from cranfield.cli.options import option
 from cranfield.io.streams import Stream
+from cranfield.judging.store.merging import NOT_BY_PEOPLE
 
 
 class CorrectedOptions(JudgmentOptions):
@@ -19,7 +20,7 @@ class CorrectedOptions(JudgmentOptions):
         "--correct-with",
         multiple=True,
         metavar="WHO",
-        help="Correct the model named by --assessor, by 'people' or these assessors, on sampled queries.",
+        help="Correct the model (or clicks) named by --assessor, by 'people' or these assessors, on sampled queries.",
     )
 
 
@@ -31,7 +32,7 @@ def corrected_source(qrels: Any, correct_with: Sequence[str]) -> Any:
     models = view.assessors or () if view else ()
     if view is None or len(models) != 1:
         raise click.UsageError("--correct-with corrects one model of a store; name it with --assessor.")
-    if view.pooled or (view.kinds and view.kinds != ("model",)):
+    if view.pooled or not {*(view.kinds or ())} <= {*NOT_BY_PEOPLE}:
         raise click.UsageError("--correct-with cannot be used with --kind or --pooled.")
     from cranfield.judging.pool.corrected_judgments import PEOPLE, corrected_judgments
 

@@ -16,6 +16,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.input_options import RunFormatOptions
+from cranfield.cli.judge_clicks import ClickOptions, judge_with_clicks
 from cranfield.cli.judge_model import ModelOptions, decide_with_model, judge_with_model
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, number, option
@@ -95,6 +96,7 @@ def command(
     measures: MeasureOptions,
     page: JudgingPageOptions,
     model: ModelOptions,
+    clicks: ClickOptions,
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
 
@@ -119,6 +121,11 @@ def command(
     are kept apart from those of people. You can interrupt it at any moment: the same command continues, and repeats no
     question that was answered. With --decide as well, the model is asked only until its own grades decide.
 
+    With --clicks, no page is opened either: the documents of the store's queries get grades by what people clicked on,
+    corrected for the ranks at which it was shown, if the log tells how many people look at which rank. They are kept
+    apart like those of a model. Clicks favour the system that the log comes from, so compare runs by them only with
+    --correct-with people.
+
     \b
     Examples:
       cranfield judge judgments.db --me ann
@@ -126,6 +133,7 @@ def command(
       cranfield judge judgments.db --order mm-ns --depth 50 bm25.run dense.run
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
       cranfield judge judgments.db --assessor small --dry-run
+      cranfield judge judgments.db --clicks events.jsonl --clicks queries.jsonl
     """
     from cranfield.evaluation.naming import named_runs
     from cranfield.judging.decide import FollowedDecision
@@ -136,6 +144,18 @@ def command(
     from cranfield.show.layout import wrapped
 
     chosen = decision.check(runs)
+    if clicks.clicks:
+        if store is None or runs or page.assessor is not None or set(model.named) - {"--dry-run"}:
+            raise click.UsageError(
+                "--clicks takes STORE, --attraction, --least, --assessor, --grade and --dry-run alone."
+            )
+        with open_store(store) as opened:
+            if page.scale:
+                opened.set_scale(page.scale)
+            judge_with_clicks(opened, clicks, model.model_assessors, dry_run=model.dry_run)
+        return
+    if clicks.named:
+        raise click.UsageError(f"{clicks.named[0]} needs --clicks.")
     if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
     if model.model_assessors and chosen not in (None, DECIDE):

@@ -46,7 +46,8 @@ class ModelOptions(OptionGroup, section="Model"):
         "--assessor",
         multiple=True,
         metavar="NAME",
-        help="The model to ask: a name in cranfield.toml, or package.module:name; may be repeated.",
+        help="The model to ask: a name in cranfield.toml, or package.module:name; may be repeated. With --clicks, the "
+        "name under which grades are saved [clicks].",
     )
     settings: tuple[tuple[str, Any], ...] = option(
         "--set",
@@ -71,7 +72,9 @@ class ModelOptions(OptionGroup, section="Model"):
     )
     again: bool = flag("--again", help="Ask again about documents for which the model's reply could not be read.")
     dry_run: bool = flag(
-        "--dry-run", "--estimate", help="Only print how many requests and tokens it would take, and the price."
+        "--dry-run",
+        "--estimate",
+        help="Only print how many requests and tokens it would take, and the price; or grades by clicks.",
     )
     show_missing: bool = flag("--show-missing", help="List the documents that the model did not grade, and why.")
 

@@ -34,6 +34,7 @@ SECTIONS = (
         "Verdict",
         "Pool",
         "Model",
+        "Clicks",
         "System",
         "Queries",
         "Unjudged documents",

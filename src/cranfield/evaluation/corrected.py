@@ -240,7 +240,8 @@ class CorrectionBasis:
 
     store: where the judgments are
     model: the assessor whose grades all queries have
-    judge: the hash of how it was asked: model, prompt and parameters; empty where its grades came from a file
+    judge: the hash of how it was asked: model, prompt and parameters, or the rule by which clicks became grades; empty
+        where its grades came from a file
     people: the assessors who judged the sampled queries, or the kinds of them
     merge: the rule by which grades of several people become one
     sampled, queries: how many queries people judged completely, and of how many they were drawn

@@ -51,7 +51,7 @@ def open_log(source: Any, *, skip_bad: bool = False) -> Log:
     if stream is None:
         raise InputError("the log", f"{source!r:.60} is neither a path nor an open file.")
     head = stream.head(LOOK)
-    head = head[mark_length(memoryview(head)) : end_of_lines(head) if len(head) == LOOK else len(head)]
+    head = head[mark_length(memoryview(head)) : (end_of_lines(head) or LOOK) if len(head) == LOOK else len(head)]
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"PAR1", b"PK\x03\x04")):
         hint = "save it as UTF-8 text: CSV, TSV or JSON lines"
         raise InputError(stream.name, "this is not text in UTF-8.", hint=hint)

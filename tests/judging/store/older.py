@@ -5,7 +5,10 @@ import sqlalchemy as sa
 from cranfield.judging.store.schema import VERSION
 
 ADDED = {
-    8: ("alter table flags drop column unanswerable",),
+    8: (
+        "alter table flags drop column unanswerable",
+        *(f"alter table events drop column {name}" for name in ("impressions", "clicks", "examined")),
+    ),
     7: ("drop table flags",),
     6: ("alter table unanswered drop column until",),
     5: (

@@ -125,7 +125,7 @@ def test_a_store_of_version_1_in_postgresql(new_database):
 def test_a_newer_store_is_refused(where):
     with open_store(where, create=True) as store, store._database.writing("the version") as connection:
         connection.execute(schema.ABOUT.update().values(version=schema.VERSION + 1))
-    with pytest.raises(InputError, match=r"this store has version 8, but this cranfield reads only up to 7") as caught:
+    with pytest.raises(InputError, match=r"this store has version 9, but this cranfield reads only up to 8") as caught:
         open_store(where)
     assert "upgrade" in caught.value.hint
 

@@ -281,7 +281,7 @@ def agreement(
             replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure, format)) for pair in pairs
         )
     kind_of = _kinds(known, kind_of, [models] if isinstance(models, str) else list(models), source)
-    by_model = [name for name in known if kind_of[name] == MODEL]
+    by_model = [name for name in known if not KINDS[kind_of[name]].people]
     people = [name for name in known if KINDS[kind_of[name]].people]
     pairs = _with_cases(judgments, grid, pairs, by_model, people, texts)
     counted = grid.of_all()

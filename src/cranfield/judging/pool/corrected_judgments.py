@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cranfield.errors import InputError, either, given
 from cranfield.evaluation.corrected import FEWEST, CorrectedJudgments, CorrectionBasis
 from cranfield.judging.store.checked_input import refuse_unknown
-from cranfield.judging.store.merging import BY_PEOPLE, KINDS, MODEL, find_rule
+from cranfield.judging.store.merging import BY_PEOPLE, CLICKS, KINDS, MODEL, find_rule
 from cranfield.judging.store.store import Store, open_store
 from cranfield.ranks.judgments import Judgments
 from cranfield.words import count
@@ -30,7 +30,8 @@ def corrected_judgments(
     """A model's grades of all queries, which people's grades of a random sample of them correct.
 
     store: a `Store`, or where it is. Its queries were drawn by `pool(…, sample=20)`.
-    model: the name of the assessor whose grades all queries have, of the kind "model".
+    model: the name of the assessor whose grades all queries have, of the kind "model", or of the kind "clicks", which
+        may lack some.
     people: who judged the sampled queries: "people" for all, or their names.
     merge: the rule where several people judged a document; see `Store.view`.
     Returns `CorrectedJudgments`, for `evaluate`, `compare` and `gate`. Means by them are corrected, with intervals for
@@ -72,13 +73,14 @@ def corrected_judgments(
                 "it has no random sample of queries, which is needed to correct a model.",
                 hint=f"cranfield pool {store.name} QUERIES RUN… --sample 20, then judge what was drawn",
             )
-        _check_names(store.name, known_assessors(connection), model, names)
+        known = known_assessors(connection)
+        _check_names(store.name, known, model, names)
         sizes, pooled = pool_sizes(connection, sample), pooled_of_drawn(connection, sample)
         by_model = read_model(connection, sample, model)
         by_people = read_people(connection, sample, pooled, names, rule)
     _check_sample(store.name, sample)
     _check_people(store.name, by_people, pooled, model)
-    _check_model(store.name, by_model, sizes, model)
+    _check_model(store.name, by_model, sizes, model, known[model])
     [judge] = by_model.judges
     every = sum(sizes.values())
     basis = CorrectionBasis(
@@ -106,7 +108,7 @@ def corrected_judgments(
 def _check_names(source: str, known: Mapping[str, str], model: str, people: Sequence[str] | None) -> None:
     """Refuse people who are called models, and models that are called people."""
     refuse_unknown(source, [model, *(people or ())] if people is None or people else [], known)
-    if known[model] != MODEL:
+    if KINDS[known[model]].people:
         raise InputError(
             source,
             f"{model}'s grades are of the kind '{known[model]}', not of a model.",
@@ -157,15 +159,23 @@ def _check_people(source: str, read: PeopleGrades, pooled: Mapping[str, set[str]
         )
 
 
-def _check_model(source: str, read: ModelGrades, sizes: Mapping[str, int], model: str) -> None:
+def _check_model(source: str, read: ModelGrades, sizes: Mapping[str, int], model: str, kind: str) -> None:
     again = f"cranfield judge {source} --assessor {model}"
     if len(read.judges) > 1:
         ways = ", ".join(f"{judge[:8] or 'imported'}: {number:,}" for judge, number in read.judges.most_common())
         raise InputError(
             source,
-            f"{model} was asked in {len(read.judges)} ways, so its grades are not those of one judge ({ways}).",
+            f"{model} was asked in {len(read.judges)} ways, so its grades are not those of one judge ({ways})."
+            if kind == MODEL
+            else f"{model} graded by {len(read.judges)} rules, so its grades are not those of one judge ({ways}).",
             hint="let it judge all documents in the same way, or under another name",
         )
+    if not read.judges:
+        raise InputError(source, f"{model} has judged no document of these queries.", hint=f"cranfield judge {source}")
+    if (
+        kind == CLICKS
+    ):  # nobody chooses what is searched for and shown; whatever is missing, is missing in the sample too
+        return
     unjudged = [query for query, size in sizes.items() if size and not read.grades[query]]
     if unjudged:
         raise InputError(

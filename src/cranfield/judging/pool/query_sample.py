@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from cranfield.errors import InputError, given
 from cranfield.judging.pool.choice import COMPLETE
 from cranfield.judging.store.event_log import CurrentEvents, CurrentGrade, not_undone, now, standing
-from cranfield.judging.store.merging import BY_PEOPLE, MODEL
+from cranfield.judging.store.merging import BY_PEOPLE, NOT_BY_PEOPLE
 from cranfield.judging.store.random_orders import drawn
 from cranfield.judging.store.schema import EVENTS, QUERY_SAMPLES, SAMPLED_QUERIES, WAITING
 from cranfield.judging.store.views import ByQuery, graded
@@ -130,7 +130,7 @@ class ModelGrades:
 def read_model(connection: Any, sample: QuerySample, model: str) -> ModelGrades:
     item = (WAITING.c.query_id == EVENTS.c.query_id) & (WAITING.c.doc_id == EVENTS.c.doc_id)
     pooled = sa.exists(sa.select(WAITING.c.number).where(item, _IS_POOLED))
-    wanted = (EVENTS.c.kind == MODEL) & (EVENTS.c.assessor == model) & pooled
+    wanted = EVENTS.c.kind.in_(NOT_BY_PEOPLE) & (EVENTS.c.assessor == model) & pooled
     by_model = ModelGrades({query: {} for query in sample.queries})
     for query, document, rows in CurrentEvents(wanted, more=(EVENTS.c.judge,)).read(connection):
         events: list[Any] = rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -99,14 +99,20 @@ def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[
     return pairs
 
 
-def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], author: Mapping[str, str]) -> int:
-    columns = [EVENTS.c[name] for name in ("query_id", "doc_id", "grade", "comment")]
+def import_rows(
+    connection: sa.Connection,
+    rows: Iterable[Mapping[str, Any]],
+    author: Mapping[str, str],
+    compared: Sequence[str] = ("grade", "comment"),
+) -> int:
+    """Append what an assessor says about documents, unless they say just that already, in all columns `compared`."""
+    columns = [EVENTS.c[name] for name in ("query_id", "doc_id", *compared)]
     own = (EVENTS.c.assessor == author["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
     last = connection.execute(sa.select(*columns).where(not_undone(), *own).order_by(EVENTS.c.number))
-    known = {(query, document): (grade, comment) for query, document, grade, comment in last}
+    known = {(query, document): tuple(said) for query, document, *said in last}
     new = []
     for row in rows:
-        says, item = (row["grade"], row["comment"]), (row["query_id"], row["doc_id"])
+        says, item = tuple(row[name] for name in compared), (row["query_id"], row["doc_id"])
         if known.get(item) != says:
             known[item] = says
             new.append({**row, **author})

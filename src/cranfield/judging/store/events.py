@@ -47,6 +47,8 @@ class Event:
     grade: None where the assessor could not judge it, and where `undoes` says which event is taken back
     part: the characters from start to end of the document's text; None for all of it
     adjudicates: this grade settles a disagreement of assessors
+    impressions, clicks: of a grade by clicks, how often the document was shown and clicked
+    examined: of a grade by clicks, how many people looked at the document, as far as its ranks tell
     """
 
     number: Annotated[int, Stored(is_key=True)]
@@ -62,6 +64,9 @@ class Event:
     at: datetime
     seconds: float | None = None
     text_sha256: str = ""
+    impressions: Annotated[int | None, Stored(since=8)] = None
+    clicks: Annotated[int | None, Stored(since=8)] = None
+    examined: Annotated[float | None, Stored(since=8)] = None
 
     def __repr__(self) -> str:
         grade = "no grade" if self.grade is None else f"grade {self.grade:g}"

@@ -18,14 +18,15 @@ class AssessorKind(NamedTuple):
     people: bool  # by default only their judgments count
 
 
-PERSON, MODEL = "person", "model"  # a person judges on the page and in a sheet
+PERSON, MODEL, CLICKS = "person", "model", "clicks"  # a person judges on the page and in a sheet
 KINDS: dict[str, AssessorKind] = {
     PERSON: AssessorKind("a person who read the document", people=True),
     "imported": AssessorKind("judgments from a file", people=True),
     MODEL: AssessorKind("a model that was asked", people=False),
-    "clicks": AssessorKind("what users of the system clicked on", people=False),
+    CLICKS: AssessorKind("what users of the system clicked on", people=False),
 }
 BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
+NOT_BY_PEOPLE = tuple(name for name in KINDS if name not in BY_PEOPLE)
 
 
 class Rule(NamedTuple):

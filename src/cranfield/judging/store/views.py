@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -13,8 +14,8 @@ from cranfield.errors import InputError, given
 from cranfield.io.formats.store import JudgmentView
 from cranfield.judging.store.checked_input import checked_kind, refuse_unknown
 from cranfield.judging.store.event_log import CurrentGrade, standing
-from cranfield.judging.store.merging import BY_PEOPLE, KINDS, find_rule
-from cranfield.judging.store.schema import DOCUMENTS, EVENTS, QUERIES
+from cranfield.judging.store.merging import BY_PEOPLE, CLICKS, KINDS, find_rule
+from cranfield.judging.store.schema import DOCUMENTS, EVENTS, JUDGES, QUERIES
 from cranfield.judging.store.stored_judgments import StoredJudgments
 from cranfield.judging.store.waiting import count_chosen, pooled_documents, strata_of_queries
 from cranfield.ranks.chosen_warning import chosen_part
@@ -61,13 +62,22 @@ def merged(store: StoredJudgments, wanted: JudgmentView) -> tuple[ByQuery, str]:
     with store._reading() as connection:
         chosen = count_chosen(connection, by_query)
         pooled = _add_pooled(connection, by_query) if wanted.pooled else 0
+        clicks = _how_clicks_count(connection, counts.assessors) if CLICKS in kinds else []
     parts = [f"judges:{len(counts.assessors)}", f"merge:{merge}"]
     if set(kinds) != set(BY_PEOPLE):
         parts.append(f"kinds:{','.join(kind for kind in KINDS if kind in kinds)}")
+    parts += [f"clicks:{','.join(clicks)}"] * bool(clicks)
     numbers = {"parts": counts.parts, "adjudicated": counts.adjudicated, "conflicts": counts.conflicts}
     parts += [f"{name}:{number}" for name, number in numbers.items() if number]
     parts += [chosen_part(chosen)] * bool(chosen) + [f"pooled:{pooled}"] * bool(pooled)
     return by_query, "|".join(parts)
+
+
+def _how_clicks_count(connection: sa.Connection, assessors: Collection[str]) -> list[str]:
+    """Whether grades by clicks are corrected for rank; nothing where they were imported."""
+    chosen = sa.select(EVENTS.c.judge).where(EVENTS.c.kind == CLICKS, EVENTS.c.assessor.in_(assessors))
+    rows = connection.execute(sa.select(JUDGES.c.settings).where(JUDGES.c.judge.in_(chosen)))
+    return sorted({str(json.loads(row.settings).get("clicks")) for row in rows})
 
 
 def merged_grades(
