@@ -14,7 +14,6 @@ from cranfield.errors import PolicyError, given
 from cranfield.measures.registry import Measure
 from cranfield.measures.scope import chosen_parameters, last_rank
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
-from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.averaged import AT_ONCE, AveragedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.words import joined
@@ -30,10 +29,10 @@ def averages_exactly(measure: Measure) -> bool:
     return measure.definition.averages_ties and not any(chosen.get(name) == value for name, value in _NOT_ADDED)
 
 
-def refuse_groups(measures: Iterable[Measure], policy: Policy) -> None:
-    """Refuse measures of other tables, where values are means over orders: these tables have one order."""
+def refuse_groups(measures: Iterable[Measure]) -> None:
+    """Refuse measures of other tables, which have one order."""
     named = next((measure for measure in measures if measure.definition.table != "ranks"), None)
-    if policy.ties == "expected" and named is not None:
+    if named is not None:
         refuse_expected(f"is not available for {named.name}, which is measured on {named.definition.table}.")
 
 
