@@ -66,7 +66,10 @@ GROUPS = {
         "Explanation",
         "Policy",
     ),
-    "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
+    "Choose a measure": (
+        *("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "preset"),
+        *("Measure", "Advice", "CollectionPreset"),
+    ),
     "Compare systems": (
         *("compare", "compare_evaluations", "gate", "stability", "reusability"),
         *("Comparison", "Difference", "Doubt", "SegmentComparison", "GateResult", "Stability", "Reusability"),
@@ -104,6 +107,7 @@ GROUPS = {
 ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
 # What is made by a function of this package, never by its users.
 MADE = {
+    "CollectionPreset",
     "CorrectedJudgments",
     "Estimate",
     "Evaluation",

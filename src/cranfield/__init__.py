@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files
+    from cranfield.evaluation.collection_presets import CollectionPreset as CollectionPreset
+    from cranfield.evaluation.collection_presets import preset as preset
     from cranfield.evaluation.corrected import CorrectedJudgments as CorrectedJudgments
     from cranfield.evaluation.estimating import Estimate as Estimate
     from cranfield.evaluation.evaluating import Evaluations as Evaluations

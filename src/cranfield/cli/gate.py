@@ -13,7 +13,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.correcting_options import CorrectedOptions, corrected_source
 from cranfield.cli.input_options import DocumentOptions, ReadingOptions, reading_options, shown_collection
-from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.measure_options import MeasureOptions, PresetOptions
 from cranfield.cli.options import argument, option
 from cranfield.cli.output import shown_progress
 from cranfield.cli.reviewing import ReviewOptions, links
@@ -131,7 +131,7 @@ class GateJudgmentOptions(CorrectedOptions):
     "gate",
     judgments=GateJudgmentOptions,
     given=GateOptions,
-    measures=MeasureOptions,
+    measures=PresetOptions,
     shown=VerdictOptions,
     documents=DocumentOptions,
     file=GateFileOptions,
@@ -140,7 +140,7 @@ class GateJudgmentOptions(CorrectedOptions):
 def command(
     judgments: GateJudgmentOptions,
     given: GateOptions,
-    measures: MeasureOptions,
+    measures: PresetOptions,
     shown: VerdictOptions,
     documents: DocumentOptions,
     file: GateFileOptions,
@@ -167,6 +167,7 @@ def command(
     from cranfield.systems.misses import Lost, lost_most
 
     measures.import_measures()
+    measures, reading = measures.completed(), measures.conventions(reading)
     settings = _read_config(file.config) if file.config else {}
     typed = {
         **vars(given),

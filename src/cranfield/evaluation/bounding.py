@@ -30,7 +30,7 @@ def evaluation_bounds(
 ) -> Bounds:
     """The bounds of a measure, made of the ranks; the parameters are those of `Evaluation.bounds`."""
     if evaluation.policy.ties == "expected":
-        refuse_expected("has no bounds: these are of one order.")
+        refuse_expected("has no bounds: bounds hold for one order of ties.")
     judged, kept = ranked.ranks, ranked.kept
     if measure.definition.table == "ranks":
         grades = scale_of(measure, judged.judged_grades) if scale is None else read_scale(scale)
