@@ -102,7 +102,7 @@ GROUPS = {
     ),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
-    "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
+    "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments", "inherit_grades"),
 }
 ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
 # What is made by a function of this package, never by its users.

@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.judgments import Judgments as Judgments
     from cranfield.ranks.passages import PassageJudgments as PassageJudgments
     from cranfield.ranks.policy import Policy as Policy
+    from cranfield.ranks.same_text import inherit_grades as inherit_grades
     from cranfield.ranks.tables.ranks import JudgedRanks as JudgedRanks
     from cranfield.report import ReportFile as ReportFile
     from cranfield.report import write_comparison as write_comparison

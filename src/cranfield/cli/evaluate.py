@@ -180,7 +180,7 @@ def command(
     if shown.modelled:
         _check_modelled(shown, engine.name, paths)
     if engine.name is not None:
-        qrels = judgments.qrels if judgments.view is None else qrels
+        qrels = judgments.qrels if judgments.view is None and judgments.same_text is None else qrels
     elif isinstance(qrels, Stream):
         qrels.hashed = shown.signed
     opened = [Stream(run, hashed=shown.signed) for run in paths]

@@ -193,10 +193,10 @@ def command(
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in FILES]
-    qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
+    qrels = Stream(qrels) if isinstance(qrels, str | os.PathLike) else qrels
     reading = reading.replaced(**{name: settings.pop(name) for name in (*_POLICY, "weights") if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
-    if model and qrels.view is None:
+    if model and isinstance(qrels, Stream) and qrels.view is None:
         qrels = JudgmentView((model,)).of(qrels.name)
     named = [people] if isinstance(people, str) else people
     paths = list(map(only, runs))
@@ -267,7 +267,7 @@ def _of_existing(
     from cranfield.systems.collection import open_documents
     from cranfield.systems.testing import Judged, without_documents
 
-    if not isinstance(qrels, Stream):
+    if not isinstance(qrels, Stream | Judgments):
         raise click.UsageError("--exists takes judgments of documents, not of passages, and no corrected ones.")
     judgments = Judgments.read(qrels, reading.qrels_format)
     gone = frozenset({*judgments.document_ids}.difference(open_documents(corpus).ids()))

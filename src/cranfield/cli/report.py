@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
+from cranfield.cli.input_options import DocumentOptions, InheritingOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import PresetOptions
 from cranfield.cli.options import flag, number, option
 from cranfield.cli.run_files import expanded, opened, with_baseline
@@ -45,7 +45,7 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
 
 @options.command("report", runs=options.RUNS, reading=reading_options())
 def command(
-    judgments: JudgmentOptions,
+    judgments: InheritingOptions,
     runs: tuple[str, ...],
     measures: PresetOptions,
     comparison: ReportTestOptions,

@@ -61,12 +61,15 @@ def _all_like(pattern: str, ids: Sequence[str]) -> bool:
 class CollectionPreset:
     """The official measures of a collection, and its conventions; `**preset` passes both to a function.
 
+    >>> import cranfield
     >>> from cranfield import preset
     >>> dl21 = preset("dl21")
     >>> dl21.title, dl21.rel, [measure.name for measure in dl21.measures][:2]
     ('TREC Deep Learning 2021 (passages)', 2, ['nDCG@10', 'AP(rel=2)@100'])
     >>> preset("beir").policy.same_id, preset("beir").source
     ('drop', 'Thakur et al. 2021')
+    >>> dl21.of_collection(cranfield.parse_measure("P@5")), sorted(dl21.keys())
+    (<Measure P(rel=2)@5>, ['measures', 'policy'])
     """
 
     name: str
