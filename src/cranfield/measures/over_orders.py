@@ -33,12 +33,13 @@ def refuse_groups(measures: Iterable[Measure]) -> None:
     """Refuse measures of other tables, which have one order."""
     named = next((measure for measure in measures if measure.definition.table != "ranks"), None)
     if named is not None:
-        refuse_expected(f"is not available for {named.name}, which is measured on {named.definition.table}.")
+        raise one_order(f"is not available for {named.name}, which is measured on {named.definition.table}.")
 
 
-def refuse_expected(fact: str) -> None:
+def one_order(fact: str) -> PolicyError:
+    """The error for what has only one order of ties."""
     others = given("ties", "doc_id", "best", "worst", policy=True)
-    raise PolicyError(fact, parameter="ties", value="expected", hint=f"choose an order: {others}")
+    return PolicyError(fact, parameter="ties", value="expected", hint=f"choose an order: {others}")
 
 
 def sampled_warning(measures: Iterable[Measure], judged: JudgedRanks) -> str:
