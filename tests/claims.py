@@ -87,8 +87,8 @@ CLAIMS = [
     Claim(
         EVALUATE,
         ("{measure} is a mean over {n} random orders of ties (seed {n}), not over all",),
-        'With Policy(ties="expected"), each document of a tie is equally likely at each of its ranks, in orders that are '
-        "the same every time; all measures that are not named are exact means over all orders.",
+        'With Policy(ties="expected"), each document of a tie is equally likely at each of its ranks, in orders that '
+        "are the same every time; all measures that are not named are exact means over all orders.",
         (
             "tests/measures/test_over_orders.py::test_other_means_are_of_a_sample",
             "tests/measures/test_over_orders.py::test_every_position_is_equally_likely_in_a_sample",
