@@ -9,6 +9,7 @@ import cranfield
 from cranfield import JudgedRanks, Policy, PolicyError, catalogue, evaluate, parse_measure
 from cranfield.measures import over_orders
 from cranfield.measures.over_orders import averages_exactly
+from cranfield.ranks.scan import memory, pure, text
 from cranfield.ranks.tables import averaged, ranks
 from tests.measures.test_catalogue import VARIANTS
 
@@ -101,6 +102,24 @@ def test_the_twin_in_python_gives_the_same(monkeypatch):
     for module in (averaged, ranks):
         monkeypatch.setattr(module, "native", None)
     assert dict(evaluate(qrels, runs, "nDCG@5 AP RR Q ERR infAP", policy=EXPECTED)) == dict(natively)
+
+
+def test_every_source_gives_the_same(tmp_path, monkeypatch):
+    polars = pytest.importorskip("polars")
+    many = {str(seed): collection(seed, 8) for seed in range(20)}
+    qrels, runs = ({query: pair[at] for query, pair in many.items()} for at in (0, 1))
+    rows = [(query, document, score) for query, ranking in runs.items() for document, score in ranking.items()]
+    file = tmp_path / "system.run"
+    file.write_text("".join(f"{query} Q0 {document} 1 {score} x\n" for query, document, score in rows))
+    measures = "nDCG@5 AP RR P@3 Q infAP"
+    frame = polars.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    wanted = dict(evaluate(qrels, runs, measures, policy=EXPECTED))
+    assert dict(evaluate(qrels, frame, measures, policy=EXPECTED)) == wanted
+    assert dict(evaluate(qrels, file, measures, policy=EXPECTED)) == wanted
+    for module in (text, memory, pure):
+        monkeypatch.setattr(module, "native", None, raising=False)
+    for source in (file, runs, frame):
+        assert dict(evaluate(qrels, source, measures, policy=EXPECTED)) == wanted
 
 
 def test_large_tables_are_calculated_in_parts(monkeypatch):

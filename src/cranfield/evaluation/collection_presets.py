@@ -209,7 +209,8 @@ PRESETS = {
             "Thakur et al. 2021",
             settings={"same_id": "drop"},
             note="Queries of ArguAna, Quora and others are documents themselves. MS MARCO is measured on its "
-            "development queries; CQADupStack is the mean of its twelve forums.",
+            "development queries; CQADupStack is the mean of its twelve forums. BEIR's own evaluation leaves out "
+            "queries without results: missing=skip.",
             looks=_BEIR,
         ),
         CollectionPreset(
