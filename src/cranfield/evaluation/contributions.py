@@ -53,6 +53,10 @@ def mean_of(
 ) -> float:
     """The mean of a measure over the queries that the policy counts; strata: those of the judged documents."""
     kept = ~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_)
+    if policy.ties == "expected":
+        from cranfield.measures.over_orders import refuse_groups
+
+        refuse_groups([measure])
     stratified = strata if measure.definition.table == "strata" else None
     values = measure(table if stratified is None else StratumRanks.of(stratified, table))
     weight = None if weights is None else weights.column(table.query_ids)[kept]

@@ -148,6 +148,10 @@ def evaluate_run(
 
     def evaluated(grades: Judgments, judged: JudgedRanks, orders: TieOrders | None) -> Evaluation:
         if lengths is not None and reading is not None:
+            if policy.ties == "expected":
+                from cranfield.measures.over_orders import one_order
+
+                raise one_order("cannot be combined with lengths, which belong to one order.")
             from cranfield.ranks.whole_rankings import with_lengths
 
             judged = with_lengths(judged, reading.first(grades.query_ids, EVERYTHING), lengths, place)

@@ -57,6 +57,7 @@ def evaluation_of(
     doubts: about the judgments
     rising: whether the scores rise down the rankings, as they are written
     """
+    drawn = _averaged(measures, judged) if policy.ties == "expected" else ""
     evidence = RankedEvidence(
         judged, policy, reading, orders, rising=rising or (reading is not None and reading.rising)
     )
@@ -75,9 +76,17 @@ def evaluation_of(
         _input_warnings=(
             *doubts,
             *(warnings or little_in_common(judged, policy)),
+            *filter(None, [drawn]),
             *recording_warnings(evidence.made, measures, judged),
         ),
     )
+
+
+def _averaged(measures: Sequence[Measure], judged: JudgedRanks) -> str:
+    from cranfield.measures.over_orders import refuse_groups, sampled_warning  # hardly ever needed
+
+    refuse_groups(measures)
+    return sampled_warning(measures, judged)
 
 
 def recording_warnings(made: Made | None, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:
