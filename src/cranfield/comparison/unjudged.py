@@ -114,8 +114,8 @@ class Reaches:
 
     Both runs of a pair are judged alike, so they are bounded together. This takes the documents of their rankings,
     which are read again if they were not wanted before. Where that is not possible, as in an engine, each is bounded by
-    itself, and the reach is wider than the truth. Where not even the ranks are known, as of a saved evaluation, there
-    is none.
+    itself, and the reach is wider than the truth. There is none where not even the ranks are known, as of a saved
+    evaluation, or where values are means over orders of ties.
 
     pairs: which runs are compared, (baseline, run) by their places
     query_ids: the queries whose mean is compared, by the weights of the evaluations
@@ -139,7 +139,8 @@ class Reaches:
         self._query_ids = tuple(query_ids)
         weights = evaluations[0].weights
         self._weight = None if weights is None else weights.over(query_ids).column(query_ids)
-        self._tables = {at: run._ranked().ranks for at, run in enumerate(evaluations) if run._has_ranks}
+        ranked = [at for at, run in enumerate(evaluations) if run._has_ranks and run.policy.ties != "expected"]
+        self._tables = {at: evaluations[at]._ranked().ranks for at in ranked}
         unjudged = unseen > 0 or any(table.n_unjudged().any() for table in self._tables.values())
         depth = EVERYTHING if measures is None else self._wanted(measures)
         read = in_parallel(lambda at: (at, _codes(evaluations[at], depth)), self._tables, CORES) if unjudged else ()

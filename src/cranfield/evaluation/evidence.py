@@ -119,7 +119,7 @@ class SavedEvidence:
     @property
     def has_ties(self) -> bool:
         """Whether some value depends on the order of ties."""
-        return any(ends.matters for ends in self._ranges.values())
+        return any(ends.worst != ends.best for ends in self._ranges.values())
 
     def reweighted(self) -> SavedEvidence:
         """What is left with other weights of the queries."""

@@ -13,6 +13,7 @@ from cranfield.evaluation.hashes import InputHashes, column_digest
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import Measure, Measures, parse_measures
+from cranfield.measures.over_orders import refuse_groups, sampled_warning
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.made import Made
@@ -57,6 +58,7 @@ def evaluation_of(
     doubts: about the judgments
     rising: whether the scores rise down the rankings, as they are written
     """
+    refuse_groups(measures, policy)
     evidence = RankedEvidence(
         judged, policy, reading, orders, rising=rising or (reading is not None and reading.rising)
     )
@@ -75,7 +77,7 @@ def evaluation_of(
         _input_warnings=(
             *doubts,
             *(warnings or little_in_common(judged, policy)),
-            *filter(None, [evidence.distances]),
+            *filter(None, [evidence.distances, sampled_warning(measures, judged)]),
             *recording_warnings(evidence.made, measures, judged),
         ),
     )

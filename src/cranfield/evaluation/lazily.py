@@ -25,6 +25,7 @@ from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
 from cranfield.io.source import run_name
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
+from cranfield.measures.over_orders import averages_exactly, sampled_text
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.chosen_warning import chosen_warning
 from cranfield.ranks.judgments import Judgments
@@ -119,7 +120,9 @@ def evaluate_lazily(
     judgments, provenance, doubt = _judgments(qrels, rows, engine, qrels_format)
     measuring = Measuring(name or run_name(opened.name), wanted, policy)
     result = _evaluated(rows, judgments, measuring, least_queries(in_memory=engine is None), check_ids)
-    warnings = (*filter(None, [doubt]), *result.warnings)
+    sampled = [measure.name for measure in wanted if not averages_exactly(measure)] if result.counts.tied else []
+    drawn = sampled_text(sampled) if sampled and policy.ties == "expected" else ""
+    warnings = (*filter(None, [doubt, drawn]), *result.warnings)
     return replace(result, provenance=provenance, _input_warnings=warnings)
 
 

@@ -97,4 +97,4 @@ def ideally_reranked(ranks: JudgedRanks, depth: int) -> JudgedRanks:
         new[row] = cut[query[row]] - behind[query[row]]
         behind[query[row]] += 1
     columns = {name: getattr(ranks, name)[order] for name in ("query", "grade", "tied", "row")}
-    return replace(ranks, rank=new, **columns)
+    return replace(ranks, rank=new, tied_rows=None, **columns)

@@ -16,7 +16,6 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-SAME = 1e-9  # means closer than this differ by rounding alone
 ARBITRARY = ("doc_id", "smaller_doc_id")  # default orders; any other was chosen
 
 
@@ -28,8 +27,8 @@ class TieRange(NamedTuple):
 
     @property
     def matters(self) -> bool:
-        """Whether the order makes a difference."""
-        return abs(self.best - self.worst) > SAME
+        """Whether the order makes a difference that is printed."""
+        return written(self.best) != written(self.worst)
 
 
 def tie_ranges(
@@ -72,12 +71,11 @@ def tie_warning_text(ranges: dict[Measure, TieRange], means: dict[Measure, float
     for measure, its in ranges.items():
         if its.matters:
             worst, best = ("", "") if parts else (" (worst order of ties)", " (best)")
-            mean, low, high = _written(means[measure], its.worst, its.best)
+            mean, low, high = map(written, (means[measure], *its))
             parts.append(f"{measure} {mean}, between {low}{worst} and {high}{best}")
     return f"ties matter: {'; '.join(parts)}" if parts else ""
 
 
-def _written(mean: float, *ends: float) -> tuple[str, ...]:
-    """Numbers with four decimals, or as many as show that the ends differ."""
-    digits = next((digits for digits in range(4, 10) if f"{ends[0]:.{digits}f}" != f"{ends[1]:.{digits}f}"), 10)
-    return tuple(f"{value:.{digits}f}" for value in (mean, *ends))
+def written(mean: float) -> str:
+    """A mean as evaluations print it; -0.0000 is 0."""
+    return f"{mean:.4f}".replace("-0.0000", "0.0000")

@@ -40,6 +40,14 @@ def calculated(measure: Measure, table: Any) -> Numbers:
 
 
 def unchecked_values(measure: Measure, judged: Any) -> Any:
+    if isinstance(judged, JudgedRanks) and judged.tied_rows is not None:
+        from cranfield.measures.over_orders import mean_over_orders
+
+        return mean_over_orders(measure, judged, _values)
+    return _values(measure, judged)
+
+
+def _values(measure: Measure, judged: Any) -> Any:
     parameters = dict(measure.parameters)
     if parameters.pop("judged_only", False):
         judged = judged.condensed

@@ -14,7 +14,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 COUNT = (0.0, math.inf)
 
 
-@measure("NumQ", aliases=("num_q",), aggregate="sum", range=COUNT, of_holes=True)
+@measure("NumQ", aliases=("num_q",), aggregate="sum", range=COUNT, of_holes=True, averages_ties=True)
 def number_of_queries(judged: JudgedRanks) -> Numbers:
     """1 for every query, so the sum is the number of queries in the mean.
 
@@ -23,7 +23,7 @@ def number_of_queries(judged: JudgedRanks) -> Numbers:
     return np.ones(len(judged))
 
 
-@measure("NumRet", aliases=("num_ret",), aggregate="sum", range=COUNT, of_holes=True)
+@measure("NumRet", aliases=("num_ret",), aggregate="sum", range=COUNT, of_holes=True, averages_ties=True)
 def number_retrieved(judged: JudgedRanks) -> Numbers:
     """Number of documents retrieved.
 
@@ -32,7 +32,7 @@ def number_retrieved(judged: JudgedRanks) -> Numbers:
     return judged.retrieved.astype(np.float64)
 
 
-@measure("NumRel", aliases=("num_rel",), aggregate="sum", range=COUNT)
+@measure("NumRel", aliases=("num_rel",), aggregate="sum", range=COUNT, averages_ties=True)
 def number_relevant(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of relevant documents, retrieved or not.
 
@@ -41,7 +41,7 @@ def number_relevant(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return judged.n_relevant(rel)
 
 
-@measure("NumRelRet", aliases=("num_rel_ret",), aggregate="sum", range=COUNT, monotone=True)
+@measure("NumRelRet", aliases=("num_rel_ret",), aggregate="sum", range=COUNT, monotone=True, averages_ties=True)
 def number_relevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of relevant documents retrieved.
 
@@ -50,7 +50,7 @@ def number_relevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers
     return judged.sum(judged.relevant(rel))
 
 
-@measure("NumNonRelRet", aliases=("num_nonrel_judged_ret",), aggregate="sum", range=COUNT)
+@measure("NumNonRelRet", aliases=("num_nonrel_judged_ret",), aggregate="sum", range=COUNT, averages_ties=True)
 def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of documents retrieved that were judged and are not relevant.
 
@@ -65,6 +65,7 @@ def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numb
     lower_is_better=True,
     advice="The share of holes in a ranking. Not 1 - Judged: a short ranking counts as filled with judged documents.",
     of_holes=True,
+    averages_ties=True,
 )
 def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
     """Share of the first k ranks that hold an unjudged document; ranks beyond the end of the ranking do not.
@@ -78,6 +79,7 @@ def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
     "Judged",
     advice="Report it with every other value: if it is low, unjudged documents decide the comparison.",
     of_holes=True,
+    averages_ties=True,
 )
 def judged_share(judged: JudgedRanks, *, cutoff: int | None = None) -> Numbers:
     """Share of the documents down to the cutoff that were judged; short rankings are not padded.

@@ -174,6 +174,7 @@ def _with_all_ranks(judged: JudgedRanks, depth: int) -> JudgedRanks:
     "INSQ",
     reference="Moffat, Scholer & Thomas 2012",
     advice="For a user who expects to need T documents, and gets more patient further down.",
+    averages_ties=True,
 )
 def insq(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """Expected gain for each document seen by a user whose patience grows with the rank.

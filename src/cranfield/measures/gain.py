@@ -18,7 +18,14 @@ Gain = str | GainMap
 SUM = (0.0, math.inf)
 
 
-@monotone_measure("CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it ignores the order.", range=SUM)
+@monotone_measure(
+    "CG",
+    aliases=("cg",),
+    reference=JARVELIN,
+    advice="For teaching: it ignores the order.",
+    range=SUM,
+    averages_ties=True,
+)
 def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear") -> Numbers:
     """Sum of the gains down to the cutoff.
 
@@ -33,6 +40,7 @@ def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gai
     reference=JARVELIN,
     advice="Use nDCG to compare queries.",
     range=SUM,
+    averages_ties=True,
 )
 def discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
@@ -48,7 +56,14 @@ def discounted_cumulative_gain(
     return judged.sum(judged.within(cutoff) * worth)
 
 
-@measure("IDCG", aliases=("ideal_dcg", "idcg"), reference=JARVELIN, advice="The denominator of nDCG.", range=SUM)
+@measure(
+    "IDCG",
+    aliases=("ideal_dcg", "idcg"),
+    reference=JARVELIN,
+    advice="The denominator of nDCG.",
+    range=SUM,
+    averages_ties=True,
+)
 def ideal_discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
 ) -> Numbers:
@@ -70,6 +85,7 @@ def ideal_discounted_cumulative_gain(
     aliases=("NDCG", "ndcg", "ndcg_cut", "ndcg_burges(gain=exponential)"),
     reference=JARVELIN,
     advice="The usual choice for graded judgments and the first results. Test whether close values differ.",
+    averages_ties=True,
 )
 def normalized_discounted_cumulative_gain(
     judged: JudgedRanks,
@@ -119,6 +135,7 @@ def _other_ideal(
     "SDCG",
     reference="Moffat, Thomas & Scholer 2013",
     advice="nDCG against a ranking of perfect documents only, so the scale does not depend on the judgments.",
+    averages_ties=True,
 )
 def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1) -> Numbers:
     """DCG of grades scaled to 1, divided by the DCG of k documents with the highest grade there is.
@@ -216,6 +233,7 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     reference="Sakai 2004",
     advice="AP for graded judgments: precision blended with the share of the ideal gain.",
     rewards_order=False,
+    averages_ties=True,
 )
 def q_measure(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", beta: float = 1, rel: float = 1

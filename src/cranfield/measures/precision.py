@@ -17,6 +17,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
     aliases=("Precision", "precision"),
     reference="Cleverdon 1967",
     advice="For the first page of results. It averages badly over queries with few relevant documents.",
+    averages_ties=True,
 )
 def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1, short: str = "filled") -> Numbers:
     """Share of the first k documents that are relevant; a short ranking counts as filled with irrelevant ones.
@@ -34,6 +35,7 @@ def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1, short: str = 
     aliases=("Recall", "recall"),
     reference="Cleverdon 1967",
     advice="For users who must miss nothing, and for a first stage whose results are reranked.",
+    averages_ties=True,
 )
 def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Share of the relevant documents that are among the first k.
@@ -48,6 +50,7 @@ def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     aliases=("F1", "f1"),
     reference="van Rijsbergen 1979",
     advice="For one number that needs both precision and recall; beta above 1 favours recall.",
+    averages_ties=True,
 )
 def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float = 1) -> Numbers:
     """Weighted harmonic mean of precision and recall at the cutoff; recall counts beta times as much.
@@ -62,6 +65,7 @@ def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float =
     aliases=("MAP", "map", "average_precision"),
     reference="Buckley & Voorhees 2005",
     advice="For a whole ranking with complete binary judgments. Unjudged documents pull it down.",
+    averages_ties=True,
 )
 def average_precision(
     judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1, denominator: str = "R"
@@ -90,6 +94,7 @@ def average_precision(
     reference="Robertson 2006",
     advice="Shows whether the hardest queries got better: the geometric mean depends on the low values.",
     aggregate="geometric",
+    averages_ties=True,
 )
 def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """AP of each query; the mean over the queries is the geometric one, with 0.00001 for lower values.
@@ -104,6 +109,7 @@ def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbe
     aliases=("recip_rank", "reciprocal_rank"),
     reference="Voorhees 1999",
     advice="For questions with one good answer. It sees nothing after the first relevant document.",
+    averages_ties=True,
 )
 def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """One over the rank of the first relevant document; 0 if there is none down to the cutoff.
@@ -111,8 +117,7 @@ def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: floa
     RR = 1 / min { i : grade_i ≥ rel }
     """
     hit = judged.relevant(rel) & judged.within(cutoff)
-    first = hit & (judged.running(hit) == 1)
-    return judged.sum(first / judged.rank)
+    return judged.sum(judged.first_hit(hit) / judged.rank)
 
 
 @measure(
@@ -121,6 +126,7 @@ def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: floa
     reference="Buckley & Voorhees 2005",
     advice="Like P@k, with a k that suits each query; it correlates with AP.",
     at="multiple",
+    averages_ties=True,
 )
 def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> Numbers:
     """Precision at rank R, where R is the number of relevant documents, or at a multiple of it.
@@ -132,7 +138,10 @@ def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> 
 
 
 @monotone_measure(
-    "RelP", aliases=("relative_P",), advice="Precision that can be 1 even if fewer than k documents are relevant."
+    "RelP",
+    aliases=("relative_P",),
+    advice="Precision that can be 1 even if fewer than k documents are relevant.",
+    averages_ties=True,
 )
 def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Relevant documents among the first k, divided by how many could be there.
@@ -144,7 +153,11 @@ def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> N
 
 
 @monotone_measure(
-    "R_cap", aliases=("RCap", "recall_cap"), reference="Thakur et al. 2021", advice="BEIR's name for RelP."
+    "R_cap",
+    aliases=("RCap", "recall_cap"),
+    reference="Thakur et al. 2021",
+    advice="BEIR's name for RelP.",
+    averages_ties=True,
 )
 def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Recall at the cutoff, where no more than k documents count as relevant.
@@ -154,7 +167,9 @@ def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Number
     return relative_precision(judged, cutoff=cutoff, rel=rel)
 
 
-@monotone_measure("Hits", aliases=("hits",), advice="A count; divided by k, it is P@k.", range=(0.0, math.inf))
+@monotone_measure(
+    "Hits", aliases=("hits",), advice="A count; divided by k, it is P@k.", range=(0.0, math.inf), averages_ties=True
+)
 def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Number of relevant documents among the first k.
 
@@ -185,14 +200,14 @@ def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Num
     "Success",
     aliases=("success", "HitRate", "hit"),
     advice="Shows whether a user finds anything at all; it takes many queries to detect differences.",
+    averages_ties=True,
 )
 def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Whether at least one relevant document is among the first k.
 
     Success@k = [ relevant documents in the first k > 0 ]
     """
-    hits = judged.sum(judged.relevant(rel) & judged.within(cutoff))
-    return (hits > 0).astype(np.float64)
+    return judged.any_hit(judged.relevant(rel) & judged.within(cutoff))
 
 
 @measure(

@@ -52,6 +52,7 @@ class Definition:
     skips_unjudged: bool  # leaves unjudged documents out, as judged_only would
     infers_pooled: bool  # takes judged documents as a sample of the pooled ones
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
+    averages_ties: bool  # adds over ranks, so that `AveragedRanks` give its mean over all orders of ties
     table: TableName
 
     def __repr__(self) -> str:
@@ -175,6 +176,7 @@ def measure(
     skips_unjudged: bool = False,
     infers_pooled: bool = False,
     rewards_order: bool = True,
+    averages_ties: bool = False,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure.
@@ -198,6 +200,8 @@ def measure(
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
     infers_pooled: whether judged documents stand for those that were pooled, but not judged (grade -1).
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
+    averages_ties: whether it only adds values over ranks and judged documents, so that sums of shares of documents
+        are its mean over all orders of ties. Of any other, Policy(ties="expected") tries a sample of the orders.
     table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
     Returns a decorator, which leaves the function unchanged.
 
@@ -235,6 +239,7 @@ def measure(
             skips_unjudged=skips_unjudged,
             infers_pooled=infers_pooled,
             rewards_order=rewards_order,
+            averages_ties=averages_ties,
             table=table,
         )
         for alias in (name, *aliases):

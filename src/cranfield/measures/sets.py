@@ -12,7 +12,9 @@ from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-@monotone_measure("SetP", aliases=("set_P",), reference="Cleverdon 1967", advice="For results without an order.")
+@monotone_measure(
+    "SetP", aliases=("set_P",), reference="Cleverdon 1967", advice="For results without an order.", averages_ties=True
+)
 def set_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Share of the retrieved documents that are relevant.
 
@@ -21,7 +23,13 @@ def set_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel)), judged.retrieved)
 
 
-@monotone_measure("SetR", aliases=("set_recall",), reference="Cleverdon 1967", advice="For results without an order.")
+@monotone_measure(
+    "SetR",
+    aliases=("set_recall",),
+    reference="Cleverdon 1967",
+    advice="For results without an order.",
+    averages_ties=True,
+)
 def set_recall(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Share of the relevant documents that are retrieved.
 
@@ -35,6 +43,7 @@ def set_recall(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     aliases=("set_F",),
     reference="van Rijsbergen 1979",
     advice="For one number that needs both precision and recall; beta above 1 favours recall.",
+    averages_ties=True,
 )
 def set_f(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     """Weighted harmonic mean of precision and recall of the set. Here beta is β; trec_eval's parameter is β².
@@ -49,6 +58,7 @@ def set_f(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     reference="van Rijsbergen 1979",
     advice="The loss that goes with F: 0 is perfect, 1 is worst.",
     lower_is_better=True,
+    averages_ties=True,
 )
 def effectiveness_loss(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     """Van Rijsbergen's E, one minus F of the set; lower is better.
@@ -59,7 +69,10 @@ def effectiveness_loss(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) 
 
 
 @monotone_measure(
-    "SetRelP", aliases=("set_relative_P",), advice="Precision that can be 1 even if few documents are relevant."
+    "SetRelP",
+    aliases=("set_relative_P",),
+    advice="Precision that can be 1 even if few documents are relevant.",
+    averages_ties=True,
 )
 def set_relative_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Relevant documents retrieved, divided by how many could have been.
@@ -84,6 +97,7 @@ def set_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     reference="Hull 1997",
     advice="For filtering, where a false alarm has a cost.",
     range=(-math.inf, math.inf),
+    averages_ties=True,
 )
 def utility(
     judged: JudgedRanks,
@@ -109,6 +123,7 @@ def utility(
     "Accuracy",
     reference="Manning, Raghavan & Schütze 2008",
     advice="Misleads: nearly all documents are irrelevant, so retrieving nothing is nearly perfect. Use F instead.",
+    averages_ties=True,
 )
 def accuracy(judged: JudgedRanks, *, documents: int, rel: float = 1) -> Numbers:
     """Share of the whole collection that is correctly retrieved or correctly left out.

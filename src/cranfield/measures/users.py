@@ -17,6 +17,7 @@ ROOM = 1 << 20  # ranks whose weights are added at a time
     aliases=("rbp(p=0.9,max_grade=query)",),
     reference="Moffat & Zobel 2008",
     advice="For a user who reads on with probability p. Its residual says how much unjudged documents could add.",
+    averages_ties=True,
 )
 def rank_biased_precision(
     judged: JudgedRanks, *, cutoff: int | None = None, p: float = 0.8, rel: float = 1, max_grade: MaxGrade | None = None
@@ -45,6 +46,7 @@ def _chances(judged: JudgedRanks, p: float) -> Numbers:
     advice="Report it with RBP: the true value lies between RBP and RBP plus this.",
     lower_is_better=True,
     of_holes=True,
+    averages_ties=True,
 )
 def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8, tail: str = "always") -> Numbers:
     """What RBP could still gain if all unjudged documents, and all below the end of the ranking, were relevant.
@@ -83,6 +85,7 @@ def _unjudged(judged: JudgedRanks, chance: Numbers) -> Numbers:
     aliases=("err",),
     reference="Chapelle et al. 2009",
     advice="For a user who stops at the first satisfying document; documents below it count less.",
+    averages_ties=True,
 )
 def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4) -> Numbers:
     """Expected reciprocal of the rank where the user is satisfied.
@@ -90,8 +93,7 @@ def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, 
     ERR@k = Σ 1/i · R_i · Π (1 - R_j) over j < i, for the ranks i ≤ k; R_i = (2^grade_i - 1) / 2^max_grade
     """
     satisfied = judged.within(cutoff) * (np.exp2(np.maximum(judged.grade, 0)) - 1) / np.exp2(highest(judged, max_grade))
-    satisfied = np.minimum(satisfied, 1)
-    return judged.sum(satisfied * judged.running_product_before(1 - satisfied) / judged.rank)
+    return judged.sum(judged.stops(np.minimum(satisfied, 1)) / judged.rank)
 
 
 @monotone_measure(
@@ -99,6 +101,7 @@ def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, 
     aliases=("nerr",),
     reference="Chapelle et al. 2009",
     advice="Use it to compare queries: ERR alone depends on the grades that a query has.",
+    averages_ties=True,
 )
 def normalized_expected_reciprocal_rank(
     judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cranfield.ranks.judgments import Judgments
     from cranfield.ranks.policy import Policy
 
-TIE_ORDERS = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan numbers them; others need the grades
+# As the native scan numbers them; others need the grades. Where no order is chosen, the usual one is shown.
+TIE_ORDERS = {"doc_id": 0, "smaller_doc_id": 1, "file": 2, "expected": 0}
 
 
 def codes_of(ids: list[str]) -> Integers:

@@ -73,7 +73,8 @@ def filled_rankings(judged: JudgedRanks, grade: float) -> dict[str, Any]:
     whose = np.repeat(np.arange(len(judged)), judged.retrieved)
     rank = np.arange(len(full)) - place[whose] + 1
     untied = np.zeros(len(full), dtype=np.bool_)
-    return {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": np.arange(len(full))}
+    row = np.arange(len(full))
+    return {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": row, "tied_rows": None}
 
 
 def filled_judgments(judged: JudgedRanks, grade: float, unseen: Integers) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import PolicyError, choice_hint, either, given
 
-Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst"]
+Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst", "expected"]
 Missing = Literal["zero", "skip", "error"]
 Duplicates = Literal["error", "first", "last", "best"]
 SameId = Literal["keep", "drop"]
@@ -99,6 +99,7 @@ class Policy:
             "file": "in the order of the file",
             "best": "the highest grade first, documents without a judgment last",
             "worst": "the highest grade last, documents without a judgment first",
+            "expected": "in no order: a value is its mean over all orders",
         },
         live=True,
     )

@@ -17,7 +17,7 @@ from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.scan.text import scan_text
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.ties import broken
+from cranfield.ranks.ties import broken, open_ties
 
 if TYPE_CHECKING:
     from cranfield.ranks.first_documents import FirstDocuments
@@ -107,6 +107,7 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
         all_judged=all_judged,
         extra=scanned.extra,
         complete=policy.complete,
+        tied_rows=open_ties(counted, query, grade, policy.ties),
     )
     return table.cut(policy.depth)
 

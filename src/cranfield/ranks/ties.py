@@ -2,7 +2,8 @@
 
 The scan counts, for every judged document, the documents with a higher score, those with the same score, and how many
 of these come before it: in the order of their ids, the larger first, or in that of the file where the policy says so.
-`broken` turns these counts into ranks; `ordered` sorts whole rankings by the same rule, where documents are shown.
+`broken` turns these counts into ranks, and `open_ties` keeps what means over all orders need. `ordered` sorts whole
+rankings by the same rule, where documents are shown.
 """
 
 from __future__ import annotations
@@ -15,6 +16,15 @@ from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.scan.counting import Places
+from cranfield.ranks.tables.tied_rows import TiedRows
+
+
+def open_ties(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> TiedRows | None:
+    """The judged documents of ties, where the policy leaves their order open."""
+    tied = np.flatnonzero(counted.tied > 1) if ties == "expected" else ()
+    if not len(tied):
+        return None
+    return TiedRows(query[tied], counted.above[tied], counted.tied[tied], grade[tied], counted.row[tied])
 
 
 def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> Integers:
@@ -54,7 +64,7 @@ def _by_grade(
 
 def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
     kept = [document for document in scores if policy.same_id == "keep" or document != query]
-    if policy.ties == "doc_id":  # the usual order, without a call for each document
+    if policy.ties in ("doc_id", "expected"):  # the usual order, without a call for each document
         return [document for _, document in sorted([(scores[name], name) for name in kept], reverse=True)]
     if policy.ties == "smaller_doc_id":
         return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equal ones keep their order

@@ -14,6 +14,7 @@ from cranfield.native import native
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import NOT_RELEVANT, POOLED, reaches
 from cranfield.ranks.tables.judged_grades import JudgedGrades
+from cranfield.ranks.tables.tied_rows import TiedRows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,6 +49,8 @@ class JudgedRanks:
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> import numpy as np
     >>> from dataclasses import replace
+    >>> judged.first_hit(hit).tolist(), judged.any_hit(hit), judged.stops(judged.grade / 4).tolist()
+    ([True, False, False], array([1.]), [0.5, 0.0, 0.125])
     >>> running = judged.running_sum(judged.grade)
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
@@ -75,6 +78,7 @@ class JudgedRanks:
     extra: int = field(default=0)  # queries of the run that are not judged
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
     complete: bool = False  # a document without a judgment is judged, and not relevant
+    tied_rows: TiedRows | None = None  # ties whose order is left open: values are means over all orders
 
     def __repr__(self) -> str:
         return f"<JudgedRanks: {len(self.rank):,} judged documents retrieved for {len(self.query_ids):,} queries>"
@@ -149,6 +153,31 @@ class JudgedRanks:
         for rows in self._steps[1:]:
             product[rows] = product[rows - 1] * values[rows - 1]
         return product
+
+    def first_hit(self, hit: Flags) -> Flags:
+        """The first hit of each query.
+
+        hit: a flag for each row.
+        Returns a flag for each row.
+        """
+        first: Flags = hit & (self.running(hit) == 1)
+        return first
+
+    def any_hit(self, hit: Flags) -> Numbers:
+        """Whether a query has a hit.
+
+        hit: a flag for each row.
+        Returns 1 or 0 for each query.
+        """
+        return (self.sum(hit) > 0).astype(np.float64)
+
+    def stops(self, chance: Numbers) -> Numbers:
+        """Where a user stops who reads down the ranking.
+
+        chance: for each row, that of stopping there after coming to it.
+        Returns for each row the chance of coming to it and stopping there.
+        """
+        return chance * self.running_product_before(1 - chance)
 
     def last(self, running: Numbers) -> Numbers:
         """A running value at the end of each query.
@@ -225,11 +254,7 @@ class JudgedRanks:
 
     @cached_property
     def _steps(self) -> list[Integers]:
-        """The first rows of all queries, then the second ones, and so on: running values need not mix queries."""
-        place = np.arange(len(self.query)) - self.first[self.query]
-        small = place.astype(np.uint16) if len(place) and place.max() < 1 << 16 else place  # which are sorted faster
-        order = np.argsort(small, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []
+        return steps_of(self.query)
 
     @property
     def ideal(self) -> JudgedRanks:
@@ -305,6 +330,7 @@ class JudgedRanks:
             table,
             rank=table.running(np.ones(len(table.rank), dtype=np.bool_)),
             retrieved=np.bincount(table.query, minlength=len(self)),
+            tied_rows=self.tied_rows and self.tied_rows.condensed(table.query, table.rank, len(self)),
             lengths=self.lengths
             and tuple(
                 lengths[table.rank[slice(*table.first[query : query + 2])] - 1]
@@ -323,7 +349,8 @@ class JudgedRanks:
         from cranfield.ranks.filling import filled_judgments, filled_rankings
 
         unseen = np.zeros(len(self), dtype=np.int64)
-        return replace(self, **filled_rankings(self, NOT_RELEVANT), **filled_judgments(self, NOT_RELEVANT, unseen))
+        filled = {**filled_rankings(self, NOT_RELEVANT), **filled_judgments(self, NOT_RELEVANT, unseen)}
+        return replace(self, **filled | {"tied_rows": self.tied_rows and self.tied_rows.completed()})
 
     def cut(self, depth: int | None) -> JudgedRanks:
         """The table of the rankings cut off at a depth.
@@ -367,6 +394,7 @@ class JudgedRanks:
             ),
             lengths=self.lengths and self.lengths[queries],
             complete=self.complete,
+            tied_rows=self.tied_rows and self.tied_rows.between(start, stop),
         )
 
     def rows(self, kept: Flags) -> JudgedRanks:
@@ -393,6 +421,17 @@ class JudgedRanks:
         return table_of_grades(grades, missed)
 
 
+def steps_of(owner: Integers) -> list[Integers]:
+    """The first rows of all owners, then the second ones, and so on: running values need not mix owners."""
+    if not len(owner):
+        return []
+    first = np.flatnonzero(np.diff(owner, prepend=owner[0] - 1))
+    place = np.arange(len(owner)) - np.repeat(first, np.diff(np.append(first, len(owner))))
+    small = place.astype(np.uint16) if place.max() < 1 << 16 else place  # which are sorted faster
+    order = np.argsort(small, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(place))[:-1])
+
+
 def add_up(total: Numbers, steps: Sequence[Integers]) -> None:
     """The twin of the native `add_up`: each row gets the sum of its query so far, in the order of the ranks."""
     for rows in steps[1:]:
@@ -402,7 +441,14 @@ def add_up(total: Numbers, steps: Sequence[Integers]) -> None:
 def without(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]:
     """Tables as if some rows of the judgments had never been made; those that share their judgments still do."""
     left = {judged: judged.without(gone) for judged in {table.all_judged for table in tables}}
-    return [replace(table.rows(~gone[table.row]), all_judged=left[table.all_judged]) for table in tables]
+    return [
+        replace(
+            table.rows(~gone[table.row]),
+            all_judged=left[table.all_judged],
+            tied_rows=table.tied_rows and table.tied_rows.without(gone),
+        )
+        for table in tables
+    ]
 
 
 def only_pooled(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]:
@@ -413,6 +459,7 @@ def only_pooled(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]
             table,
             grade=np.where(gone[table.row], np.minimum(table.grade, POOLED), table.grade),
             all_judged=left[table.all_judged],
+            tied_rows=table.tied_rows and table.tied_rows.pooled(gone),
         )
         for table in tables
     ]
