@@ -58,7 +58,10 @@ class Values(NamedTuple):
 def calculate(ranks: RunRanks, measure: Measure, conventions: Conventions) -> Values:
     """The values of a measure, as a tool with these conventions calculates them."""
     table = ranks.table(conventions)
-    values = np.array(_values(ranks, table, measure, conventions), dtype=np.float64)
+    key = (measure, conventions.boundary, *ranks.key(conventions))
+    if key not in ranks.calculated:
+        ranks.calculated[key] = np.asarray(_values(ranks, table, measure, conventions), dtype=np.float64)
+    values = ranks.calculated[key].copy()
     kept = ~table.missing if conventions.missing == "skip" else np.ones(len(table), dtype=np.bool_)
     if conventions.no_relevant != "zero":
         empty = Scope.of(measure).n_relevant(table) == 0

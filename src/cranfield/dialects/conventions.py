@@ -32,6 +32,9 @@ class Conventions(Policy):
     tied_rank: Literal["own", "last"] = setting(
         "The rank of a tied document", {"own": "its own", "last": "the last one of its tie"}
     )
+    low_score: Literal["counts", "ignored"] = setting(
+        "A document with a score of 0 or less", {"counts": "counts as any other", "ignored": "is never relevant"}
+    )
     boundary: Literal["rank", "score"] = setting(
         "A cutoff", {"rank": "counts ranks", "score": "includes documents tied with the last one"}
     )
@@ -139,7 +142,7 @@ def _parameters(says: str, of: str = "", cut: bool = False, also: tuple[str, ...
     return Convention(says, parameters=values, of=frozenset(of.split()), cut=cut, also=also)
 
 
-_BY_RANK = "AP P R RR Success Hits RelP R_cap"
+_BY_RANK = "AP P R RR Success Hits RelP R_cap SetP SetR"
 _RATIOS = "R RelP R_cap AP nDCG SetR P"
 # The rules that are known to differ. Those about thresholds, cutoffs and depths are made for each case, see `rules_for`.
 CONVENTIONS: tuple[Convention, ...] = (
@@ -158,6 +161,8 @@ CONVENTIONS: tuple[Convention, ...] = (
         also=("TruLens",),
         boundary="score",
     ),
+    _settings("Among tied documents, the mean over all their orders is taken.", ties="expected"),
+    _settings("A document with a score of 0 or less is never relevant.", of=_BY_RANK, low_score="ignored"),
     _settings("Scores are kept in 32 bits, so close ones are tied.", also=("TF-Ranking",), scores="32"),
     _settings("The lowest score is first: the scores are distances.", order="rising"),
     _settings("Queries missing from the run count 0.", also=("the MS MARCO script",), missing="zero"),

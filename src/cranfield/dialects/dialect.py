@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cranfield.dialects.conventions import Conventions
 from cranfield.errors import MeasureError, choice_hint
@@ -47,13 +47,24 @@ class Name:
         return parse_measure(self.ours.format(**_USUAL))
 
     def written(self, measure: Measure) -> str:
-        """The name that the tool prints for a measure of ours; empty if it cannot say this cutoff or threshold."""
+        """The name that the tool prints for a measure of ours; empty if it cannot say this cutoff or threshold.
+
+        A tool whose name has no cutoff is given only the first documents.
+        """
         chosen = chosen_parameters(measure)
         cutoff, rel, share = chosen.get("cutoff"), chosen.get("rel"), chosen.get("recall")
-        if ("{k}" in self.theirs) != (cutoff is not None) or ("{rel}" not in self.theirs and rel not in (None, 1)):
+        if (cutoff is None and "{k}" in self.theirs) or ("{rel}" in self.theirs) != (rel not in (None, 1)):
             return ""
         known = {"k": cutoff, "rel": f"{rel:g}" if rel is not None else "", "share": share}
         return self.theirs.format(**{**_USUAL, **known})
+
+
+class Reading(NamedTuple):
+    """What a name of a tool means: its own spelling, our measure with the tool's parameters, and the conventions."""
+
+    theirs: str
+    measure: Measure
+    conventions: Conventions
 
 
 @dataclass(frozen=True)
@@ -79,36 +90,56 @@ class Dialect:
         """The conventions of one of its names."""
         return replace(self.conventions, **name.settings)
 
-    def read(self, text: str | Measure) -> tuple[str, Measure, Conventions]:
+    def read(self, text: str | Measure) -> Reading:
         """What a name means: its own spelling, our measure, and the conventions.
 
         text: a name as the tool prints it, or one of ours.
-        Returns the tool's name, the measure with the tool's parameters, and the conventions. A name that the tool does
-        not have is an error.
+        Returns a `Reading`. A name that the tool does not have is an error.
         """
         if isinstance(text, str):
             for name in self.names:
                 if measure := name.read(text):
-                    return text, measure, self.conventions_of(name)
+                    return Reading(text, measure, self.conventions_of(name))
         try:
             wanted = parse_measure(text)
         except MeasureError:
             raise self._unknown(str(text)) from None
-        for name in self.meaning(wanted):
-            theirs = name.written(wanted)
-            if theirs and (measure := name.read(theirs)):
-                return theirs, measure, self.conventions_of(name)
+        for reading in self.readings(wanted):
+            return reading
         raise self._unknown(str(text))
 
-    def meaning(self, measure: Measure) -> Iterator[Name]:
-        """The names whose measure is one of ours, whatever its parameters; those with the same parameters first."""
-        of_measure = [name for name in self.names if name.example.definition is measure.definition]
-        ours = _own(measure)
-        return iter(sorted(of_measure, key=lambda name: -len(ours & _own(name.example))))
+    def readings(self, measure: Measure) -> list[Reading]:
+        """What a measure of ours may be called, those with its own parameters first.
+
+        Where no name has a cutoff, the tool is given so many documents, and measures them all.
+        """
+        cutoff = chosen_parameters(measure).get("cutoff")
+        same = [name for name in self.names if _is_same(name.example, measure) and name.written(measure)]
+        if cutoff is not None and any("{k}" in name.theirs for name in same):
+            same = [name for name in same if "{k}" in name.theirs]
+        found = []
+        for name in sorted(same, key=lambda name: -len(_own(measure) & _own(name.example))):
+            theirs = name.written(measure)
+            ours, conventions = name.read(theirs), self.conventions_of(name)
+            assert ours is not None, theirs
+            if cutoff is not None and "{k}" not in name.theirs:
+                conventions = replace(conventions, depth=cutoff)
+            found.append(Reading(theirs, ours, conventions))
+        return found
 
     def _unknown(self, text: str) -> MeasureError:
         known = [name.theirs.format(**_USUAL) for name in self.names]
         return MeasureError(f"{self.name} has no measure '{text}'.", hint=choice_hint("it has", known, text))
+
+
+# The same without a cutoff: of all that was retrieved.
+_WITHOUT_CUTOFF = {"P": "SetP", "R": "SetR", "F": "SetF"}
+
+
+def _is_same(example: Measure, measure: Measure) -> bool:
+    """Whether a name means one of our measures, whatever its parameters."""
+    name, ours = example.definition.name, measure.definition.name
+    return name == ours or name == _WITHOUT_CUTOFF.get(ours)
 
 
 def _own(measure: Measure) -> set[tuple[str, Any]]:

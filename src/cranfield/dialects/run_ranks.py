@@ -21,7 +21,7 @@ from cranfield.ranks.whole_rankings import pairs_of, without_duplicates
 # The settings that change the table of ranks, in the order of the keys under which tables are kept.
 _OF_TABLES = (
     *("ties", "duplicates", "depth", "same_id", "negative", "complete"),
-    *("scores", "order", "top", "tied_rank", "missed"),
+    *("scores", "order", "top", "tied_rank", "low_score", "missed"),
 )
 
 
@@ -37,6 +37,7 @@ class RunRanks:
         self._pairs: dict[str, list[tuple[str, float]]] | None = None
         self._scans: dict[tuple[Any, ...], Scanned] = {}
         self._tables: dict[tuple[Any, ...], JudgedRanks] = {}
+        self.calculated: dict[tuple[Any, ...], Numbers] = {}  # values of measures, for whoever calculates them
         source = run.source
         self._again = isinstance(source, Text) and source.stream.again
         if not self._again:
@@ -56,8 +57,12 @@ class RunRanks:
             return False
         return any(len({document for document, _ in pairs}) < len(pairs) for pairs in self.pairs.values())
 
+    def key(self, conventions: Conventions) -> tuple[Any, ...]:
+        """Conventions with the same key have the same table."""
+        return tuple(getattr(conventions, name) for name in _OF_TABLES)
+
     def table(self, conventions: Conventions) -> JudgedRanks:
-        key = tuple(getattr(conventions, name) for name in _OF_TABLES)
+        key = self.key(conventions)
         if key not in self._tables:
             self._tables[key] = self._table(conventions)
         return self._tables[key]
@@ -72,14 +77,23 @@ class RunRanks:
         if conventions.order == "rising":
             table = _reordered(table, table.retrieved[table.query] + 1 - table.rank)
         if conventions.top == "dropped":
-            table = replace(table.rows(table.rank > 1), retrieved=np.maximum(table.retrieved - 1, 0))
-            table = replace(table, rank=table.rank - 1)
+            table = replace(table.rows(table.rank > 1), tied_rows=None)
+            table = replace(table, rank=table.rank - 1, retrieved=np.maximum(table.retrieved - 1, 0))
         table = table.cut(conventions.depth)
         if conventions.missed == "ignored":
             gone = np.ones(len(self.judgments.grades), dtype=np.bool_)
             gone[table.row] = False
             [table] = without([table], gone)
+        if conventions.low_score == "ignored":  # they still count among those that could be found
+            table = table.rows(table.rank <= self._above_zero()[table.query])
         return table
+
+    def _above_zero(self) -> Integers:
+        """For each judged query, how many documents have a score above 0."""
+        found = np.zeros(len(self.judgments), dtype=np.int64)
+        for query, number in self.judgments.number.items():
+            found[number] = sum(score > 0 for _, score in self.pairs.get(query, ()))
+        return found
 
     def scanned(self, conventions: Conventions) -> Scanned:
         """The counts above every judged document."""
@@ -123,7 +137,7 @@ class RunRanks:
 
 def _reordered(table: JudgedRanks, rank: Integers) -> JudgedRanks:
     order = np.lexsort((rank, table.query))
-    moved = replace(table, rank=rank)
+    moved = replace(table, rank=rank, tied_rows=None)
     return replace(
         moved,
         query=table.query[order],

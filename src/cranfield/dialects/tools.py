@@ -173,7 +173,7 @@ def _dialects() -> Iterator[Dialect]:
     yield Dialect(
         "scikit-learn",
         "1.9.1",
-        Conventions(missing="skip", missed="ignored", ties=EXPECTED),
+        Conventions(missing="skip", missed="ignored", ties="expected"),
         (
             *_of(
                 """
@@ -198,11 +198,11 @@ def _dialects() -> Iterator[Dialect]:
                 RetrievalNormalizedDCG → nDCG
                 RetrievalNormalizedDCG(top_k={k}) → nDCG@{k}
                 """,
-                ties=EXPECTED,
+                ties="expected",
             ),
             *_of(
                 """
-                RetrievalMAP → AP
+                RetrievalMAP → AP(denominator=found)
                 RetrievalMAP(top_k={k}) → AP(denominator=found)@{k}
                 RetrievalMRR → RR
                 RetrievalMRR(top_k={k}) → RR@{k}
@@ -211,12 +211,18 @@ def _dialects() -> Iterator[Dialect]:
                 RetrievalPrecision(top_k={k}, adaptive_k=True) → P(short=returned)@{k}
                 RetrievalRecall → SetR
                 RetrievalRecall(top_k={k}) → R@{k}
+                """,
+                low_score="ignored",
+            ),
+            *_of(
+                """
                 RetrievalHitRate(top_k={k}) → Success@{k}
                 RetrievalRPrecision → Rprec
                 """
             ),
         ),
-        "empty_target_action='neg', its default, counts 0 for a query without a relevant document among those given.",
+        "empty_target_action='neg', its default, counts 0 for a query without a relevant document among those given. "
+        "Except in nDCG, ties are in no defined order: topk is not stable.",
     )
     yield Dialect(
         "sentence-transformers",
@@ -354,7 +360,7 @@ def _dialects() -> Iterator[Dialect]:
                 map@{k} → AP(denominator=min)@{k}
                 """
             ),
-            *_of("pre@{k} → P(short=returned)@{k}"),
+            *_of("pre@{k} → P(short=returned)@{k}", no_relevant="zero"),
             *_of(
                 """
                 ndcg@{k}- → nDCG(gain=exponential)@{k}
@@ -377,9 +383,6 @@ def _dialects() -> Iterator[Dialect]:
         ),
         "It knows the documents of a group and no others; label_gain changes the gains.",
     )
-
-
-EXPECTED: Any = "file"
 
 
 def _cut() -> tuple[str, ...]:
