@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from cranfield.comparison.segments import SegmentComparison as SegmentComparison
     from cranfield.comparison.stability import Stability as Stability
     from cranfield.comparison.stability import stability as stability
+    from cranfield.dialects.dialect import Dialect as Dialect
+    from cranfield.dialects.like import LikeEvaluation as LikeEvaluation
+    from cranfield.dialects.like import evaluate_like as evaluate_like
+    from cranfield.dialects.tools import dialects as dialects
+    from cranfield.dialects.why import Reason as Reason
+    from cranfield.dialects.why import Why as Why
+    from cranfield.dialects.why import why as why
     from cranfield.errors import ComparisonError as ComparisonError
     from cranfield.errors import CranfieldError as CranfieldError
     from cranfield.errors import DuplicateError as DuplicateError

@@ -37,6 +37,7 @@ SECTIONS = (
         "System",
         "Queries",
         "Unjudged documents",
+        "Other tools",
         "Page",
         "Chart",
     ),

@@ -80,7 +80,7 @@ class Conventions(Policy):
         return tuple(name for name, its in known if name not in ours and getattr(self, name) != its.default)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Convention:
     """One rule: what it says, what it changes, and which measures it touches.
 

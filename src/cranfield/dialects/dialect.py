@@ -42,6 +42,11 @@ class Name:
         match = self._pattern.fullmatch(text)
         return parse_measure(self.ours.format(**match.groupdict())) if match else None
 
+    @property
+    def usual(self) -> str:
+        """The name with a cutoff of 10."""
+        return self.theirs.format(**_USUAL)
+
     @cached_property
     def example(self) -> Measure:
         return parse_measure(self.ours.format(**_USUAL))
@@ -108,6 +113,14 @@ class Dialect:
             return reading
         raise self._unknown(str(text))
 
+    def knows(self, text: str | Measure) -> bool:
+        """Whether the tool has a measure."""
+        try:
+            self.read(text)
+        except MeasureError:
+            return False
+        return True
+
     def readings(self, measure: Measure) -> list[Reading]:
         """What a measure of ours may be called, those with its own parameters first.
 
@@ -124,11 +137,12 @@ class Dialect:
             assert ours is not None, theirs
             if cutoff is not None and "{k}" not in name.theirs:
                 conventions = replace(conventions, depth=cutoff)
+                theirs = f"{theirs} of the first {cutoff}"
             found.append(Reading(theirs, ours, conventions))
         return found
 
     def _unknown(self, text: str) -> MeasureError:
-        known = [name.theirs.format(**_USUAL) for name in self.names]
+        known = [name.usual for name in self.names]
         return MeasureError(f"{self.name} has no measure '{text}'.", hint=choice_hint("it has", known, text))
 
 

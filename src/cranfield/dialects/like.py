@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cranfield.dialects.calculating import Values, calculate
@@ -11,10 +11,10 @@ from cranfield.dialects.conventions import Conventions
 from cranfield.dialects.dialect import Dialect
 from cranfield.dialects.run_ranks import RunRanks
 from cranfield.dialects.tools import find_dialect
-from cranfield.errors import MeasureError
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measure, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy, settings_of
 from cranfield.ranks.run import open_run
 
 
@@ -87,6 +87,7 @@ def evaluate_like(
     tool: str,
     measures: str | Measure | Sequence[str | Measure],
     *,
+    policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
 ) -> LikeEvaluation:
@@ -95,6 +96,7 @@ def evaluate_like(
     qrels, run: those of `evaluate`.
     tool: the name of a dialect, such as "ranx" or "sentence-transformers"; `dialects` has all.
     measures: names as that tool prints them, or ours, in a list; a text of ours may name several.
+    policy: settings of it that are not as usual replace those of the tool.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
     Returns a `LikeEvaluation`.
 
@@ -103,25 +105,31 @@ def evaluate_like(
     """
     dialect = find_dialect(tool)
     ranks = RunRanks(open_run(run, format), Judgments.read(qrels, qrels_format))
-    found = [other_value(ranks, dialect, name) for name in _listed(dialect, measures)]
+    usual, own = Policy(), policy or Policy()
+    changed = {name: getattr(own, name) for name in settings_of() if getattr(own, name) != getattr(usual, name)}
+    found = [other_value(ranks, dialect, name, changed) for name in _listed(dialect, measures)]
     return LikeEvaluation(dialect, ranks.run.name, list({each.name: each for each in found}.values()))
 
 
-def _listed(dialect: Dialect, measures: str | Measure | Sequence[str | Measure]) -> Sequence[str | Measure]:
-    if isinstance(measures, Measure):
-        return [measures]
-    if not isinstance(measures, str):
-        return measures
-    try:
-        dialect.read(measures)
-    except MeasureError:
-        return parse_measures(measures)
-    return [measures]
+def _listed(dialect: Dialect, measures: str | Measure | Sequence[str | Measure]) -> Iterator[str | Measure]:
+    """The names one by one: a text that is no name of the tool may contain several of ours."""
+    for text in [measures] if isinstance(measures, str | Measure) else measures:
+        if isinstance(text, str) and not dialect.knows(text):
+            yield from parse_measures(text)
+        else:
+            yield text
 
 
-def other_value(ranks: RunRanks, dialect: Dialect, name: str | Measure) -> OtherValue:
-    """One number of a tool."""
+def known_names(tool: str) -> list[str]:
+    """Those of our default measures that a tool has, or else the first names that it has."""
+    dialect = find_dialect(tool)
+    ours = [name for name in DEFAULT_MEASURES if dialect.knows(name)]
+    return ours or [name.usual for name in dialect.names[:5]]
+
+
+def other_value(ranks: RunRanks, dialect: Dialect, name: str | Measure, changed: Mapping[str, Any]) -> OtherValue:
+    """One number of a tool; changed: settings that replace those of the tool."""
     theirs, measure, conventions = dialect.read(name)
     require_ranks(measure)
-    values: Values = calculate(ranks, measure, conventions)
-    return OtherValue(theirs, measure, conventions, values.mean, values.by_query)
+    values: Values = calculate(ranks, measure, replace(conventions, **changed))
+    return OtherValue(theirs, measure, values.conventions, values.mean, values.by_query)

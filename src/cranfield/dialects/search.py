@@ -138,6 +138,11 @@ class Search:
             follows |= {at for at, rule in enumerate(self.rules) if rule.becomes and _becomes(rule, measure, dialect)}
         return frozenset(follows)
 
+    def tools_with(self, rules: Sequence[Convention]) -> list[str]:
+        """The tools that follow all of some rules by default."""
+        places = [self.rules.index(rule) for rule in rules]
+        return [tool for tool, its in self.rules_of.items() if its.issuperset(places)]
+
     def values(self, rules: Sequence[Convention]) -> tuple[Values, ...] | None:
         """The values under some rules; None if these cannot be combined."""
         found = []
@@ -186,6 +191,16 @@ class Search:
                 found.append(Explained(rules, dialect, self._of_tools(dialect.name) * _ALL, whole))
         self.tried = len(found)
         return found
+
+    def that_matter(self, whole: Explained) -> tuple[Convention, ...]:
+        """Those rules of a tool without which some value would be another; all, if rules alone do not give them."""
+        left = list(whole.rules)
+        for rule in whole.rules:
+            fewer = [other for other in left if other is not rule]
+            values = self.values(fewer)
+            if values is not None and Explained((), None, 0.0, values).key == whole.key:
+                left = fewer
+        return tuple(left)
 
     def _of_tools(self, name: str) -> float:
         """How likely the tool is the one."""
