@@ -87,8 +87,14 @@ def sentence_transformers(names, qrels, run):
     relevant = {query: {d for d, grade in judged.items() if grade > 0} for query, judged in qrels.items()}
     ks = sorted({int(name.partition("@")[2]) for name in names})
     evaluator = evaluation.InformationRetrievalEvaluator(
-        {query: "" for query in qrels}, documents, relevant, mrr_at_k=ks, ndcg_at_k=ks, accuracy_at_k=ks,
-        precision_recall_at_k=ks, map_at_k=ks
+        dict.fromkeys(qrels, ""),
+        documents,
+        relevant,
+        mrr_at_k=ks,
+        ndcg_at_k=ks,
+        accuracy_at_k=ks,
+        precision_recall_at_k=ks,
+        map_at_k=ks,
     )
     kept, found = list(evaluator.queries_ids), {name: {} for name in names}
     for query in kept:
@@ -116,7 +122,9 @@ def spark(names, qrels, run, context):
     """{name: mean}."""
     from pyspark.mllib.evaluation import RankingMetrics
 
-    rows = [(documents, [d for d, grade in judged.items() if grade > 0]) for _, judged, documents in as_lists(qrels, run)]
+    rows = [
+        (documents, [d for d, grade in judged.items() if grade > 0]) for _, judged, documents in as_lists(qrels, run)
+    ]
     metrics = RankingMetrics(context.parallelize(rows, 2))
     found = {}
     for name in names:

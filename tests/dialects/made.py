@@ -1,4 +1,4 @@
-"""Collections on which conventions differ: ties, short rankings, missing queries, queries without relevant documents."""
+"""Collections on which conventions differ: ties, short rankings, missing queries, queries with nothing relevant."""
 
 import numpy as np
 

@@ -62,10 +62,13 @@ def print_other_numbers(
     if refused:
         raise click.UsageError(f"{option} cannot be combined with {refused[0]}.")
     arguments = reading.arguments()
-    known = {name: arguments[name] for name in ("format", "qrels_format", "policy") if name in arguments}
+    kept = ("format", "qrels_format", "policy")
+    known: dict[str, Any] = {name: value for name, value in arguments.items() if name in kept}
     measures.import_measures()
     texts = [_explained(asked, qrels, runs, measures, shown, known)] if asked.theirs else None
-    output.write(texts or _like(asked.like or "", qrels, runs, measures, shown, known), shown.file, data=shown.form == "json")
+    output.write(
+        texts or _like(asked.like or "", qrels, runs, measures, shown, known), shown.file, data=shown.form == "json"
+    )
 
 
 def _explained(
@@ -105,7 +108,12 @@ def _split(word: str, wanted: Sequence[Measure]) -> tuple[str, str]:
 
 
 def _like(
-    tool: str, qrels: Any, runs: Sequence[str], measures: MeasureOptions, shown: EvaluationOptions, known: dict[str, Any]
+    tool: str,
+    qrels: Any,
+    runs: Sequence[str],
+    measures: MeasureOptions,
+    shown: EvaluationOptions,
+    known: dict[str, Any],
 ) -> list[str]:
     from cranfield.dialects.like import evaluate_like, known_names
     from cranfield.show.why_text import like_json, like_text

@@ -108,7 +108,7 @@ def _of_precisions(measure: Measure, table: JudgedRanks) -> Numbers:
     if chosen["denominator"] == "found":
         return table.sum(table.relevant(chosen["rel"]) & table.within(cutoff))
     if cutoff is not None and chosen["denominator"] == "min":
-        return np.minimum(total, cutoff)
+        return np.asarray(np.minimum(total, cutoff))
     if cutoff is not None and chosen["denominator"] == "k":
         return np.where(total > 0, float(cutoff), 0.0)
     return total
@@ -120,7 +120,7 @@ def _of_recall(measure: Measure, table: JudgedRanks) -> Numbers:
 
 def _of_capped_recall(measure: Measure, table: JudgedRanks) -> Numbers:
     chosen = chosen_parameters(measure)
-    return np.minimum(table.n_relevant(chosen["rel"]), chosen["cutoff"])
+    return np.asarray(np.minimum(table.n_relevant(chosen["rel"]), chosen["cutoff"]))
 
 
 def _of_precision(measure: Measure, table: JudgedRanks) -> Numbers:

@@ -144,16 +144,14 @@ def _parameters(says: str, of: str = "", cut: bool = False, also: tuple[str, ...
 
 _BY_RANK = "AP P R RR Success Hits RelP R_cap SetP SetR"
 _RATIOS = "R RelP R_cap AP nDCG SetR P"
-# The rules that are known to differ. Those about thresholds, cutoffs and depths are made for each case, see `rules_for`.
+# The rules that are known to differ. Those about thresholds, cutoffs and depths are made for each case: `rules_for`.
 CONVENTIONS: tuple[Convention, ...] = (
     _settings("The larger id comes first among tied documents.", ties="doc_id"),
     _settings("The smaller id comes first among tied documents.", ties="smaller_doc_id"),
     _settings("Tied documents stay in the order of the run.", also=("Vespa", "implicit"), ties="file"),
     _settings("Tied documents come in the best order.", ties="best"),
     _settings("Tied documents come in the worst order.", ties="worst"),
-    _settings(
-        "Every tied document has the last rank of its tie.", of=_BY_RANK, also=("LightFM",), tied_rank="last"
-    ),
+    _settings("Every tied document has the last rank of its tie.", of=_BY_RANK, also=("LightFM",), tied_rank="last"),
     _settings(
         "The cutoff takes in all documents tied with the one at rank {k}.",
         of=_BY_RANK,
@@ -177,7 +175,9 @@ CONVENTIONS: tuple[Convention, ...] = (
     _settings("Queries of the run that are not judged count 0.", also=("trectools",), unjudged_query="zero"),
     _settings("A document with the query's own id is removed first.", also=("Anserini",), same_id="drop"),
     _settings("A document with the query's own id stays.", same_id="keep"),
-    _settings("A document with a negative grade is judged, and not relevant.", also=("gdeval",), negative="nonrelevant"),
+    _settings(
+        "A document with a negative grade is judged, and not relevant.", also=("gdeval",), negative="nonrelevant"
+    ),
     _settings("Of a document that appears twice, the first line counts.", duplicates="first"),
     _settings("Of a document that appears twice, the last line counts.", duplicates="last"),
     _settings("Of a document that appears twice, the best line counts.", duplicates="best"),
@@ -220,9 +220,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         also=("TF-Ranking",),
         short="returned",
     ),
-    Convention(
-        "P@{k} is divided by R or by {k}, whichever is smaller.", becomes="RelP", of=frozenset({"P"}), cut=True
-    ),
+    Convention("P@{k} is divided by R or by {k}, whichever is smaller.", becomes="RelP", of=frozenset({"P"}), cut=True),
     Convention(
         "Recall means whether anything relevant was found at all.", becomes="Success", of=frozenset({"R"}), cut=True
     ),

@@ -71,7 +71,9 @@ class RunRanks:
         scanned = self.scanned(conventions)
         if conventions.tied_rank == "last":
             found = scanned.found
-            scanned = scanned._replace(found=found._replace(above=found.above + found.tied - 1, before=found.before * 0))
+            scanned = scanned._replace(
+                found=found._replace(above=found.above + found.tied - 1, before=found.before * 0)
+            )
             conventions = replace(conventions, ties="doc_id")
         table = rank_counted(self.judgments, scanned, replace(conventions, depth=None))
         if conventions.order == "rising":
@@ -156,4 +158,3 @@ def together(table: JudgedRanks, hit: Flags) -> Numbers:
     new = np.append((np.diff(table.query) != 0) | (np.diff(table.rank) != 0), True)
     ends = np.flatnonzero(new)
     return running[ends][np.searchsorted(ends, np.arange(len(running)))]
-

@@ -244,4 +244,3 @@ def _becomes(rule: Convention, measure: Measure, dialect: Dialect) -> bool:
         return False
     word = {"P": "precision", "R": "recall", "Success": "hit"}.get(measure.definition.name, "")
     return any(name.example.definition.name == rule.becomes and word in name.theirs.lower() for name in dialect.names)
-

@@ -120,8 +120,8 @@ def _dialects() -> Iterator[Dialect]:
                 """
             ),
         ),
-        "It refuses a run that lacks a judged query; with make_comparable=True it counts 0, as here. In rankings of more "
-        "than some 15 documents its order of ties is that of an unstable sort.",
+        "It refuses a run that lacks a judged query; with make_comparable=True it counts 0, as here. In rankings of "
+        "more than some 15 documents its order of ties is that of an unstable sort.",
     )
     yield Dialect(
         "BEIR",
@@ -420,5 +420,7 @@ def find_dialect(name: str) -> Dialect:
     known = {plain(its).replace("_", ""): dialect for its, dialect in _known().items()}
     found = known.get(plain(name).replace("_", "").replace(" ", ""))
     if found is None:
-        raise InputError(f"'{name}'", "no dialect of this tool is known.", hint=choice_hint("there are", _known(), name))
+        raise InputError(
+            f"'{name}'", "no dialect of this tool is known.", hint=choice_hint("there are", _known(), name)
+        )
     return found

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cranfield.dialects.calculating import Values, calculate
 from cranfield.dialects.conventions import Conventions
-from cranfield.dialects.search import Explained, Given, Search
 from cranfield.dialects.run_ranks import RunRanks
+from cranfield.dialects.search import Explained, Given, Search
 from cranfield.dialects.tools import dialects, find_dialect
 from cranfield.drawing import as_html, as_text
 from cranfield.errors import InputError, MeasureError
@@ -83,7 +83,8 @@ class Why:
     """Why another tool gives other numbers: explanations that fit, the likeliest first.
 
     run: its name; compared: the numbers, ours and theirs; reasons: what fits; nearest: what comes near, if nothing fits
-    tried: how many explanations were; ask: which further number would decide; empty if none is needed
+    tried: how many explanations were; decided: whether the numbers leave no doubt
+    ask: the measure whose number would decide, or confirm it; empty if no other measure does
     notes: about the numbers given
 
     >>> from cranfield import why
@@ -100,6 +101,7 @@ class Why:
     reasons: tuple[Reason, ...]
     nearest: tuple[Reason, ...]
     tried: int
+    decided: bool
     ask: str
     notes: tuple[str, ...]
 
@@ -162,7 +164,7 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     compared = tuple(_compared(given, values) for given, values in zip(search.given, ours, strict=True))
     if _fits(search, ours):
         same = Explained((), None, 1.0, ours)
-        return Why(search.ranks.run.name, compared, (_reason(search, [same], 1.0),), (), 0, "", tuple(notes))
+        return Why(search.ranks.run.name, compared, (_reason(search, [same], 1.0),), (), 0, True, "", tuple(notes))
     found = search.explanations()
     fitting: dict[Any, list[Explained]] = {}
     for each in found:
@@ -172,8 +174,9 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     total = math.fsum(map(_likelihood, groups))
     reasons = tuple(_reason(search, group, _likelihood(group) / total) for group in groups[:MOST])
     nearest = () if reasons else tuple(_nearest(search, found))
-    ask = _second(search, groups)
-    return Why(search.ranks.run.name, compared, reasons, nearest, search.tried, ask, tuple(notes))
+    decided = _is_decided(search, groups)
+    ask = "" if decided else _second(search, groups)
+    return Why(search.ranks.run.name, compared, reasons, nearest, search.tried, decided, ask, tuple(notes))
 
 
 def _given(theirs: Mapping[str, Any]) -> tuple[list[Given], list[str]]:
@@ -236,9 +239,7 @@ def _compared(given: Given, values: Values) -> Compared:
 
 def _simplest_first(group: Sequence[Explained]) -> list[Explained]:
     """Few rules before many, what a policy can say before what it cannot, and then the likeliest."""
-    return sorted(
-        group, key=lambda each: (len(each.rules), each.tool is not None, bool(_beyond(each)), -each.weight)
-    )
+    return sorted(group, key=lambda each: (len(each.rules), each.tool is not None, bool(_beyond(each)), -each.weight))
 
 
 def _beyond(each: Explained) -> tuple[str, ...]:
@@ -250,10 +251,6 @@ def _reason(search: Search, group: Sequence[Explained], share: float) -> Reason:
     if first.tool is not None:
         first = first._replace(rules=search.that_matter(first))
     conventions = first.values[0].conventions
-    if first.tool is None:
-        policy = conventions.policy
-    else:
-        policy = replace(conventions, mean_decimals="all").policy
     whole = [each.tool for each in group if each.tool is not None]
     known = settings_of(Conventions)
     beyond = tuple(
@@ -267,7 +264,7 @@ def _reason(search: Search, group: Sequence[Explained], share: float) -> Reason:
         says=_sentences(search, first),
         tools=_tools(search, group),
         measures=tuple(values.measure.canonical for values in first.values),
-        policy=policy,
+        policy=conventions.policy,
         beyond=beyond,
         like=next((tool.name for tool in whole if tool is search.asked), whole[0].name if whole else ""),
         values=tuple(values.mean for values in first.values),
@@ -337,18 +334,19 @@ def _nearest(search: Search, found: Sequence[Explained]) -> list[Reason]:
     return list(reasons.values())
 
 
-def _second(search: Search, groups: Sequence[Sequence[Explained]]) -> str:
-    """The measure whose number would tell the explanations apart; empty if nothing more is needed."""
+def _is_decided(search: Search, groups: Sequence[Sequence[Explained]]) -> bool:
+    """Whether one explanation is left: a single number of few decimals does not decide among so many."""
     if not groups:
-        return ""
+        return True
+    few = len(search.given) == 1 and search.given[0].by_query is None and search.given[0].decimals < ENOUGH
     total = math.fsum(map(_likelihood, groups))
-    alone = len(search.given) == 1 and search.given[0].by_query is None and search.given[0].decimals < ENOUGH
-    if len(groups) == 1 and not alone:
-        return ""
-    if not alone and _likelihood(groups[0]) / total >= SURE:
-        return ""
+    return not few and _likelihood(groups[0]) >= SURE * total
+
+
+def _second(search: Search, groups: Sequence[Sequence[Explained]]) -> str:
+    """The measure whose number would tell the most explanations apart."""
     known = {measure.canonical for measure in search.measures}
-    best, most = "", 0
+    best, most = "", 1 if len(groups) > 1 else 0
     for name in SECOND:
         measure = parse_measure(name)
         if measure.canonical in known:

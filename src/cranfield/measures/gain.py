@@ -49,8 +49,8 @@ def discounted_cumulative_gain(
 
     DCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k
 
-    The gain is the grade, or 2^grade - 1 if exponential, or 1 if binary, or what a map such as {1:3,2:9} says. The paper of 2002
-    divides by log_b(i), and only from rank b on: discount=late.
+    The gain is the grade, or 2^grade - 1 if exponential, or 1 if binary, or what a map such as {1:3,2:9} says. The
+    paper of 2002 divides by log_b(i), and only from rank b on: discount=late.
     """
     worth = discounted(gains(judged.grade, gain), judged.rank, base, discount)
     return judged.sum(judged.within(cutoff) * worth)
@@ -121,7 +121,8 @@ def _other_ideal(
         ranks = all_ranks(int(depths.max(initial=0)))
         highest = np.zeros(len(judged))
         np.maximum.at(highest, judged.ideal.query, ideal_gains(judged, gain))
-        return highest * np.append(0.0, np.cumsum(discounted(np.ones(len(ranks)), ranks, base, discount)))[depths]
+        best: Numbers = np.append(0.0, np.cumsum(discounted(np.ones(len(ranks)), ranks, base, discount)))[depths]
+        return highest * best
     if ideal == "returned":
         table, worth = judged.ideal, ideal_gains(judged, gain)
         return table.sum((table.rank <= depth[table.query]) * discounted(worth, table.rank, base, discount))

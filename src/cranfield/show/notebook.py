@@ -310,7 +310,7 @@ def why_html(found: Why) -> str:
         paragraph("the numbers are the same" if found.agrees else fitting, "headline"),
         table([found.run, "ours", "theirs"], rows),
         "" if found.agrees else table(["because", "default of", "here"], reasons, words=(0, 1, 2)),
-        paragraph(f"their {found.ask}, or their values by query, would decide") if found.ask else "",
+        "" if found.decided else paragraph(f"their {found.ask or 'values by query'} would decide"),
     )
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 LISTED = 3  # explanations after the first
 ELSEWHERE = (
-    "What else could differ: another version of the judgments, another set of queries (a split, a subset), ids that are "
-    "changed on the way, a run that was cut off or deduplicated before, or another run."
+    "What else could differ: another version of the judgments, another set of queries (a split, a subset), ids that "
+    "are changed on the way, a run that was cut off or deduplicated before, or another run."
 )
 
 
@@ -55,12 +55,18 @@ def _lines(found: Why, width: int, paint: Paint) -> Iterator[str]:
             yield from _short(found, reason, "- ", width)
         if len(others) > LISTED:
             yield f"- and {len(others) - LISTED} more"
-    if found.ask:
+    if not found.decided:
         yield ""
-        by = "would confirm it" if not others else "would tell them apart"
-        alone = "One number does not decide. " if len(found.compared) == 1 else ""
-        asked = f"{alone}Their {found.ask} {by}, and so would their values by query."
-        yield from map(paint.hint, wrapped(asked, width=width))
+        yield from map(paint.hint, wrapped(_asked(found), width=width))
+
+
+def _asked(found: Why) -> str:
+    """What would decide."""
+    does = "confirm it" if len(found.reasons) == 1 else "tell them apart"
+    alone = "One number does not decide. " if len(found.compared) == 1 else ""
+    if not found.ask:
+        return f"{alone}Their values by query, with more digits, would {does}."
+    return f"{alone}Their {found.ask} would {does}, and so would their values by query."
 
 
 def _long(found: Why, reason: Reason, width: int, paint: Paint) -> Iterator[str]:
@@ -105,9 +111,7 @@ def policy_options(policy: Policy) -> list[str]:
 
 
 def _short(found: Why, reason: Reason, head: str, width: int) -> Iterator[str]:
-    values = ", ".join(
-        f"{row.measure} {value:.4f}" for row, value in zip(found.compared, reason.values, strict=True)
-    )
+    values = ", ".join(f"{row.measure} {value:.4f}" for row, value in zip(found.compared, reason.values, strict=True))
     tools = f" ({listed_tools(reason)})" if reason.tools else ""
     yield from wrapped(f"{' '.join(reason.says)}{tools}: {values}", head, hang=2, width=width)
 
@@ -125,6 +129,7 @@ def why_json(found: Why) -> str:
         "tried": found.tried,
         "reasons": list(map(_reason_json, found.reasons)),
         "nearest": list(map(_reason_json, found.nearest)),
+        "decided": found.decided,
         "ask": found.ask,
         "notes": list(found.notes),
     }
@@ -154,7 +159,10 @@ def like_text(found: LikeEvaluation, width: int = WIDTH, paint: Paint = UNPAINTE
     lines = [*map(paint.strong, wrapped(head, hang=2, width=width)), *aligned(rows, left=(0, 2), style=paint.dim)]
     if per_query:
         queries = dict.fromkeys(query for each in found.found for query in each.by_query)
-        table = [["query", *found], *([query, *(_cell(each.by_query.get(query)) for each in found.found)] for query in queries)]
+        table = [
+            ["query", *found],
+            *([query, *(_cell(each.by_query.get(query)) for each in found.found)] for query in queries),
+        ]
         lines += ["", *aligned(table, style=paint.dim)]
     if found.dialect.note:
         lines += ["", *map(paint.dim, wrapped(found.dialect.note, width=width))]
