@@ -269,7 +269,7 @@ OUTPUTS: dict[str, Any] = {
         "run": TEXT,
         "compared": [Compared],
         "agrees": bool,
-        "tried": int,
+        **dict.fromkeys(("tried", "fitting"), int),
         "reasons": [REASON],
         "nearest": [REASON],
         "decided": bool,

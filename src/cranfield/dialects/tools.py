@@ -287,7 +287,7 @@ def _dialects() -> Iterator[Dialect]:
     yield Dialect(
         "ragas",
         "0.4.3",
-        Conventions(ties="file", no_relevant="skip"),
+        Conventions(ties="file", missing="skip", no_relevant="skip"),
         _of(
             """
             NonLLMContextPrecisionWithReference → AP(denominator=found)
@@ -301,7 +301,7 @@ def _dialects() -> Iterator[Dialect]:
     yield Dialect(
         "LlamaIndex",
         "0.14.25",
-        Conventions(ties="file", no_relevant="skip"),
+        Conventions(ties="file", missing="skip", no_relevant="skip"),
         _of(
             """
             hit_rate → Success@1000000

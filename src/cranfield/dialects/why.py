@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cranfield.dialects.calculating import Values, calculate
 from cranfield.dialects.conventions import Conventions
 from cranfield.dialects.run_ranks import RunRanks
-from cranfield.dialects.search import Explained, Given, Search
+from cranfield.dialects.search import Explained, Given, Key, Search
 from cranfield.dialects.tools import dialects, find_dialect
 from cranfield.drawing import as_html, as_text
 from cranfield.errors import InputError, MeasureError
@@ -61,6 +61,7 @@ class Reason:
     share: how likely it is among the explanations that fit
     others: further explanations that give the same value for every query
     queries: those whose values it changes most
+    key: equal for explanations that give the same value for every query
     """
 
     says: tuple[str, ...]
@@ -73,6 +74,7 @@ class Reason:
     share: float
     others: tuple[tuple[str, ...], ...]
     queries: tuple[ChangedQuery, ...]
+    key: Key = field(repr=False)
 
     def __repr__(self) -> str:
         return f"<Reason: {' '.join(self.says)}>"
@@ -82,8 +84,9 @@ class Reason:
 class Why:
     """Why another tool gives other numbers: explanations that fit, the likeliest first.
 
-    run: its name; compared: the numbers, ours and theirs; reasons: what fits; nearest: what comes near, if nothing fits
-    tried: how many explanations were; decided: whether the numbers leave no doubt
+    run: its name; compared: the numbers, ours and theirs; reasons: what fits, the ten likeliest
+    nearest: what comes near, if nothing fits
+    tried, fitting: how many explanations there were, and how many fit; decided: whether the numbers leave no doubt
     ask: the measure whose number would decide, or confirm it; empty if no other measure does
     notes: about the numbers given
 
@@ -101,6 +104,7 @@ class Why:
     reasons: tuple[Reason, ...]
     nearest: tuple[Reason, ...]
     tried: int
+    fitting: int
     decided: bool
     ask: str
     notes: tuple[str, ...]
@@ -164,7 +168,7 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     compared = tuple(_compared(given, values) for given, values in zip(search.given, ours, strict=True))
     if _fits(search, ours):
         same = Explained((), None, 1.0, ours)
-        return Why(search.ranks.run.name, compared, (_reason(search, [same], 1.0),), (), 0, True, "", tuple(notes))
+        return Why(search.ranks.run.name, compared, (_reason(search, [same], 1.0),), (), 0, 1, True, "", tuple(notes))
     found = search.explanations()
     fitting: dict[Any, list[Explained]] = {}
     for each in found:
@@ -176,7 +180,8 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     nearest = () if reasons else tuple(_nearest(search, found))
     decided = _is_decided(search, groups)
     ask = "" if decided else _second(search, groups)
-    return Why(search.ranks.run.name, compared, reasons, nearest, search.tried, decided, ask, tuple(notes))
+    name, fitting = search.ranks.run.name, len(groups)
+    return Why(name, compared, reasons, nearest, search.tried, fitting, decided, ask, tuple(notes))
 
 
 def _given(theirs: Mapping[str, Any]) -> tuple[list[Given], list[str]]:
@@ -271,6 +276,7 @@ def _reason(search: Search, group: Sequence[Explained], share: float) -> Reason:
         share=share,
         others=tuple(dict.fromkeys(each for each in more if each not in said)),
         queries=tuple(_changed(search, first)),
+        key=first.key,
     )
 
 

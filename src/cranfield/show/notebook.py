@@ -305,7 +305,7 @@ def why_html(found: Why) -> str:
         [" ".join(each.says), listed_tools(each), "" if not found.reasons else here(each)]
         for each in found.reasons or found.nearest
     ]
-    fitting = f"{count(len(found.reasons), 'explanation')} of {found.tried:,} fit" if found.reasons else "nothing fits"
+    fitting = f"{count(found.fitting, 'explanation')} of {found.tried:,} fit" if found.reasons else "nothing fits"
     return frame(
         paragraph("the numbers are the same" if found.agrees else fitting, "headline"),
         table([found.run, "ours", "theirs"], rows),

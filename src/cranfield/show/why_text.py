@@ -44,7 +44,7 @@ def _lines(found: Why, width: int, paint: Paint) -> Iterator[str]:
         yield from wrapped(ELSEWHERE, width=width)
         return
     first, *others = found.reasons
-    fit = count(len(found.reasons), "explanation")
+    fit = count(found.fitting, "explanation")
     what = "The only explanation" if not others else f"The likeliest of {fit}"
     yield from wrapped(f"{what} that {'fits' if not others else 'fit'} ({found.tried:,} tried):", width=width)
     yield from _long(found, first, width, paint)
@@ -53,8 +53,8 @@ def _lines(found: Why, width: int, paint: Paint) -> Iterator[str]:
         yield "Also possible:"
         for reason in others[:LISTED]:
             yield from _short(found, reason, "- ", width)
-        if len(others) > LISTED:
-            yield f"- and {len(others) - LISTED} more"
+        if found.fitting > LISTED + 1:
+            yield f"- and {found.fitting - LISTED - 1} more"
     if not found.decided:
         yield ""
         yield from map(paint.hint, wrapped(_asked(found), width=width))
@@ -127,6 +127,7 @@ def why_json(found: Why) -> str:
         "compared": [row._asdict() for row in found.compared],
         "agrees": found.agrees,
         "tried": found.tried,
+        "fitting": found.fitting,
         "reasons": list(map(_reason_json, found.reasons)),
         "nearest": list(map(_reason_json, found.nearest)),
         "decided": found.decided,
