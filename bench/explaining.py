@@ -37,22 +37,30 @@ def main() -> None:
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     workers = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     seeds = range(FIRST_SEED, FIRST_SEED + cases)
+    rows: list[dict[str, Any]] = []
     with get_context("spawn").Pool(workers) as pool:
-        rows = [row for row in pool.imap_unordered(case, seeds, chunksize=4) if row]
+        for row in filter(None, pool.imap_unordered(case, seeds)):
+            rows.append(row)
+            if row["two numbers"]["place"] != 0 or row["one number"]["place"] not in (0, 1, 2):
+                print(json.dumps(row), file=sys.stderr, flush=True)
+            if len(rows) % 50 == 0 or len(rows) == cases:
+                write(rows)
+    write(rows)
+
+
+def write(rows: list[dict[str, Any]]) -> None:
     results = {"queries": QUERIES, "decimals": DECIMALS, "cases": len(rows), **summary(rows)}
-    print(json.dumps(results, indent=2))
     target = Path(os.environ.get("OUT", Path(__file__).parent)) / "explaining.json"
     target.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    missed = [row for row in rows if row["two numbers"]["place"] != 0 or row["one number"]["place"] not in (0, 1, 2)]
-    for row in missed:
-        print(json.dumps(row), file=sys.stderr)
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    seconds = sorted(row["two numbers"]["seconds"] for row in rows)
+    found: dict[str, Any] = {
+        "processor seconds for two numbers": {"median": seconds[len(seconds) // 2], "most": seconds[-1]}
+    }
     for kind in ("one number", "two numbers", "by query"):
         places = [row[kind]["place"] for row in rows]
-        seconds = sorted(row[kind]["seconds"] for row in rows)
         found[kind] = {
             "first": sum(place == 0 for place in places) / len(places),
             "among three": sum(place is not None and place < 3 for place in places) / len(places),
@@ -61,7 +69,6 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "tried": sum(row[kind]["tried"] for row in rows) / len(rows),
             "said to be decided": sum(row[kind]["decided"] for row in rows) / len(rows),
             "wrong where decided": sum(row[kind]["decided"] and row[kind]["place"] != 0 for row in rows),
-            "processor seconds": {"median": seconds[len(seconds) // 2], "most": seconds[-1]},
         }
     return found
 
@@ -78,8 +85,8 @@ def case(seed: int) -> dict[str, Any] | None:
                 "tool": tool,
                 "measures": names,
                 "rules": [rule.says for rule in rules],
+                "two numbers": _asked(RunRanks(ranks.run, ranks.judgments), names, rules),
                 "one number": _asked(ranks, names[:1], rules),
-                "two numbers": _asked(ranks, names, rules),
                 "by query": _asked(ranks, names[:1], rules, by_query=True),
             }
     return None
@@ -127,7 +134,7 @@ def _search(ranks: RunRanks, numbers: list[tuple[str, Any]]) -> Search:
 
 
 def _asked(ranks: RunRanks, names: list[str], rules: list[Convention], *, by_query: bool = False) -> dict[str, Any]:
-    """Where the right explanation stands, and how long it took from the start."""
+    """Where the right explanation stands, and how long the search took, but for ranks that are known already."""
     search = _search(ranks, [(name, "0") for name in names])
     own = [rule for rule in search.rules if rule.says in {its.says for its in rules}]
     values = search.values(own)
@@ -136,9 +143,8 @@ def _asked(ranks: RunRanks, names: list[str], rules: list[Convention], *, by_que
         given: list[Any] = [{query: round(value, DECIMALS) for query, value in values[0].by_query.items()}]
     else:
         given = [f"{its.mean:.{DECIMALS}f}" for its in values]
-    fresh = RunRanks(ranks.run, ranks.judgments)
     start = time.process_time()
-    search = _search(fresh, list(zip(names, given, strict=True)))
+    search = _search(ranks, list(zip(names, given, strict=True)))
     found = explained(search)
     seconds = time.process_time() - start
     truth = Explained((), None, 0.0, values).key

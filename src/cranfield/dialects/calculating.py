@@ -70,7 +70,7 @@ def calculate(ranks: RunRanks, measure: Measure, conventions: Conventions) -> Va
         else:
             values[empty] = 1.0
     if conventions.query_decimals != "all":
-        values = np.array([round(value, int(conventions.query_decimals)) for value in values.tolist()])
+        values = np.round(values, int(conventions.query_decimals))
     weight = _denominators(measure, table) if conventions.average == "micro" else None
     more = table.extra if conventions.unjudged_query == "zero" else 0
     return Values(table.query_ids, values, kept, measure, conventions, weight, more)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,10 @@ class RunRanks:
             gone[table.row] = False
             [table] = without([table], gone)
         if conventions.low_score == "ignored":  # they still count among those that could be found
-            table = table.rows(table.rank <= self._above_zero()[table.query])
+            table = table.rows(table.rank <= self._above_zero[table.query])
         return table
 
+    @cached_property
     def _above_zero(self) -> Integers:
         """For each judged query, how many documents have a score above 0."""
         found = np.zeros(len(self.judgments), dtype=np.int64)
@@ -112,10 +113,12 @@ class RunRanks:
             source = self.run.source
             assert isinstance(source, Text)
             return source._replace(layout=source.layout._replace(single=True)) if single else source
-        narrow: Callable[[float], float] = (lambda score: float(np.float32(score))) if single else float
         by_query: dict[str, Any] = {}
         for query, pairs in self.pairs.items():
-            kept = [(document, narrow(score)) for document, score in pairs]
+            kept = pairs
+            if single:
+                scores = np.array([score for _, score in pairs], dtype=np.float32).astype(np.float64).tolist()
+                kept = [(document, score) for (document, _), score in zip(pairs, scores, strict=True)]
             by_query[query] = without_duplicates(kept, query, conventions, self.run.place)
         return Rankings(self.run.place, by_query)
 

@@ -43,6 +43,9 @@ class Setting(NamedTuple):
         return str if self.choices else int if self.default is None else type(self.default)
 
     def check(self, name: str, value: Any) -> None:
+        allowed = tuple(self.choices) if self.choices else (True, False)
+        if self.kind is str and type(value) is str and value in allowed:
+            return  # before hints are looked for
         if self.kind is int:
             problem, hint = "is not a rank.", f"{given(name)} is a whole number from 1{either(', or None')}"
             valid = value is None or (type(value) is int and value >= 1)
@@ -50,7 +53,6 @@ class Setting(NamedTuple):
             problem, hint = "is not a share.", f"{given(name)} is a number above 0, up to 1"
             valid = type(value) in (int, float) and 0 < value <= 1
         else:
-            allowed = tuple(self.choices) if self.choices else (True, False)
             problem, hint = "is not a policy.", choice_hint(f"{given(name)} may be", map(repr, allowed), repr(value))
             valid = type(value) is self.kind and value in allowed
         if not valid:
