@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cranfield.dialects.dialect import Dialect as Dialect
     from cranfield.dialects.like import LikeEvaluation as LikeEvaluation
     from cranfield.dialects.like import evaluate_like as evaluate_like
-    from cranfield.dialects.tools import dialects as dialects
+    from cranfield.dialects.tools import known_dialects as known_dialects
     from cranfield.dialects.why import Reason as Reason
     from cranfield.dialects.why import Why as Why
     from cranfield.dialects.why import why as why

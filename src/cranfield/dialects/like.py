@@ -94,7 +94,7 @@ def evaluate_like(
     """The numbers that another tool prints for a run, under its own names.
 
     qrels, run: those of `evaluate`.
-    tool: the name of a dialect, such as "ranx" or "sentence-transformers"; `dialects` has all.
+    tool: the name of a dialect, such as "ranx" or "sentence-transformers"; `known_dialects` has all.
     measures: names as that tool prints them, or ours, in a list; a text of ours may name several.
     policy: settings of it that are not as usual replace those of the tool.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -117,7 +118,6 @@ class Search:
         )
         self.rules = [rule for rule in found if self._is_possible(rule)]
         self.ours = self.values(())
-        self.tried = 0
 
     def _is_possible(self, rule: Convention) -> bool:
         """Whether a rule can be calculated: of some measures, means over orders of ties are known from samples only."""
@@ -166,8 +166,15 @@ class Search:
                 return None
         return tuple(found)
 
+    def given_others(self, given: Sequence[Given]) -> Search:
+        """The same search for other numbers of the same measures: nothing is calculated again."""
+        other = copy(self)
+        other.given = tuple(given)
+        return other
+
+    @cached_property
     def explanations(self) -> list[Explained]:
-        """Everything that was tried, with its values."""
+        """Everything that is tried, with its values, which do not depend on the numbers given."""
         ours = self.ours
         assert ours is not None
         alone: list[tuple[Values, ...] | None] = [self.values([rule]) for rule in self.rules]
@@ -189,7 +196,6 @@ class Search:
             if whole is not None:
                 rules = tuple(self.rules[at] for at in sorted(self.rules_of[dialect.name]))
                 found.append(Explained(rules, dialect, self._of_tools(dialect.name) * _ALL, whole))
-        self.tried = len(found)
         return found
 
     def that_matter(self, whole: Explained) -> tuple[Convention, ...]:

@@ -399,13 +399,13 @@ def _known() -> dict[str, Dialect]:
     return {known.name: known for known in _dialects()}
 
 
-def dialects() -> dict[str, Dialect]:
+def known_dialects() -> dict[str, Dialect]:
     """The dialects of other tools, by name.
 
     Returns {name: `Dialect`}.
 
-    >>> from cranfield import dialects
-    >>> ranx = dialects()["ranx"]
+    >>> from cranfield import known_dialects
+    >>> ranx = known_dialects()["ranx"]
     >>> ranx, ranx.version
     (<Dialect of ranx 0.3.21: 32 names>, '0.3.21')
     >>> name, measure, conventions = ranx.read("hit_rate@5")

@@ -11,7 +11,7 @@ from cranfield.dialects.calculating import Values, calculate
 from cranfield.dialects.conventions import Conventions
 from cranfield.dialects.run_ranks import RunRanks
 from cranfield.dialects.search import Explained, Given, Key, Search
-from cranfield.dialects.tools import dialects, find_dialect
+from cranfield.dialects.tools import find_dialect, known_dialects
 from cranfield.drawing import as_html, as_text
 from cranfield.errors import InputError, MeasureError
 from cranfield.io.pairs import read_numbers
@@ -145,7 +145,7 @@ def why(
     qrels, run: those of `evaluate`.
     theirs: the numbers of the other tool by our measure, {measure: number}. Give a number as text to keep its last
         zeros ("0.5710"); instead of a mean, {query: value} or a file of both decides at once.
-    tool: the name of the tool, if it is known; `dialects` has those whose conventions we know.
+    tool: the name of the tool, if it is known; `known_dialects` has those whose conventions we know.
     policy: the conventions of our own numbers.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
     Returns a `Why`.
@@ -157,7 +157,7 @@ def why(
     asked = None if tool is None else find_dialect(tool)
     given, notes = _given(theirs)
     ranks = RunRanks(open_run(run, format), Judgments.read(qrels, qrels_format))
-    search = Search(ranks, given, Conventions.of(policy or Policy()), dialects().values(), asked)
+    search = Search(ranks, given, Conventions.of(policy or Policy()), known_dialects().values(), asked)
     return explained(search, notes)
 
 
@@ -169,7 +169,7 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     if _fits(search, ours):
         same = Explained((), None, 1.0, ours)
         return Why(search.ranks.run.name, compared, (_reason(search, [same], 1.0),), (), 0, 1, True, "", tuple(notes))
-    found = search.explanations()
+    found = search.explanations
     fitting: dict[Any, list[Explained]] = {}
     for each in found:
         if _fits(search, each.values):
@@ -181,7 +181,7 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     decided = _is_decided(search, groups)
     ask = "" if decided else _second(search, groups)
     name, fitting = search.ranks.run.name, len(groups)
-    return Why(name, compared, reasons, nearest, search.tried, fitting, decided, ask, tuple(notes))
+    return Why(name, compared, reasons, nearest, len(found), fitting, decided, ask, tuple(notes))
 
 
 def _given(theirs: Mapping[str, Any]) -> tuple[list[Given], list[str]]:
