@@ -152,8 +152,10 @@ def ragas(qrels, run):
 
     asked = [
         getattr(metrics, name)()
-        for name in ("NonLLMContextPrecisionWithReference", "NonLLMContextRecall")
-        + ("IDBasedContextPrecision", "IDBasedContextRecall")
+        for name in (
+            *("NonLLMContextPrecisionWithReference", "NonLLMContextRecall"),
+            *("IDBasedContextPrecision", "IDBasedContextRecall"),
+        )
     ]
     found = {type(metric).__name__: {} for metric in asked}
     for query, judged, documents in lists(qrels, run):

@@ -1,4 +1,4 @@
-"""Every dialect gives the numbers of its tool: of the tool itself where it is installed, of recorded values otherwise."""
+"""Every dialect gives the numbers of its tool: of the tool itself if it is installed, of recorded values otherwise."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from cranfield import evaluate_like, known_dialects, parse_measure
+from cranfield import Policy, evaluate_like, known_dialects, parse_measure
 from cranfield.dialects.tools import find_dialect
 from cranfield.errors import InputError, MeasureError
 from tests.dialects import asked
@@ -39,7 +39,7 @@ LEFT_OUT = {"gm_map", "gm_bpref", "nDCG(dcg='exp-log2')@5", "ERR@5"}
 ASKED = {
     "pytrec_eval": (asked.pytrec_eval, 2000, {"near": True, "negative": 0.05}),
     "ir_measures": (asked.ir_measures, 400, {"near": True, "negative": 0.05}),
-    "ranx": (asked.ranx, 1000, {"complete": True}),
+    "ranx": (asked.ranx, 1000, {"complete": True, "ties": False}),  # its order of ties needs its compiled form
     "scikit-learn": (asked.scikit_learn, 400, {"least": 2}),
     "torchmetrics": (asked.torchmetrics, 200, {"ties": False}),
     "sentence-transformers": (asked.sentence_transformers, 1000, {}),
@@ -85,7 +85,7 @@ WORKED_OUT = [
     ("Spark", "meanAveragePrecisionAt(2)", THREE, {"q": ["a", "x", "b", "c"]}, 0.5),
     ("trec_eval", "map", THREE, {"q": ["a", "x", "b", "c"]}, (1 + 2 / 3 + 3 / 4) / 3),
     ("trec_eval", "iprec_at_recall_0.40", THREE, {"q": ["a", "x", "b", "c"]}, 1.0),
-    ("trec_eval", "ndcg_cut_2", {"q": {"a": 3, "b": 1, "z": 2}}, {"q": ["a", "b"]}, 0.8519),
+    ("trec_eval", "ndcg_cut_2", {"q": {"a": 3, "b": 1, "z": 2}}, {"q": ["a", "b"]}, 0.852),
 ]
 
 
@@ -143,7 +143,5 @@ def test_what_is_not_known_is_named():
 
 def test_a_policy_replaces_what_a_tool_does():
     qrels, run = {"q": {"a": 1}}, {"q": {"q": 2.0, "a": 1.0}}
-    from cranfield import Policy
-
     assert evaluate_like(qrels, run, "MTEB", "RR@10")["mrr_at_10"] == 0.5
     assert evaluate_like(qrels, run, "MTEB", "RR@10", policy=Policy(same_id="drop"))["mrr_at_10"] == 1.0

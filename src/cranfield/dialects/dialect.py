@@ -15,7 +15,7 @@ from cranfield.measures.scope import chosen_parameters
 
 # What may stand in a name: a cutoff, a threshold, a share, the function that compares vectors.
 _PLACES = {"k": r"\d+", "rel": r"\d+", "share": r"\d*\.?\d+", "similarity": r"cosine|dot|euclidean|manhattan|max"}
-_USUAL = {"k": "10", "rel": "1", "share": "0.5", "similarity": "cosine"}
+_USUAL = {"k": "10", "rel": "2", "share": "0.5", "similarity": "cosine"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Name:
         A tool whose name has no cutoff is given only the first documents.
         """
         chosen = chosen_parameters(measure)
-        cutoff, rel, share = chosen.get("cutoff"), chosen.get("rel"), chosen.get("recall")
+        cutoff, rel, share = chosen.get("cutoff"), chosen.get("rel"), chosen.get("recall", chosen.get("multiple"))
         if (cutoff is None and "{k}" in self.theirs) or ("{rel}" in self.theirs) != (rel not in (None, 1)):
             return ""
         known = {"k": cutoff, "rel": f"{rel:g}" if rel is not None else "", "share": share}

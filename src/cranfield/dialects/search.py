@@ -131,12 +131,11 @@ class Search:
         return {dialect.name: self._of_tool(dialect) for dialect in self.dialects}
 
     def _of_tool(self, dialect: Dialect) -> frozenset[int]:
-        follows = set()
-        for measure in self.measures:
-            for _, theirs, conventions in dialect.readings(measure):
-                follows |= {at for at, rule in enumerate(self.rules) if _has(rule, measure, theirs, conventions)}
-            follows |= {at for at, rule in enumerate(self.rules) if rule.becomes and _becomes(rule, measure, dialect)}
-        return frozenset(follows)
+        return frozenset(
+            at
+            for at, rule in enumerate(self.rules)
+            if any(follows(dialect, rule, measure) for measure in self.measures)
+        )
 
     def tools_with(self, rules: Sequence[Convention]) -> list[str]:
         """The tools that follow all of some rules by default."""
@@ -223,6 +222,13 @@ class Search:
         return weight
 
 
+def follows(dialect: Dialect, rule: Convention, measure: Measure) -> bool:
+    """Whether a tool follows a rule by default, in what it prints for a measure of ours."""
+    if rule.becomes:
+        return _becomes(rule, measure, dialect)
+    return any(_has(rule, measure, theirs, conventions) for _, theirs, conventions in dialect.readings(measure))
+
+
 def _differ(values: Sequence[Values], ours: Sequence[Values]) -> bool:
     return any(
         abs(one.mean - other.mean) > 1e-12
@@ -234,7 +240,7 @@ def _differ(values: Sequence[Values], ours: Sequence[Values]) -> bool:
 
 def _has(rule: Convention, measure: Measure, theirs: Measure, conventions: Conventions) -> bool:
     """Whether a tool follows a rule for a measure of ours."""
-    if rule.becomes or not rule.touches(measure):
+    if not rule.touches(measure):
         return False
     if any(name in (*rule.parameters, *rule.settings) for name in ("cutoff", "rel", "depth")):
         return False

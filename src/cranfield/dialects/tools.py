@@ -106,7 +106,6 @@ def _dialects() -> Iterator[Dialect]:
                 precision → SetP
                 recall → SetR
                 f1 → SetF
-                hits → Hits@1000000
                 r-precision → Rprec
                 r-precision-l{rel} → Rprec(rel={rel})
                 ndcg → nDCG
@@ -407,7 +406,7 @@ def known_dialects() -> dict[str, Dialect]:
     >>> from cranfield import known_dialects
     >>> ranx = known_dialects()["ranx"]
     >>> ranx, ranx.version
-    (<Dialect of ranx 0.3.21: 32 names>, '0.3.21')
+    (<Dialect of ranx 0.3.21: 31 names>, '0.3.21')
     >>> name, measure, conventions = ranx.read("hit_rate@5")
     >>> measure.name, conventions.ties
     ('Success@5', 'file')
