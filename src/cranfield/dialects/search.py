@@ -120,7 +120,13 @@ class Search:
         self.ours = self.values(())
 
     def _is_possible(self, rule: Convention) -> bool:
-        """Whether a rule can be calculated: of some measures, means over orders of ties are known from samples only."""
+        """Whether a rule can be told apart, and calculated.
+
+        Values by query do not depend on how they are averaged. Of some measures, means over orders of ties are known
+        from samples only.
+        """
+        if rule.axis == "average" and all(each.by_query is not None for each in self.given):
+            return False
         if rule.settings.get("ties") != "expected":
             return True
         return all(averages_exactly(measure) for measure in self.measures)
@@ -138,9 +144,14 @@ class Search:
         )
 
     def tools_with(self, rules: Sequence[Convention]) -> list[str]:
-        """The tools that follow all of some rules by default."""
+        """The tools that follow all of some rules, by default or where an option says so."""
         places = [self.rules.index(rule) for rule in rules]
-        return [tool for tool, its in self.rules_of.items() if its.issuperset(places)]
+        found = []
+        for dialect in self.dialects:
+            if self.rules_of[dialect.name].issuperset(places):
+                usual = all(any(follows(dialect, rule, its, usual=True) for its in self.measures) for rule in rules)
+                found.append(dialect.name if usual else f"{dialect.name} by an option")
+        return found
 
     def values(self, rules: Sequence[Convention]) -> tuple[Values, ...] | None:
         """The values under some rules; None if these cannot be combined."""
@@ -222,11 +233,15 @@ class Search:
         return weight
 
 
-def follows(dialect: Dialect, rule: Convention, measure: Measure) -> bool:
-    """Whether a tool follows a rule by default, in what it prints for a measure of ours."""
+def follows(dialect: Dialect, rule: Convention, measure: Measure, *, usual: bool = False) -> bool:
+    """Whether a tool follows a rule in what it prints for a measure of ours.
+
+    usual: whether it must do so under the name that means this measure; others may be the same with an option
+    """
     if rule.becomes:
-        return _becomes(rule, measure, dialect)
-    return any(_has(rule, measure, theirs, conventions) for _, theirs, conventions in dialect.readings(measure))
+        return not usual and _becomes(rule, measure, dialect)
+    readings = dialect.readings(measure)[: 1 if usual else None]
+    return any(_has(rule, measure, theirs, conventions) for _, theirs, conventions in readings)
 
 
 def _differ(values: Sequence[Values], ours: Sequence[Values]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -191,7 +192,7 @@ def _given(theirs: Mapping[str, Any]) -> tuple[list[Given], list[str]]:
     for name, value in theirs.items():
         measure = parse_measure(name)
         require_ranks(measure)
-        if not isinstance(value, str | int | float):
+        if not isinstance(value, str | int | float) or (isinstance(value, str) and os.path.exists(value)):
             by_query = read_numbers(value, "value")
             found.append(Given(name, measure, None, _decimals_of(by_query.values()), by_query))
             continue
@@ -352,7 +353,7 @@ def _is_decided(search: Search, groups: Sequence[Sequence[Explained]]) -> bool:
 def _second(search: Search, groups: Sequence[Sequence[Explained]]) -> str:
     """The measure whose number would tell the most explanations apart."""
     known = {measure.canonical for measure in search.measures}
-    best, most = "", 1 if len(groups) > 1 else 0
+    best, most = "", 0
     for name in SECOND:
         measure = parse_measure(name)
         if measure.canonical in known:

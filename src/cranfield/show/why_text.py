@@ -48,21 +48,31 @@ def _lines(found: Why, width: int, paint: Paint) -> Iterator[str]:
     what = "The only explanation" if not others else f"The likeliest of {fit}"
     yield from wrapped(f"{what} that {'fits' if not others else 'fit'} ({found.tried:,} tried):", width=width)
     yield from _long(found, first, width, paint)
-    if others:
+    listed = [reason for reason in others if not _is_rounding(reason, first)][:LISTED]
+    if listed:
         yield ""
         yield "Also possible:"
-        for reason in others[:LISTED]:
+        for reason in listed:
             yield from _short(found, reason, "- ", width)
-        if found.fitting > LISTED + 1:
-            yield f"- and {found.fitting - LISTED - 1} more"
+        if found.fitting > len(listed) + 1:
+            yield f"- and {found.fitting - len(listed) - 1} more"
+    elif others:
+        yield ""
+        yield from wrapped("Rounding the values of queries as well would not change what is printed.", width=width)
     if not found.decided:
         yield ""
-        yield from map(paint.hint, wrapped(_asked(found), width=width))
+        yield from map(paint.hint, wrapped(_asked(found, several=bool(listed)), width=width))
 
 
-def _asked(found: Why) -> str:
+def _is_rounding(reason: Reason, first: Reason) -> bool:
+    """Whether an explanation only adds to another one that values are rounded."""
+    more = set(reason.says) - set(first.says)
+    return set(first.says) <= set(reason.says) and all("rounded to" in sentence for sentence in more)
+
+
+def _asked(found: Why, *, several: bool) -> str:
     """What would decide."""
-    does = "confirm it" if len(found.reasons) == 1 else "tell them apart"
+    does = "tell them apart" if several else "confirm it"
     alone = "One number does not decide. " if len(found.compared) == 1 else ""
     if not found.ask:
         return f"{alone}Their values by query, with more digits, would {does}."
