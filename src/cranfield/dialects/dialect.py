@@ -37,6 +37,10 @@ class Name:
         text = "".join(f"(?P<{part}>{_PLACES[part]})" if at % 2 else re.escape(part) for at, part in enumerate(parts))
         return re.compile(text)
 
+    def reads(self, text: str) -> bool:
+        """Whether this is the name."""
+        return self._pattern.fullmatch(text) is not None
+
     def read(self, text: str) -> Measure | None:
         """Our measure for a name as the tool prints it."""
         match = self._pattern.fullmatch(text)
