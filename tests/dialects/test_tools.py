@@ -119,8 +119,8 @@ def test_every_name_of_a_dialect_is_found_by_itself_and_by_ours(tool):
     for name in dialect.names:
         theirs, measure, conventions = dialect.read(name.usual)
         assert (theirs, measure) == (name.usual, name.example)
-        assert conventions == dialect.conventions_of(name)
-        known = [reading.theirs for reading in dialect.readings(measure)]
+        assert conventions == dialect._conventions_of(name)
+        known = [reading.theirs for reading in dialect._readings(measure)]
         assert any(found.partition(" of the first")[0] == name.usual for found in known), name
 
 
@@ -132,6 +132,12 @@ def test_names_are_ours_or_theirs():
     assert find_dialect("ranx").read("P(rel=2)@5").theirs == "precision@5-l2"
     first = find_dialect("LlamaIndex").read("P@3")
     assert (first.theirs, first.measure.name, first.conventions.depth) == ("precision of the first 3", "SetP", 3)
+
+
+def test_a_run_without_scores_has_none_below_0():
+    assert evaluate_like({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, "torchmetrics", "RR@5").by_query("RR@5") == {
+        "q": 0.5
+    }
 
 
 def test_what_is_not_known_is_named():

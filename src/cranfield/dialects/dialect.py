@@ -84,6 +84,13 @@ class Dialect:
     conventions: those of all its names, but for what a `Name` says
     names: what it prints
     note: what cannot be reproduced
+
+    >>> from cranfield import known_dialects
+    >>> spark = known_dialects()["Spark"]
+    >>> spark.name, spark.version, spark.names[0].theirs, spark.note[:14], spark.conventions.ties
+    ('Spark', '4.3.0', 'precisionAt({k})', 'RankingMetrics', 'file')
+    >>> spark.knows("AP@5"), spark.knows("ERR@5"), spark.read("AP@5").measure.name
+    (True, False, 'AP(denominator=min)@5')
     """
 
     name: str
@@ -95,7 +102,7 @@ class Dialect:
     def __repr__(self) -> str:
         return f"<Dialect of {self.name} {self.version}: {len(self.names)} names>"
 
-    def conventions_of(self, name: Name) -> Conventions:
+    def _conventions_of(self, name: Name) -> Conventions:
         """The conventions of one of its names."""
         return replace(self.conventions, **name.settings)
 
@@ -108,24 +115,28 @@ class Dialect:
         if isinstance(text, str):
             for name in self.names:
                 if measure := name.read(text):
-                    return Reading(text, measure, self.conventions_of(name))
+                    return Reading(text, measure, self._conventions_of(name))
         try:
             wanted = parse_measure(text)
         except MeasureError:
             raise self._unknown(str(text)) from None
-        for reading in self.readings(wanted):
+        for reading in self._readings(wanted):
             return reading
         raise self._unknown(str(text))
 
     def knows(self, text: str | Measure) -> bool:
-        """Whether the tool has a measure."""
+        """Whether the tool has a measure.
+
+        text: a name as the tool prints it, or one of ours.
+        Returns True or False.
+        """
         try:
             self.read(text)
         except MeasureError:
             return False
         return True
 
-    def readings(self, measure: Measure) -> list[Reading]:
+    def _readings(self, measure: Measure) -> list[Reading]:
         """What a measure of ours may be called, those with its own parameters first.
 
         Where no name has a cutoff, the tool is given so many documents, and measures them all.
@@ -137,7 +148,7 @@ class Dialect:
         found = []
         for name in sorted(same, key=lambda name: -len(_own(measure) & _own(name.example))):
             theirs = name.written(measure)
-            ours, conventions = name.read(theirs), self.conventions_of(name)
+            ours, conventions = name.read(theirs), self._conventions_of(name)
             assert ours is not None, theirs
             if cutoff is not None and "{k}" not in name.theirs:
                 conventions = replace(conventions, depth=cutoff)

@@ -92,10 +92,12 @@ class RunRanks:
 
     @cached_property
     def _above_zero(self) -> Integers:
-        """For each judged query, how many documents have a score above 0."""
+        """For each judged query, how many documents have a score above 0; all, where only their order is known."""
         found = np.zeros(len(self.judgments), dtype=np.int64)
         for query, number in self.judgments.number.items():
-            found[number] = sum(score > 0 for _, score in self.pairs.get(query, ()))
+            scores = [score for _, score in self.pairs.get(query, ())]
+            ordered = bool(scores) and scores[0] in (0, -1) and scores == [scores[0] - at for at in range(len(scores))]
+            found[number] = len(scores) if ordered else sum(score > 0 for score in scores)
         return found
 
     def scanned(self, conventions: Conventions) -> Scanned:

@@ -16,7 +16,7 @@ from cranfield.dialects.calculating import Values, calculate
 from cranfield.dialects.conventions import Convention, Conventions, rules_for
 from cranfield.dialects.dialect import Dialect
 from cranfield.dialects.run_ranks import RunRanks
-from cranfield.errors import MeasureError
+from cranfield.errors import DuplicateError, MeasureError
 from cranfield.measures import Measure
 from cranfield.measures.over_orders import averages_exactly
 from cranfield.measures.scope import chosen_parameters
@@ -162,7 +162,7 @@ class Search:
                 for rule in rules:
                     changed, conventions = rule.applied(changed, conventions)
                 found.append(calculate(self.ranks, changed, conventions))
-            except MeasureError:
+            except (MeasureError, DuplicateError):  # the tool has no such measure, or stops
                 return None
         return tuple(found)
 
@@ -172,7 +172,7 @@ class Search:
             try:
                 _, theirs, conventions = dialect.read(measure)
                 found.append(calculate(self.ranks, theirs, conventions))
-            except MeasureError:
+            except (MeasureError, DuplicateError):  # the tool has no such measure, or stops
                 return None
         return tuple(found)
 
@@ -240,7 +240,7 @@ def follows(dialect: Dialect, rule: Convention, measure: Measure, *, usual: bool
     """
     if rule.becomes:
         return not usual and _becomes(rule, measure, dialect)
-    readings = dialect.readings(measure)[: 1 if usual else None]
+    readings = dialect._readings(measure)[: 1 if usual else None]
     return any(_has(rule, measure, theirs, conventions) for _, theirs, conventions in readings)
 
 

@@ -63,6 +63,15 @@ class Reason:
     others: further explanations that give the same value for every query
     queries: those whose values it changes most
     key: equal for explanations that give the same value for every query
+
+    >>> from cranfield import why
+    >>> reason = why({"1": {"a": 1, "b": 3}}, {"1": ["a", "b"]}, {"nDCG": "0.7098"}).reasons[0]
+    >>> reason
+    <Reason: A gain is 2^grade - 1.>
+    >>> reason.says, reason.measures, reason.policy == Policy(), reason.beyond, round(reason.values[0], 6)
+    (('A gain is 2^grade - 1.',), ('nDCG(gain=exponential)',), True, (), 0.70981)
+    >>> reason.queries[0].query_id, reason.like, "OpenSearch" in reason.tools, reason.share > 0.5, bool(reason.key)
+    ('1', '', False, True, True)
     """
 
     says: tuple[str, ...]
@@ -96,8 +105,8 @@ class Why:
     >>> found = why(qrels, {"1": ["a", "x", "b"], "2": ["x", "d"], "3": ["e", "x"]}, {"AP@2": "0.5000"})
     >>> found.reasons[0].says, found.reasons[0].measures
     (('AP@2 is divided by R or by 2, whichever is smaller.',), ('AP(denominator=min)@2',))
-    >>> "sentence-transformers" in found.reasons[0].tools
-    True
+    >>> "sentence-transformers" in found.reasons[0].tools, found.agrees, found.decided
+    (True, False, False)
     """
 
     run: str

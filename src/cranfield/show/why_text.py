@@ -95,7 +95,7 @@ def _long(found: Why, reason: Reason, width: int, paint: Paint) -> Iterator[str]
 
 
 def listed_tools(reason: Reason) -> str:
-    return joined(reason.tools, "and")
+    return joined(reason.tools, "and") if reason.tools else ""
 
 
 def here(reason: Reason) -> str:
