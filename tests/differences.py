@@ -3,6 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
+from cranfield import evaluate_like, known_dialects
 from tests import peers
 
 TE9, TE10, IRM, RANX, SKLEARN = "trec_eval 9", "trec_eval 10", "ir_measures", "ranx", "scikit-learn"
@@ -425,3 +426,17 @@ FUSION_DIFFERENCES = [
         "documents each one beats.",
     ),
 ]
+
+DIALECTS = {TE9: "pytrec_eval", TE10: "trec_eval"}
+# What their dialects do not reproduce: means of logarithms, and grades that are cut to whole numbers.
+BEYOND = {"the geometric mean, query by query", "grades that are not whole", "a score that is not a number"}
+
+
+def reproduced(row):
+    """Their value as our dialect of the tool has it; None if there is no dialect, or the name is not in it."""
+    dialect = known_dialects().get(DIALECTS.get(row.peer, row.peer))
+    if dialect is None or isinstance(row.theirs, str) or row.what in BEYOND:
+        return None
+    if not any(name.reads(row.asked) for name in dialect.names):
+        return None
+    return evaluate_like(row.qrels, row.run, dialect.name, [row.asked])[row.asked]

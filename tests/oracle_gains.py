@@ -18,8 +18,16 @@ def dcg(gains, base=2, discount="all"):
     return added
 
 
-def ndcg(ranking, judged, *, cutoff=None, gain="linear", base=2, discount="all"):
-    best = dcg(ideal_gains(judged, gain)[:cutoff], base, discount)
+def ndcg(ranking, judged, *, cutoff=None, gain="linear", base=2, discount="all", ideal="judged"):
+    given = ranking if ideal == "retrieved" else judged
+    best = ideal_gains([grade for grade in given if grade is not None], gain)
+    if ideal == "full":
+        best = best[:1] * (len(ranking) if cutoff is None else cutoff)
+    elif ideal == "returned":
+        best = best[: len(ranking[:cutoff])]
+    elif ideal != "uncut":
+        best = best[:cutoff]
+    best = dcg(best, base, discount)
     return dcg((gain_of(grade, gain) for grade in ranking[:cutoff]), base, discount) / best if best else 0.0
 
 
@@ -27,6 +35,8 @@ def gain_of(grade, gain="linear"):
     if not isinstance(gain, str) and grade in dict(gain.pairs):
         return dict(gain.pairs)[grade]
     grade = max(grade or 0, 0)
+    if gain == "binary":
+        return float(grade > 0)
     return 2**grade - 1 if gain == "exponential" else grade
 
 

@@ -10,8 +10,9 @@ def is_relevant(grade, rel):
     return grade is not None and grade >= rel
 
 
-def precision(ranking, judged, *, cutoff, rel=1):
-    return sum(is_relevant(grade, rel) for grade in ranking[:cutoff]) / cutoff
+def precision(ranking, judged, *, cutoff, rel=1, short="filled"):
+    divisor = cutoff if short == "filled" else min(cutoff, len(ranking))
+    return sum(is_relevant(grade, rel) for grade in ranking[:cutoff]) / divisor if divisor else 0.0
 
 
 def recall(ranking, judged, *, cutoff, rel=1):
@@ -84,6 +85,8 @@ def ap_with_denominator(ranking, judged, *, cutoff=None, rel=1, denominator="R")
     added = average_precision(ranking, judged, cutoff=cutoff, rel=rel) * total
     if denominator == "min" and cutoff:
         total = min(total, cutoff)
+    elif denominator == "k" and cutoff:
+        total = cutoff if total else 0
     elif denominator == "found":
         total = n_found(ranking[:cutoff], rel)
     return added / total if total else 0.0

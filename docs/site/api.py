@@ -66,6 +66,7 @@ GROUPS = {
         "Explanation",
         "Policy",
     ),
+    "Other tools": ("why", "evaluate_like", "known_dialects", "Why", "Reason", "LikeEvaluation", "Dialect"),
     "Choose a measure": (
         *("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "preset"),
         *("Measure", "Advice", "CollectionPreset"),

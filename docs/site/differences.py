@@ -6,14 +6,27 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.differences import DIFFERENCES, FUSION_DIFFERENCES, Difference, FusionDifference
+from cranfield import known_dialects, parse_measures
+from cranfield.dialects.conventions import CONVENTIONS, Conventions
+from cranfield.dialects.search import follows
+from tests.differences import DIFFERENCES, FUSION_DIFFERENCES, Difference, FusionDifference, reproduced
 
 INTRODUCTION = """\
 # Where values differ from other tools
 
-Find out why a value differs from another tool's. Most values agree to nine decimals; the tests compare them on
-generated data. The differences below are deliberate: each row has a small input that shows one, and the mean over the
-queries that the tool counts.
+Find out why a value differs from another tool's: [`cranfield evaluate --theirs`](guides/why.md) finds the reason for a
+number of yours. Most values agree to nine decimals; the tests compare them on generated data. The differences below are
+deliberate.
+
+## What each tool does
+
+What differs from `cranfield evaluate` without options, for the usual measures. `--like` follows these rules, and
+`--theirs` looks for them. Tools in italics have them too, but no dialect here.
+
+<!-- tools -->
+
+The following tables have an example of each difference: a small input, and the mean over the queries that the tool
+counts. Where `--like` prints their value too, it is marked with a †.
 
 The tests compute our column, and run trec_eval 9 (through pytrec_eval), ir_measures, ranx, scikit-learn, and gdeval
 (through ir_measures) for theirs. The values of trec_eval 10, cwl-eval, BEIR, sample_eval and gdeval by itself are
@@ -21,9 +34,26 @@ worked out from their rules; the tests do not run these tools.
 """
 
 
+MEASURES = ("nDCG@10", "AP@10", "P@10", "R@10", "RR@10", "nDCG", "AP")
+
+
+def followed() -> list[str]:
+    """A row for each rule that some tool follows and we do not, with those tools."""
+    lines = ["| rule | default of |", "| --- | --- |"]
+    measures, ours = parse_measures(MEASURES), Conventions()
+    for rule in CONVENTIONS:
+        touched = [each for each in measures if rule.touches(each) and rule.applied(each, ours) != (each, ours)]
+        known = known_dialects().values()
+        tools = [tool.name for tool in known if any(follows(tool, rule, its, usual=True) for its in touched)]
+        named = [*tools, *(f"*{name}*" for name in rule.also)]
+        if touched and named:
+            lines.append(f"| {rule.says.format(k='k')} | {', '.join(named)} |")
+    return lines
+
+
 def page() -> str:
     """The page, in Markdown: a section for each tool."""
-    text = [INTRODUCTION]
+    text = [INTRODUCTION.replace("<!-- tools -->", "\n".join(followed()))]
     for tool in dict.fromkeys(row.peer for row in DIFFERENCES):
         text += [f"## {tool}", "", "| what, and why | judgments | run | they | we |", f"|{' --- |' * 5}"]
         text += [_row(row) for row in DIFFERENCES if row.peer == tool]
@@ -59,7 +89,7 @@ def _row(row: Difference) -> str:
         f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}",
         _judgments(row.qrels),
         _run(row.run, len(row.qrels) > 1),
-        f"`{row.asked}`: {_shown(row.theirs)}",
+        f"`{row.asked}`: {_shown(row.theirs)}{'†' if reproduced(row) is not None else ''}",
         f"`{row.measure}`: {_shown(row.ours)}",
     )
     return f"| {' | '.join(cells)} |"

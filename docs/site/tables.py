@@ -17,6 +17,7 @@ from typing import Any
 
 from cranfield.comparison.limits import EXPECT
 from cranfield.comparison.significance import TESTS
+from cranfield.dialects.tools import known_dialects
 from cranfield.engines.registry import ENGINES
 from cranfield.evaluation.collection_presets import PRESETS as COLLECTIONS
 from cranfield.io import column_names
@@ -34,8 +35,8 @@ from cranfield.systems.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent
 ROOT = DOCS.parent
-DECIDING, LIMITS, RESULTS, CLICKS = (
-    ROOT / "bench" / f"{name}.json" for name in ("deciding", "limits", "results", "clicks")
+DECIDING, EXPLAINING, LIMITS, RESULTS, CLICKS = (
+    ROOT / "bench" / f"{name}.json" for name in ("deciding", "explaining", "limits", "results", "clicks")
 )
 QUERY_SAMPLES, INTERLEAVING = (ROOT / "bench" / f"{name}.json" for name in ("query_samples", "interleaving"))
 ROOT_PAGES = (ROOT / "SECURITY.md",)
@@ -189,6 +190,26 @@ def deciding() -> Iterator[Row]:
         yield name, f"{found['pairs']:,}", *shares, f"{found['same verdict']:.1%}", wrong, f"{found['covered']:.0%}"
 
 
+def explaining() -> Iterator[Row]:
+    """How often the right explanation was found, as bench/explaining.py recorded it."""
+    yield "given", "first", "among the first three", "explanations that fit", "said to be decided", "wrongly"
+    kept = json.loads(EXPLAINING.read_text(encoding="utf-8")) if EXPLAINING.exists() else {}
+    for name in ("one number", "two numbers", "by query"):
+        if name in kept:
+            its = kept[name]
+            shares = (f"{its[share]:.1%}" for share in ("first", "among three"))
+            decided = (f"{its['said to be decided']:.0%}", f"{its['wrong where decided']} of {kept['cases']:,}")
+            yield name.replace("by", "values by"), *shares, f"{its['explanations that fit']:.1f}", *decided
+
+
+def dialects() -> Iterator[Row]:
+    """The tools whose numbers can be printed and explained."""
+    yield "tool", "version", "names", "what it is"
+    for known in known_dialects().values():
+        names = ", ".join(f"`{name.usual}`" for name in known.names[:3])
+        yield known.name, known.version, f"{names}{', …' if len(known.names) > 3 else ''}", known.note
+
+
 def speed() -> Iterator[Row]:
     """How long a large run takes, as bench/run.py recorded it."""
     files, dicts = (_recorded(title) for title in ("A file of 6,980 queries", "The same from dicts in memory"))
@@ -319,6 +340,8 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         merging,
         kinds,
         deciding,
+        dialects,
+        explaining,
         limits,
         query_samples,
         interleaving,

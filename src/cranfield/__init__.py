@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     from cranfield.comparison.within_groups import GroupNoise as GroupNoise
     from cranfield.comparison.within_groups import WithinGroups as WithinGroups
     from cranfield.comparison.within_groups import within_groups as within_groups
+    from cranfield.dialects.dialect import Dialect as Dialect
+    from cranfield.dialects.like import LikeEvaluation as LikeEvaluation
+    from cranfield.dialects.like import evaluate_like as evaluate_like
+    from cranfield.dialects.tools import known_dialects as known_dialects
+    from cranfield.dialects.why import Reason as Reason
+    from cranfield.dialects.why import Why as Why
+    from cranfield.dialects.why import why as why
     from cranfield.errors import ComparisonError as ComparisonError
     from cranfield.errors import CranfieldError as CranfieldError
     from cranfield.errors import DuplicateError as DuplicateError

@@ -34,6 +34,11 @@ CALLS = {
         ),
         ("evaluate", "builtin:ten", "builtin:keywords", "builtin:meaning", "--modelled", "-m", "nDCG@10"),
     ],
+    "evaluate (--theirs)": [
+        ("evaluate", "builtin", "builtin:plain", "--theirs", "nDCG@10=0.4420"),
+        ("evaluate", "builtin", "builtin:plain", "--theirs", "nDCG@10=0.99"),
+    ],
+    "evaluate (--like)": [("evaluate", "builtin", "builtin:plain", "builtin:tuned", "--like", "ranx")],
     "compare": [
         ("compare", *TWO, "--margin", "0.02", "-m", "nDCG@10", "-m", "AP"),
         ("compare", *TWO, "-b", "builtin:plain", "--no-bounds", "-m", "hit_rate@5"),

@@ -19,6 +19,7 @@ from cranfield.cli.input_options import (
 )
 from cranfield.cli.measure_options import PresetOptions
 from cranfield.cli.options import option
+from cranfield.cli.other_tools import OtherToolOptions, print_other_numbers
 from cranfield.cli.run_files import expanded, tag
 from cranfield.io.formats import readable
 from cranfield.words import joined
@@ -133,6 +134,7 @@ class EvaluationOptions(
     runs=options.RUNS,
     measures=PresetOptions,
     shown=EvaluationOptions,
+    other=OtherToolOptions,
     documents=DocumentOptions,
     reading=reading_options(),
 )
@@ -141,6 +143,7 @@ def command(
     runs: tuple[str, ...],
     measures: PresetOptions,
     shown: EvaluationOptions,
+    other: OtherToolOptions,
     documents: DocumentOptions,
     reading: ReadingOptions,
     engine: ChosenEngine,
@@ -175,6 +178,12 @@ def command(
         qrels = judgments.qrels if judgments.view is None and judgments.same_text is None else qrels
     elif isinstance(qrels, Stream):
         qrels.hashed = shown.signed
+    if other.given:
+        alone: dict[str, object] = {"--bounds": shown.bounds, "--worst": shown.worst, "--save": shown.save}
+        alone |= {"--segments": shown.segments, "--weights": reading.weights, "--lengths": documents.lengths}
+        alone |= {"--engine": engine.name, "--modelled": shown.modelled, "--correct-with": judgments.correct_with}
+        print_other_numbers(other, qrels, paths, measures, shown, reading, alone)
+        return
     opened = [Stream(run, hashed=shown.signed) for run in paths]
     judged, measured = documents.measured(corrected_source(qrels, judgments.correct_with), opened, paths)
     from cranfield.cli.output import shown_reading

@@ -21,6 +21,7 @@ from cranfield.comparison.reusability import LeftOutRow, OverallChange
 from cranfield.comparison.segments import Interaction, SegmentDifference
 from cranfield.comparison.stability import StabilityRow
 from cranfield.comparison.within_groups import GroupNoise, GroupValue, WithinGroups
+from cranfield.dialects.why import ChangedQuery, Compared
 from cranfield.evaluation.advice.recommendations import Recommendation
 from cranfield.evaluation.answering import Answering, ThresholdPoint
 from cranfield.evaluation.checking.judged import JudgmentFacts
@@ -265,6 +266,14 @@ ACCEPTED = {
     "worse": bool,
     **dict.fromkeys(("value", "difference", "low", "high", "p"), NUMBER | None),
 }
+REASON = {
+    **{name: [TEXT] for name in ("says", "tools", "measures", "beyond")},
+    "others": [[TEXT]],
+    **dict.fromkeys(("policy", "like"), TEXT),
+    "values": [NUMBER],
+    "share": NUMBER,
+    "queries": [ChangedQuery],
+}
 LINE = {
     **dict.fromkeys(("system", "measure", "verdict"), TEXT),
     "accepted": Maybe(ACCEPTED),
@@ -284,6 +293,23 @@ OUTPUTS: dict[str, Any] = {
         "weights?": WEIGHTS,
         "modelled?": [_FACTS],
         "basis?": CorrectionBasis,
+    },
+    "evaluate (--theirs)": {
+        "run": TEXT,
+        "compared": [Compared],
+        "agrees": bool,
+        **dict.fromkeys(("tried", "fitting"), int),
+        "reasons": [REASON],
+        "nearest": [REASON],
+        "decided": bool,
+        "ask": TEXT,
+        "notes": [TEXT],
+    },
+    "evaluate (--like)": {
+        **dict.fromkeys(("tool", "version", "note"), TEXT),
+        "runs": [
+            {"run": TEXT, "values": [{"name": TEXT, "measure": TEXT, "mean": NUMBER, "by_query": _NUMBERS}]},
+        ],
     },
     "compare": {
         "runs": [TEXT],

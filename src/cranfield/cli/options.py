@@ -38,6 +38,7 @@ SECTIONS = (
         "System",
         "Queries",
         "Unjudged documents",
+        "Other tools",
         "Page",
         "Chart",
     ),

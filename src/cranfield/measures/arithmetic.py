@@ -57,6 +57,8 @@ def gains(grades: npt.NDArray[Any], gain: str | GainMap) -> Numbers:
         return np.where(known[place] == grades, its_gain[place], worth)
     if gain == "linear":
         return worth
+    if gain == "binary":
+        return (worth > 0).astype(np.float64)
     with np.errstate(over="ignore"):  # a grade whose gain is infinite gives no finite value, which is reported
         return np.exp2(worth) - 1.0
 

@@ -167,6 +167,7 @@ def is_sum(measure: Measure) -> bool:
     """Whether a value is a sum over the documents of the ranking, each worth something by its own rank and grade."""
     chosen = chosen_parameters(measure)
     by_itself = chosen.get("max_grade") != "query" and chosen.get("view", "utility") in ("utility", "total")
+    by_itself = by_itself and chosen.get("short", "filled") == "filled"
     return measure.definition.name in SUMS and by_itself
 
 
@@ -201,7 +202,8 @@ def range_of(measure: Measure) -> tuple[float, float]:
 def _is_monotone(measure: Measure) -> bool:
     # A share of the documents found is not monotone: finding more also raises the denominator. Nor is a share of an
     # ideal that may be below 0.
-    by_found = chosen_parameters(measure).get("denominator") == "found"
+    chosen = chosen_parameters(measure)
+    by_found = chosen.get("denominator") == "found" or chosen.get("ideal") in ("retrieved", "full")
     return measure.definition.monotone and not by_found and not has_losses(measure)
 
 

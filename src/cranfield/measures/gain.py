@@ -49,8 +49,8 @@ def discounted_cumulative_gain(
 
     DCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k
 
-    The gain is the grade, or 2^grade - 1 if exponential, or what a map such as {1:3,2:9} says. The paper of 2002
-    divides by log_b(i), and only from rank b on: discount=late.
+    The gain is the grade, or 2^grade - 1 if exponential, or 1 if binary, or what a map such as {1:3,2:9} says. The
+    paper of 2002 divides by log_b(i), and only from rank b on: discount=late.
     """
     worth = discounted(gains(judged.grade, gain), judged.rank, base, discount)
     return judged.sum(judged.within(cutoff) * worth)
@@ -88,17 +88,48 @@ def ideal_discounted_cumulative_gain(
     averages_ties=True,
 )
 def normalized_discounted_cumulative_gain(
-    judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
+    judged: JudgedRanks,
+    *,
+    cutoff: int | None = None,
+    gain: Gain = "linear",
+    base: float = 2,
+    discount: str = "all",
+    ideal: str = "judged",
 ) -> Numbers:
     """DCG divided by the best possible DCG: that of all judged documents, the best first.
 
     nDCG@k = DCG@k / IDCG@k
 
-    The base of the logarithm makes a difference only where the discount comes late: otherwise it cancels out.
+    The base of the logarithm makes a difference only where the discount comes late: otherwise it cancels out. Other
+    libraries divide by another ideal: `ideal` names them.
     """
     dcg = discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain, base=base, discount=discount)
-    ideal = ideal_discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain, base=base, discount=discount)
-    return ratio(dcg, ideal)
+    if ideal in ("judged", "uncut"):
+        depth = cutoff if ideal == "judged" else None
+        best = ideal_discounted_cumulative_gain(judged, cutoff=depth, gain=gain, base=base, discount=discount)
+        return ratio(dcg, best)
+    return ratio(dcg, _other_ideal(judged, ideal, cutoff, gain, base, discount))
+
+
+def _other_ideal(
+    judged: JudgedRanks, ideal: str, cutoff: int | None, gain: Gain, base: float, discount: str
+) -> Numbers:
+    """The DCG of an ideal ranking that depends on what was retrieved, for each query."""
+    depth = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
+    if ideal == "full":
+        depths = judged.retrieved if cutoff is None else np.full(len(judged), cutoff)
+        ranks = all_ranks(int(depths.max(initial=0)))
+        highest = np.zeros(len(judged))
+        np.maximum.at(highest, judged.ideal.query, ideal_gains(judged, gain))
+        best: Numbers = np.append(0.0, np.cumsum(discounted(np.ones(len(ranks)), ranks, base, discount)))[depths]
+        return highest * best
+    if ideal == "returned":
+        table, worth = judged.ideal, ideal_gains(judged, gain)
+        return table.sum((table.rank <= depth[table.query]) * discounted(worth, table.rank, base, discount))
+    worth = np.maximum(gains(judged.grade, gain), 0.0)
+    worth = worth[np.lexsort((-worth, judged.query))]
+    place = np.arange(len(worth)) - judged.first[judged.query] + 1
+    return judged.sum((place <= depth[judged.query]) * discounted(worth, place, base, discount))
 
 
 @monotone_measure(

@@ -21,7 +21,7 @@ from cranfield.words import joined
 ORDERS = 128  # drawn where a mean is not known exactly
 SEED = 0
 # Shares of the documents found, and sums over ranks that hold no judged document, are not sums over documents.
-_NOT_ADDED = {("denominator", "found"), ("tail", "unjudged"), ("view", "residual")}
+_NOT_ADDED = {("denominator", "found"), ("tail", "unjudged"), ("view", "residual"), ("ideal", "retrieved")}
 
 
 def averages_exactly(measure: Measure) -> bool:

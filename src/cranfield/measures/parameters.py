@@ -100,7 +100,7 @@ def _read_gain(value: Any) -> str | GainMap:
     if isinstance(value, GainMap):
         return value
     if isinstance(value, str):
-        if value in ("linear", "exponential"):
+        if value in ("linear", "exponential", "binary"):
             return value
         if not (value.startswith("{") and value.endswith("}")):
             raise ValueError
@@ -147,8 +147,9 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
         ParameterKind("a number above 0", _read_beta),
     ),
     "gain": (
-        "what a document is worth: its grade (linear), 2^grade - 1 (exponential), or what a map says",
-        ParameterKind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
+        "what a document is worth: its grade (linear), 2^grade - 1 (exponential), 1 for any grade above 0 (binary), or "
+        "what a map says",
+        ParameterKind("linear, exponential, binary, or gains by grade such as {1:3,2:9}", _read_gain),
     ),
     "discount": (
         "what a gain is divided by",
@@ -164,6 +165,24 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
             R="the number of relevant documents",
             min="the same, but at most the cutoff",
             found="the number of relevant documents retrieved down to the cutoff",
+            k="the cutoff",
+        ),
+    ),
+    "short": (
+        "what precision is divided by where a ranking is shorter than the cutoff",
+        choice(
+            filled="the cutoff, as if irrelevant documents followed",
+            returned="the number of documents returned",
+        ),
+    ),
+    "ideal": (
+        "the ranking that DCG is divided by that of",
+        choice(
+            judged="all judged documents, the best first, down to the cutoff",
+            uncut="the same, without a cutoff",
+            returned="the same, down to the cutoff or to as many documents as were returned",
+            retrieved="the judged documents that were retrieved, the best first, down to the cutoff",
+            full="a document with the highest gain of the query at every rank down to the cutoff",
         ),
     ),
     "rule": (

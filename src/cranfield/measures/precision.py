@@ -19,12 +19,15 @@ from cranfield.ranks.tables.ranks import JudgedRanks
     advice="For the first page of results. It averages badly over queries with few relevant documents.",
     averages_ties=True,
 )
-def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
+def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1, short: str = "filled") -> Numbers:
     """Share of the first k documents that are relevant; a short ranking counts as filled with irrelevant ones.
 
     P@k = relevant documents in the first k / k
+
+    Search engines divide by as many as they returned, if these are fewer: short=returned.
     """
-    return judged.sum(judged.relevant(rel) & judged.within(cutoff)) / cutoff
+    found = judged.sum(judged.relevant(rel) & judged.within(cutoff))
+    return found / cutoff if short == "filled" else ratio(found, np.minimum(judged.retrieved, cutoff))
 
 
 @monotone_measure(
@@ -72,12 +75,14 @@ def average_precision(
     AP = 1/R · Σ P@i over the ranks i of the relevant documents
 
     The denominator is R, as in trec_eval, also with a cutoff; "min" takes min(R, k), so that a perfect top k scores 1;
-    "found" takes the relevant documents found, as many recommender libraries do.
+    "found" takes the relevant documents found, as many recommender libraries do; "k" takes the cutoff.
     """
     hit = judged.relevant(rel) & judged.within(cutoff)
     total = judged.n_relevant(rel)
     if denominator == "min" and cutoff is not None:
         total = np.minimum(total, cutoff)
+    elif denominator == "k" and cutoff is not None:
+        total = np.where(total > 0, float(cutoff), 0.0)
     elif denominator == "found":
         total = judged.sum(hit)
     return ratio(judged.sum(hit * judged.running(hit) / judged.rank), total)

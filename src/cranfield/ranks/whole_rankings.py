@@ -23,14 +23,19 @@ ScoredPairs = list[tuple[str, float]]
 
 
 def scores_of(source: Source, policy: Policy, queries: Container[str] | None = None) -> dict[str, dict[str, float]]:
+    by_query = pairs_of(source, queries)
+    return {query: without_duplicates(pairs, query, policy, source.name) for query, pairs in by_query.items()}
+
+
+def pairs_of(source: Source, queries: Container[str] | None = None) -> dict[str, ScoredPairs]:
+    """The documents of every query with their scores, in the order they came, duplicates and all."""
     match source:
         case Text():
-            by_query = _from_text(source, queries)
+            return _from_text(source, queries)
         case Table():
-            by_query = _from_table(source, queries)
+            return _from_table(source, queries)
         case Rankings():
-            by_query = _from_rankings(source, queries)
-    return {query: without_duplicates(pairs, query, policy, source.name) for query, pairs in by_query.items()}
+            return _from_rankings(source, queries)
 
 
 def queries_of(source: Source) -> Iterator[str]:

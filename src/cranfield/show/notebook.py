@@ -15,6 +15,7 @@ from cranfield.comparison.means import means_table
 from cranfield.comparison.reusability import Reusability
 from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.stability import Stability
+from cranfield.dialects.why import Why
 from cranfield.errors import CranfieldError, MissingLibrary
 from cranfield.evaluation.explaining import Explanation
 from cranfield.evaluation.query_facts import QueryList
@@ -293,6 +294,23 @@ def explanation_html(explanation: Explanation) -> str:
         table(head, rows, words=(1,)) if rows else paragraph("nothing retrieved"),
         paragraph("the ideal ranking, relevant documents only") if ideal else "",
         table(["rank", "document", "grade"], ideal, words=(1,)) if ideal else "",
+    )
+
+
+def why_html(found: Why) -> str:
+    from cranfield.show.why_text import here, listed_tools
+
+    rows: Rows = [[row.measure, f"{row.ours:.4f}", f"{row.theirs:.4f}"] for row in found.compared]
+    reasons: Rows = [
+        [" ".join(each.says), listed_tools(each), "" if not found.reasons else here(each)]
+        for each in found.reasons or found.nearest
+    ]
+    fitting = f"{count(found.fitting, 'explanation')} of {found.tried:,} fit" if found.reasons else "nothing fits"
+    return frame(
+        paragraph("the numbers are the same" if found.agrees else fitting, "headline"),
+        table([found.run, "ours", "theirs"], rows),
+        "" if found.agrees else table(["because", "default of", "here"], reasons, words=(0, 1, 2)),
+        "" if found.decided else paragraph(f"their {found.ask or 'values by query'} would decide"),
     )
 
 

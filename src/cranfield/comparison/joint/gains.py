@@ -65,8 +65,8 @@ class Gains(Method):
 
     @classmethod
     def suits(cls, measure: Measure, scale: Scale, lengths: bool) -> bool:
-        """No gain is below 0, which the ideal ranking would leave out."""
-        return not has_losses(measure)
+        """No gain is below 0, which the ideal ranking would leave out, and both runs have the same ideal ranking."""
+        return not has_losses(measure) and chosen_parameters(measure)["ideal"] == "judged"
 
     @classmethod
     def enough(cls, measure: Measure) -> int | None:

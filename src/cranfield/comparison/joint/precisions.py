@@ -50,7 +50,8 @@ class Precisions(Others):
     @classmethod
     def suits(cls, measure: Measure, scale: Scale, lengths: bool) -> bool:
         """Both runs are divided by the same number, and an unjudged document may be relevant or not."""
-        return dict(measure.parameters).get("denominator") != "found" and may_be_either(measure, scale)
+        by_relevant = chosen_parameters(measure)["denominator"] in ("R", "min")
+        return by_relevant and may_be_either(measure, scale)
 
     def worth_listing(self, first: Numbers, second: Numbers, holes: Holes) -> Flags:
         """Many documents are also worth it if one ranking may only reorder the other: see `_that_matter`."""

@@ -91,7 +91,8 @@ def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], comp
     if is_sum(measure):
         return _of_sum(candidates, measure, pair)
     some = completions[: min(FEW, max(1, FEW_GRADES // max(len(candidates.query), 1)))]
-    one = _of_ndcg if measure.definition.name == NDCG else _by_trying
+    usual = measure.definition.name == NDCG and dict(measure.parameters).get("ideal") is None
+    one = _of_ndcg if usual else _by_trying
     return np.asarray(np.mean([one(candidates, measure, pair, grades) for grades in some], axis=0))
 
 

@@ -1,0 +1,165 @@
+"""The judged ranks of one run under any conventions: read as often as a convention asks for, and kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cranfield.dialects.conventions import Conventions
+from cranfield.io.shapes import Rankings, Source, Text
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.ranking import rank_counted, scan_source
+from cranfield.ranks.run import Run
+from cranfield.ranks.scan.counting import Scanned
+from cranfield.ranks.tables.ranks import JudgedRanks, without
+from cranfield.ranks.whole_rankings import pairs_of, without_duplicates
+
+# The settings that change the table of ranks, in the order of the keys under which tables are kept.
+_OF_TABLES = (
+    *("ties", "duplicates", "depth", "same_id", "negative", "complete"),
+    *("scores", "order", "top", "tied_rank", "low_score", "missed"),
+)
+
+
+class RunRanks:
+    """A run and its judgments, asked for ranks under different conventions.
+
+    A file is read again for each way to read it; what cannot be read twice is kept in memory.
+    """
+
+    def __init__(self, run: Run, judgments: Judgments) -> None:
+        self.judgments = judgments
+        self.run = run
+        self._pairs: dict[str, list[tuple[str, float]]] | None = None
+        self._scans: dict[tuple[Any, ...], Scanned] = {}
+        self._tables: dict[tuple[Any, ...], JudgedRanks] = {}
+        self.calculated: dict[tuple[Any, ...], Numbers] = {}  # values of measures, for whoever calculates them
+        source = run.source
+        self._again = isinstance(source, Text) and source.stream.again
+        if not self._again:
+            self._pairs = pairs_of(source)
+
+    @property
+    def pairs(self) -> dict[str, list[tuple[str, float]]]:
+        """The documents of every query with their scores, as they were written."""
+        if self._pairs is None:
+            self._pairs = pairs_of(self.run.source)
+        return self._pairs
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a document appears twice in a ranking; files were checked when they were first read."""
+        if self._again and self._pairs is None:
+            return False
+        return any(len({document for document, _ in pairs}) < len(pairs) for pairs in self.pairs.values())
+
+    def key(self, conventions: Conventions) -> tuple[Any, ...]:
+        """Conventions with the same key have the same table."""
+        return tuple(getattr(conventions, name) for name in _OF_TABLES)
+
+    def table(self, conventions: Conventions) -> JudgedRanks:
+        key = self.key(conventions)
+        if key not in self._tables:
+            self._tables[key] = self._table(conventions)
+        return self._tables[key]
+
+    def _table(self, conventions: Conventions) -> JudgedRanks:
+        scanned = self.scanned(conventions)
+        if conventions.tied_rank == "last":
+            found = scanned.found
+            scanned = scanned._replace(
+                found=found._replace(above=found.above + found.tied - 1, before=found.before * 0)
+            )
+            conventions = replace(conventions, ties="doc_id")
+        table = rank_counted(self.judgments, scanned, replace(conventions, depth=None))
+        if conventions.order == "rising":
+            table = _reordered(table, table.retrieved[table.query] + 1 - table.rank)
+        if conventions.top == "dropped":
+            table = replace(table.rows(table.rank > 1), tied_rows=None)
+            table = replace(table, rank=table.rank - 1, retrieved=np.maximum(table.retrieved - 1, 0))
+        table = table.cut(conventions.depth)
+        if conventions.missed == "ignored":
+            gone = np.ones(len(self.judgments.grades), dtype=np.bool_)
+            gone[table.row] = False
+            [table] = without([table], gone)
+        if conventions.low_score == "ignored":  # they still count among those that could be found
+            table = table.rows(table.rank <= self._above_zero[table.query])
+        return table
+
+    @cached_property
+    def _above_zero(self) -> Integers:
+        """For each judged query, how many documents have a score above 0; all, where only their order is known."""
+        found = np.zeros(len(self.judgments), dtype=np.int64)
+        for query, number in self.judgments.number.items():
+            scores = [score for _, score in self.pairs.get(query, ())]
+            ordered = bool(scores) and scores[0] in (0, -1) and scores == [scores[0] - at for at in range(len(scores))]
+            found[number] = len(scores) if ordered else sum(score > 0 for score in scores)
+        return found
+
+    def scanned(self, conventions: Conventions) -> Scanned:
+        """The counts above every judged document."""
+        in_file = conventions.ties == "file"
+        key = (conventions.scores, conventions.same_id, conventions.duplicates, in_file)
+        if key not in self._scans:
+            policy = replace(conventions.policy, ties="file" if in_file else "doc_id", depth=None)
+            self._scans[key] = scan_source(self._source(conventions), self.judgments, policy)
+        return self._scans[key]
+
+    def _source(self, conventions: Conventions) -> Source:
+        single = conventions.scores == "32"
+        if self._again:
+            source = self.run.source
+            assert isinstance(source, Text)
+            return source._replace(layout=source.layout._replace(single=True)) if single else source
+        by_query: dict[str, Any] = {}
+        for query, pairs in self.pairs.items():
+            kept = pairs
+            if single:
+                scores = np.array([score for _, score in pairs], dtype=np.float32).astype(np.float64).tolist()
+                kept = [(document, score) for (document, _), score in zip(pairs, scores, strict=True)]
+            by_query[query] = without_duplicates(kept, query, conventions, self.run.place)
+        return Rankings(self.run.place, by_query)
+
+    def taken_in(self, conventions: Conventions, cutoff: int) -> Integers:
+        """For each judged query, how many documents score at least as much as the one at a rank."""
+        taken = np.zeros(len(self.judgments), dtype=np.int64)
+        for query, number in self.judgments.number.items():
+            scores = np.array([score for _, score in self.pairs.get(query, ())])
+            if len(scores):
+                last = np.sort(scores)[::-1][min(cutoff, len(scores)) - 1]
+                taken[number] = int((scores >= last).sum())
+        return taken
+
+    def above(self, conventions: Conventions, table: JudgedRanks) -> Integers:
+        """For each row of a table, how many documents have a higher score."""
+        found = self.scanned(conventions).found
+        by_row = np.zeros(len(self.judgments.grades), dtype=np.int64)
+        by_row[found.row] = found.above
+        return by_row[table.row]
+
+
+def _reordered(table: JudgedRanks, rank: Integers) -> JudgedRanks:
+    order = np.lexsort((rank, table.query))
+    moved = replace(table, rank=rank, tied_rows=None)
+    return replace(
+        moved,
+        query=table.query[order],
+        rank=rank[order],
+        grade=table.grade[order],
+        tied=table.tied[order],
+        row=table.row[order],
+    )
+
+
+def together(table: JudgedRanks, hit: Flags) -> Numbers:
+    """How many hits a query has had down to the end of each row's tie, where tied rows share a rank."""
+    running = table.running(hit).astype(np.float64)
+    if not len(running):
+        return running
+    new = np.append((np.diff(table.query) != 0) | (np.diff(table.rank) != 0), True)
+    ends = np.flatnonzero(new)
+    return running[ends][np.searchsorted(ends, np.arange(len(running)))]
