@@ -12,6 +12,8 @@ from cranfield.version import __version__ as __version__
 
 # The public names. Each is imported when it is first used, so that `import cranfield` and the program start at once.
 if TYPE_CHECKING:
+    from cranfield.changes.diff import diff as diff
+    from cranfield.changes.run_diff import RunDiff as RunDiff
     from cranfield.comparison.comparing import compare as compare
     from cranfield.comparison.comparing import compare_evaluations as compare_evaluations
     from cranfield.comparison.conclusions import Comparison as Comparison
