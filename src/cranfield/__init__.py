@@ -13,6 +13,8 @@ from cranfield.version import __version__ as __version__
 # The public names. Each is imported when it is first used, so that `import cranfield` and the program start at once.
 if TYPE_CHECKING:
     from cranfield.changes.diff import diff as diff
+    from cranfield.changes.neighbours import NeighbourRecall as NeighbourRecall
+    from cranfield.changes.neighbours import neighbour_recall as neighbour_recall
     from cranfield.changes.run_diff import RunDiff as RunDiff
     from cranfield.comparison.comparing import compare as compare
     from cranfield.comparison.comparing import compare_evaluations as compare_evaluations

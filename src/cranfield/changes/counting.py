@@ -83,32 +83,52 @@ class JudgedDocuments(NamedTuple):
         return cls(sizes, row, judgments._codes[row])
 
 
-def count_changes(
-    one: Ranked, other: Ranked, k: int, p: float, judged: JudgedDocuments | None = None
-) -> tuple[Counted, JudgedPlaces | None]:
-    """What changed in each query from one run to the other; and where both have the judged documents."""
+class Matched(NamedTuple):
+    """Two runs side by side, a row for each document of the second, query after query.
+
+    sizes: how many documents each query has, a column for each run
+    query, rank: of each row, the rank in the second run
+    number: of its document among those of its query: its rank in the first run less 1, if that has it
+    """
+
+    sizes: Integers
+    query: Integers
+    rank: Integers
+    number: Integers
+
+    @property
+    def shared(self) -> Integers:
+        """The rows of the documents that both runs return."""
+        return np.flatnonzero(self.number < self.sizes[self.query, 0])
+
+    def changes(self, k: int, p: float) -> Counted:
+        both = self.shared
+        return _counted(self.query[both], self.number[both] + 1, self.rank[both], self.sizes, k, p)
+
+
+def match(one: Ranked, other: Ranked, judged: JudgedDocuments | None = None) -> tuple[Matched, JudgedPlaces | None]:
+    """The same queries of two runs, and where both have the judged documents."""
     lists = [(one.code, one.sizes), (other.code, other.sizes)]
     if judged is not None:
         lists.append((judged.code, judged.sizes))
     begins = np.cumsum([0, *(len(code) for code, _ in lists)])
     start = np.stack([begin + offsets(sizes)[:-1] for begin, (_, sizes) in zip(begins, lists, strict=False)], axis=1)
     count = np.stack([sizes for _, sizes in lists], axis=1)
-    match = native.match_documents if native else match_documents
-    number, documents, _ = match(np.concatenate([code for code, _ in lists]), start, count, _NO_PAIRS)
+    numbered = native.match_documents if native else match_documents
+    number, documents, _ = numbered(np.concatenate([code for code, _ in lists]), start, count, _NO_PAIRS)
     query = np.repeat(np.arange(len(one.sizes)), other.sizes)
     found = number[begins[1] : begins[2]].astype(np.int64)
     rank = np.arange(1, len(found) + 1) - (start[:, 1] - begins[1])[query]
-    both = np.flatnonzero(found < one.sizes[query])
-    counted = _counted(query[both], found[both] + 1, rank[both], np.stack([one.sizes, other.sizes], axis=1), k, p)
+    matched = Matched(count[:, :2], query, rank, found)
     if judged is None:
-        return counted, None
-    # The rank in the other run of each document by its number.
+        return matched, None
+    # The rank in the second run of each document by its number.
     base = offsets(documents)[:-1]
     ranks = np.zeros(int(documents.sum()), dtype=np.int64)
     ranks[base[query] + found] = rank
-    its_query, its = np.repeat(np.arange(len(judged.sizes)), judged.sizes), number[begins[2] :].astype(np.int64)
+    its_query, its = np.repeat(np.arange(len(judged.sizes)), judged.sizes), number[begins[-2] :].astype(np.int64)
     in_one, in_other = np.where(its < one.sizes[its_query], its + 1, 0), ranks[base[its_query] + its]
-    return counted, JudgedPlaces(judged.row, (in_one, in_other))
+    return matched, JudgedPlaces(judged.row, (in_one, in_other))
 
 
 def _counted(query: Integers, one: Integers, other: Integers, sizes: Integers, k: int, p: float) -> Counted:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.changes.counting import Counted, JudgedDocuments, JudgedPlaces, count_changes
-from cranfield.changes.kept import Kept, changed_between, kept_result
+from cranfield.changes.counting import Counted, JudgedDocuments, JudgedPlaces, match
+from cranfield.changes.kept import changed_between
 from cranfield.changes.listing import (
     DECIDING,
     FirstRanks,
@@ -20,25 +20,20 @@ from cranfield.changes.listing import (
     most_changed_first,
     read_first,
 )
+from cranfield.changes.measuring import measured_pair
+from cranfield.changes.opening import OpenSide, opened_files, opened_sides
 from cranfield.changes.run_diff import JudgedChange, JudgedShare, RunDiff, with_texts
-from cranfield.comparison.comparing import compare_evaluations
 from cranfield.errors import InputError
-from cranfield.evaluation.naming import named_runs, numbered, own_name
-from cranfield.evaluation.result import Evaluation
 from cranfield.io.text import located
 from cranfield.judging.pool.order import USUAL_DEPTH
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
-from cranfield.mixing.reading import Part, RankingFile, chunks, open_rankings
+from cranfield.mixing.reading import Part, RankingFile, chunks
 from cranfield.native import CORES
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.made import Made
-from cranfield.ranks.overlap import SHOWN
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import rank_scanned
-from cranfield.ranks.rising import RISING, rises
-from cranfield.ranks.run import Run, open_run
-from cranfield.ranks.scan.counting import Scanned
+from cranfield.ranks.rising import RISING
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.systems.collection import Collection, open_collection
 from cranfield.words import count
@@ -89,7 +84,7 @@ def diff(
     >>> from cranfield import diff
     >>> old, new = {"1": {"a": 3.0, "b": 2.0}, "2": {"c": 1.0}}, {"1": {"b": 9.0, "a": 8.0}, "2": {"c": 5.0}}
     >>> diff(old, new, qrels={"1": {"a": 1}, "2": {"c": 1}}).judged.difference.sentence
-    'Too close to call: the run (2) vs the run, nDCG@10 -0.185 (95% interval -2.530 to +2.161), p = 0.500'
+    'Too close to call: the run (2) vs the run, nDCG@10 -0.185 (95% interval -1.000 to +1.000), p = 0.500'
     """
     wanted = parse_measure(measure)
     if k < 1:
@@ -134,39 +129,6 @@ def _missing(files: Sequence[RankingFile], queries: Sequence[str]) -> tuple[tupl
     return other, one
 
 
-class OpenSide(NamedTuple):
-    """One of the two runs. kept: the result of a history that it is, if it is one; rising: whether its scores rise"""
-
-    name: str
-    run: Run
-    kept: Kept | None
-    rising: bool
-
-
-def opened_sides(one: Any, other: Any, history: Any, format: str | None, stack: ExitStack) -> tuple[OpenSide, OpenSide]:
-    """Both runs opened; what is kept in a history is unpacked until the stack is closed."""
-    given = (one, other)
-    kept = [kept_result(thing, history, stack) for thing in given]
-    names = list(named_runs(given))
-    if any(kept):
-        first, second = (its.name if its else own_name(thing) for thing, its in zip(given, kept, strict=True))
-        names = [first, numbered(second, [first])]
-    sides = []
-    for name, thing, its in zip(names, given, kept, strict=True):
-        run = open_run(its.path if its else thing, format, name=name)
-        sides.append(OpenSide(name, run, its, rises(run.source)))
-    return sides[0], sides[1]
-
-
-def opened_files(runs: Sequence[Run], policy: Policy, stack: ExitStack) -> list[RankingFile]:
-    """Both runs by query; they must have a query in common."""
-    files = [open_rankings(run, policy, stack) for run in runs]
-    if not files[0].sizes.keys() & files[1].sizes.keys():
-        some = "; ".join(f"{file.name}: {', '.join(list(file.sizes)[:SHOWN])}" for file in files)
-        raise InputError("diff", f"the runs have no query in common: {some}.", hint="are the ids written differently?")
-    return files
-
-
 class _CountedQueries(NamedTuple):
     """What changed in each query, and where both runs have the judged documents."""
 
@@ -181,7 +143,8 @@ def _counted(files: Sequence[RankingFile], k: int, p: float, judgments: Judgment
     def work(group: tuple[list[str], list[Part]]) -> tuple[Counted, JudgedPlaces | None]:
         names, (one, other) = group
         judged = None if judgments is None else JudgedDocuments.of(judgments, names)
-        return count_changes(one.ranked(), other.ranked(), k, p, judged)
+        matched, places = match(one.ranked(), other.ranked(), judged)
+        return matched.changes(k, p), places
 
     queries = list(dict.fromkeys(query for file in files for query in file.sizes))
     with closing(in_parallel(work, chunks(files, queries), CORES)) as parts:
@@ -210,7 +173,6 @@ def _judged(
     """What of the change is judged, and by how much the measure changes."""
     judged = found.judged
     assert judged is not None
-    before, now = (_evaluation(name, side, judgments, found, measure, policy) for side, name in enumerate(names))
     grade = judgments.grades[judged.row]
     first = [(rank > 0) & (rank <= k) for rank in judged.ranks]
     sizes, shared = np.minimum(found.changes.sizes, k), found.changes.shared
@@ -219,23 +181,8 @@ def _judged(
         moved = first[side] & ~first[1 - side] & (grade >= 0)
         documents = int((sizes[:, side] - shared).sum())
         shares.append(JudgedShare(documents, int(moved.sum()), int((moved & (grade >= rel)).sum())))
-    difference = None
-    if len(before.query_ids) > 1 and measure.definition.aggregate == "mean":
-        [difference] = compare_evaluations([before, now], [measure], baseline=names[0], bounds=False)
-    return JudgedChange(shares[0], shares[1], measure.name, before[measure], now[measure], difference)
-
-
-def _evaluation(
-    name: str, side: int, judgments: Judgments, found: _CountedQueries, measure: Measure, policy: Policy
-) -> Evaluation:
-    assert found.judged is not None
-    number = [judgments.number.get(query, -1) for query in found.ids]
-    retrieved = np.full(len(judgments), -1, dtype=np.int64)
-    for at, size in zip(number, found.changes.sizes[:, side].tolist(), strict=True):
-        if at >= 0 and size:
-            retrieved[at] = size
-    scanned = Scanned(retrieved, number.count(-1), found.judged.of(side))
-    return Evaluation.of(rank_scanned(judgments, scanned, policy, name), measure, policy=policy, name=name)
+    pair = measured_pair(names, judgments, found.ids, found.changes.sizes, judged, measure, policy)
+    return JudgedChange(shares[0], shares[1], measure.name, *pair)
 
 
 def _made_otherwise(sides: Sequence[OpenSide]) -> Iterator[str]:

@@ -82,13 +82,14 @@ def read_first(files: Sequence[RankingFile], queries: Sequence[str], k: int) -> 
     """Some queries read again from their places, with the ids of their first documents."""
     known: dict[str, FirstRanks] = {}
     for names, parts in chunks(files, queries):
-        one, other = ([*zip(_ids(its, k), _codes(its), strict=True)] for its in (part.ranked() for part in parts))
+        one, other = ([*zip(first_ids(its, k), _codes(its), strict=True)] for its in (part.ranked() for part in parts))
         for query, (ids, codes), (other_ids, other_codes) in zip(names, one, other, strict=True):
             known[query] = FirstRanks((ids, other_ids), (codes, other_codes))
     return known
 
 
-def _ids(ranked: Ranked, k: int) -> list[list[str]]:
+def first_ids(ranked: Ranked, k: int) -> list[list[str]]:
+    """The ids of the first k documents of each query."""
     text, first = ranked.text.tobytes(), offsets(ranked.sizes).tolist()
     start, length = ranked.start.tolist(), ranked.length.tolist()
     return [
