@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cranfield.comparison.conclusions import Comparison as Comparison
     from cranfield.comparison.differences import Difference as Difference
     from cranfield.comparison.doubts import Doubt as Doubt
+    from cranfield.comparison.frontier import Frontier as Frontier
+    from cranfield.comparison.frontier import frontier as frontier
     from cranfield.comparison.gating import GateResult as GateResult
     from cranfield.comparison.gating import gate as gate
     from cranfield.comparison.order_agreement import Overlap as Overlap
