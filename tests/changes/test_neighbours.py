@@ -127,7 +127,7 @@ def test_scores_of_a_quantised_index_are_not_taken_for_distances() -> None:
     found = neighbour_recall(run, exact, k=2)
     assert found.by == "scores of the exact run"
     assert found.by_query == {"1": 1.0, "2": 0.5}
-    assert "1 query ends with a neighbour as near as the k-th" in found.warnings[0]
+    assert "1 query ends at the distance of the k-th neighbour" in found.warnings[0]
 
 
 def test_fewer_documents_than_neighbours_are_all_that_is_wanted() -> None:

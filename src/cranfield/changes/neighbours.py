@@ -310,7 +310,7 @@ def _of_group(names: Sequence[str], exact: Ranked, run: Ranked, matched: Matched
         np.bincount(matched.query[both], minlength=queries).astype(np.float64),
         np.bincount(matched.query[both][close], minlength=queries).astype(np.float64),
         matched.sizes,
-        exact.score[first[1:] - 1] >= last - asked.epsilon * np.abs(last),
+        (exact.sizes >= k) & (exact.score[first[1:] - 1] >= last - asked.epsilon * np.abs(last)),
         _alike(exact, first, k),
     )
 
@@ -353,8 +353,8 @@ def _warnings(found: _Found, by: str, files: Sequence[RankingFile]) -> Iterator[
     if by == EXACT and found.open.any():
         ended = count(int(found.open.sum()), "query ends", "queries end")
         yield (
-            f"in {files[0].name}, {ended} with a neighbour as near as the k-th, and the scores of the runs differ, so "
-            "others as near count as lost; ask the exact index for more than k"
+            f"in {files[0].name}, {ended} at the distance of the k-th neighbour, and the scores of the runs differ, so "
+            "others that are as near count as lost; ask the exact index for more than k"
         )
     lacking = sum(query not in files[1].sizes for query in files[0].sizes)
     if lacking:

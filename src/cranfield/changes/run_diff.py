@@ -79,7 +79,7 @@ class RunDiff:
     >>> from cranfield import diff
     >>> changes = diff({"1": ["a", "b"], "2": ["c"]}, {"1": ["a", "b"], "2": ["d", "c"]})
     >>> changes
-    <RunDiff: the top 10 changed for 1 of 2 queries (50%): 1 document entered, none left>
+    <RunDiff: the top 10 changed for 1 of 2 queries (50%); 1 document entered, none left>
     >>> changes.overlap, changes.same_first, changes.changed, changes.by_query["2"].entered
     (0.75, 0.5, 0.5, 1)
     >>> changes.changed_most[0].other[1]
@@ -120,7 +120,7 @@ class RunDiff:
         if not self.entered + self.left:
             return f"the top {self.k} changed its order for {share}, and has the same documents"
         left = f"{self.left:,}" if self.left else "none"
-        return f"the top {self.k} changed for {share}: {count(self.entered, 'document')} entered, {left} left"
+        return f"the top {self.k} changed for {share}; {count(self.entered, 'document')} entered, {left} left"
 
     @property
     def changed_queries(self) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from cranfield.comparison.multiple_testing import holm
 from cranfield.comparison.pairing import Paired, paired
 from cranfield.drawing import as_html
-from cranfield.errors import ComparisonError, InputError, choice_hint
+from cranfield.errors import ComparisonError, InputError, choice_hint, given
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs
@@ -83,9 +83,9 @@ class Frontier:
     >>> seconds = {"slow": {str(q): 0.09 for q in range(40)}, "fast": {str(q): 0.02 + q % 3 / 100 for q in range(40)}}
     >>> found = frontier(qrels, {"slow": slow, "fast": fast}, "RR", values=seconds)
     >>> found
-    <Frontier: fast is on the frontier; slow is dominated by fast>
+    <Frontier: on the frontier: fast; slow is dominated by fast>
     >>> found.on_frontier, found.points[1].dominated_by, found.sentence
-    (('fast',), ('fast',), 'fast is on the frontier; slow is dominated by fast')
+    (('fast',), ('fast',), 'on the frontier: fast; slow is dominated by fast')
     """
 
     measure: str
@@ -117,7 +117,7 @@ class Frontier:
         on = self.on_frontier
         if len(on) == len(self.points):
             return f"no run is shown to be dominated: all {len(on)} stay on the frontier"
-        first = f"{joined(on, 'and')} {'is' if len(on) == 1 else 'are'} on the frontier"
+        first = f"on the frontier: {joined(on, 'and')}"
         dominated = [point for point in self.points if point.dominated_by]
         if len(dominated) > 3:
             return f"{first}; {count(len(dominated), 'run')} are dominated"
@@ -259,8 +259,8 @@ def spent_by_run(runs: Mapping[str, Any], by: str, values: Any = None) -> Spent:
     found = {name: asked_numbers(run, BY[by]) for name, run in runs.items()}
     lacking = [name for name, its in found.items() if not its]
     if lacking:
-        kept = "cranfield run keeps it beside the run; or give it for each run"
-        raise InputError(lacking[0], f"its {by} by query is not known.", parameter="values", hint=kept)
+        hint = f"'cranfield run' keeps it beside the run; or tell it: {given('values')}"
+        raise InputError(lacking[0], f"its {by} by query is not known.", hint=hint)
     return found
 
 
