@@ -58,6 +58,7 @@ def diff(
     collection: Any = None,
     history: Any = None,
     format: str | None = None,
+    qrels_format: str | None = None,
     policy: Policy | None = None,
 ) -> RunDiff:
     """What changed between two runs, with judgments or without.
@@ -74,7 +75,7 @@ def diff(
     to_judge: how many documents to judge first are sought.
     collection: the texts of queries and documents: a `Collection`, or its name.
     history: the history in which results are looked up, a file or a URL.
-    format: the format of the runs, if it cannot be detected.
+    format, qrels_format: the format of the runs and of the judgments, if they cannot be detected.
     policy: the conventions by which the runs are read; see `Policy`.
     Returns a `RunDiff`.
 
@@ -93,7 +94,7 @@ def diff(
         raise InputError("diff", "is not between 0 and 1.", parameter="p", value=p)
     policy = policy or Policy()
     policy = policy if depth is None else replace(policy, depth=depth)
-    judgments = None if qrels is None else Judgments.read(qrels)
+    judgments = None if qrels is None else Judgments.read(qrels, qrels_format)
     with ExitStack() as stack, located():
         sides = opened_sides(one, other, history, format, stack)
         files = opened_files([side.run for side in sides], policy, stack)

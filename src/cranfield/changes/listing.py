@@ -43,6 +43,9 @@ class ChangedQuery(NamedTuple):
     one: tuple[ListedDocument, ...]
     other: tuple[ListedDocument, ...]
 
+    def __repr__(self) -> str:
+        return f"<ChangedQuery {self.query_id}: overlap {self.overlap:.2f}, {self.entered} entered, {self.left} left>"
+
 
 class WaitingDocument(NamedTuple):
     """A document worth judging. ranks: in both runs, None where one lacks it."""

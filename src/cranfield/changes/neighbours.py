@@ -69,6 +69,10 @@ class NeighbourRecall:
     <NeighbourRecall: the run (2) finds 75.0% of the 2 nearest neighbours (0.0% to 100.0%, 2 queries)>
     >>> found.by_query, found.by_ids, found.by, found.worst
     ({'1': 1.0, '2': 0.5}, 0.5, 'scores of both runs', (MissedQuery(query_id='2', recall=0.5, missing=('a',)),))
+    >>> found.sentence, found.to_dict()["recall"]
+    ('the run (2) finds 75.0% of the 2 nearest neighbours (0.0% to 100.0%, 2 queries)', 0.75)
+    >>> print(found.meaning)
+    Recall of neighbours is a means, not the end: without judgments, nothing says what the lost ones cost.
     """
 
     exact: str
@@ -141,6 +145,7 @@ def neighbour_recall(
     measure: str | Measure = "nDCG@10",
     worst: int = MOST,
     format: str | None = None,
+    qrels_format: str | None = None,
     policy: Policy | None = None,
 ) -> NeighbourRecall:
     """How many of the nearest neighbours an approximate search finds, and what the lost ones cost.
@@ -156,7 +161,7 @@ def neighbour_recall(
     qrels: judgments; then the cost of the lost neighbours is told.
     measure: by this measure.
     worst: how many of the worst queries are listed.
-    format: the format of the runs, if it cannot be detected.
+    format, qrels_format: the format of the runs and of the judgments, if they cannot be detected.
     policy: the conventions by which the runs are read; see `Policy`.
     Returns a `NeighbourRecall`.
 
@@ -183,7 +188,7 @@ def neighbour_recall(
                 "diff", "there are no exact neighbours.", hint="give the run of an exact index, or vectors"
             )
         exact = dict(known.nearest(max(k, cutoff_of(wanted) or 0) if qrels is not None else k))
-    judgments = None if qrels is None else Judgments.read(qrels)
+    judgments = None if qrels is None else Judgments.read(qrels, qrels_format)
     reading = policy or Policy()
     asked = _Asked(k, epsilon, known, judgments, wanted, worst)
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cranfield.changes.counting import Counted
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
-from cranfield.comparison.differences import Difference
+from cranfield.comparison.differences import Difference, change_text
 from cranfield.drawing import as_html
 from cranfield.errors import InputError
 from cranfield.systems.collection import Collection
@@ -60,6 +60,9 @@ class JudgedChange(NamedTuple):
     now: float
     difference: Difference | None
 
+    def __repr__(self) -> str:
+        return f"<JudgedChange: {self.measure} {change_text(self.before, self.now)}>"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunDiff:
@@ -84,8 +87,12 @@ class RunDiff:
     (0.75, 0.5, 0.5, 1)
     >>> changes.changed_most[0].other[1]
     ListedDocument(doc_id='c', rank=2, other_rank=1, grade=None, title='')
-    >>> changes.same(0.5), changes.same(0.2)
-    (True, False)
+    >>> changes.same(0.5), changes.same(0.2), changes.changed_queries, changes.to_dict()["k"]
+    (True, False, 1, 10)
+    >>> changes.left, changes.entered, round(changes.rbo, 4), changes.moved, changes.largest
+    (0, 1, 0.725, 0.3333333333333333, (1, '2'))
+    >>> print(changes.sentence)
+    the top 10 changed for 1 of 2 queries (50%); 1 document entered, none left
     """
 
     runs: tuple[str, str]

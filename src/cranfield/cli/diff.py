@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import RunFormatOptions, ViewOptions, policy_options, shown_collection
-from cranfield.cli.measure_options import ImportOptions
+from cranfield.cli.input_options import ReadingOptions, ViewOptions, reading_options, shown_collection
+from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, number, option
 from cranfield.cli.pool import ShareOfAll
 from cranfield.cli.run_files import only
 from cranfield.io.settings import SETTINGS_FILE
-from cranfield.ranks.policy import Policy
 from cranfield.words import percent
 
 if TYPE_CHECKING:
@@ -28,7 +27,9 @@ _RESULT = re.compile(r"(?:.+@)?[0-9a-fA-F]{4,64}\+?")
 
 
 class ComparedOptions(options.OptionGroup, section="Comparison"):
-    k: int = number("-k", least=1, default=10, help="How many documents of each ranking a user sees [10].")
+    one: str = argument(metavar="A")
+    other: str | None = argument(required=False, metavar="[B]")
+    k: int = options.depth(10)
     depth: int | None = options.depth_of_runs(None, "all")
     p: float = option(
         "--rbo-p",
@@ -60,12 +61,8 @@ class NeighbourOptions(options.OptionGroup, section="Approximate search"):
     )
 
 
-class JudgedOptions(ViewOptions, section="Judgments"):
-    qrels: str | None = option(
-        "--qrels", metavar="QRELS", help="Judgments: what of the change is judged, and its effect."
-    )
-    measure: str = option("-m", "--measure", default="nDCG@10", metavar="MEASURE", help="The measure [nDCG@10].")
-    rel: float = option("--rel", type=float, default=1.0, metavar="N", help="The lowest grade that is relevant [1].")
+class JudgedOptions(ViewOptions):
+    qrels: str | None = option("--qrels", metavar="QRELS", help="Judgments: what of the change is judged, its effect.")
 
     @property
     def source(self) -> Any:
@@ -78,34 +75,25 @@ class JudgedOptions(ViewOptions, section="Judgments"):
 class ShownOptions(options.PrintOptions, formats=("json", "markdown")):
     """How it is shown; a FILE.html is the page."""
 
-    most: int | None = number(
-        "-n", "--queries", least=0, help="How many of the most changed queries [3; 20 on a page]."
-    )
-    to_judge: int = number("--to-judge", least=0, default=20, help="How many documents to judge first [20].")
+    most: int | None = number("--queries", help="How many queries to show rankings for [3; 20 on a page].")
+    to_judge: int = number("--to-judge", default=20, help="How many documents to judge first [20].")
     collection: str | None = options.collection("beside QRELS")
 
 
-class ResultOptions(ImportOptions, section="Input"):
+class ResultOptions(options.OptionGroup, section="Input"):
     config: Path = options.config(SETTINGS_FILE)
     history: str | None = options.HISTORY
 
 
-@options.command(
-    "diff",
-    one=argument(metavar="A"),
-    other=argument(required=False, metavar="[B]"),
-    policy=policy_options(names=("ties", "duplicates", "same_id")),
-)
+@options.command("diff", reading=reading_options(settings=("ties", "duplicates", "same_id", "negative"), means=False))
 def command(
-    one: str,
-    other: str | None,
     compared: ComparedOptions,
     neighbours: NeighbourOptions,
     judged: JudgedOptions,
+    measures: MeasureOptions,
     shown: ShownOptions,
     kept: ResultOptions,
-    reading: RunFormatOptions,
-    policy: options.OptionGroup,
+    reading: ReadingOptions,
 ) -> int:
     """Show what changed from run A to run B, with judgments or without.
 
@@ -123,14 +111,15 @@ def command(
       cranfield diff builtin:plain builtin:plain --max-changed 0
       cranfield diff builtin:plain builtin:tuned --exact
     """
-    kept.import_measures()
-    settings = {name: value for name, value in vars(policy).items() if value is not None}
+    chosen = measures.chosen(("nDCG@10",))
+    if len(chosen) > 1:
+        raise click.UsageError("a diff is by one measure; give one -m.")
+    one, other = compared.one, compared.other
     common: dict[str, Any] = {
         "k": compared.k,
         "qrels": judged.source,
-        "measure": judged.measure,
-        "format": reading.format,
-        "policy": Policy(**settings),
+        "measure": chosen[0],
+        **reading.arguments(),
     }
     page = (shown.file or "").lower().endswith((".html", ".htm"))
     if neighbours.exact:
@@ -150,7 +139,7 @@ def command(
             _run_named(other),
             depth=compared.depth,
             p=compared.p,
-            rel=judged.rel,
+            rel=1 if measures.rel is None else measures.rel,
             most_changed=most,
             to_judge=shown.to_judge,
             collection=_texts(judged.qrels, shown.collection),

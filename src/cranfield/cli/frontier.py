@@ -9,12 +9,12 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
-from cranfield.cli.options import option
+from cranfield.cli.options import flag, option
 from cranfield.cli.run_files import expanded
 
 
 class FrontierOptions(options.OptionGroup, section="Frontier"):
-    by: str | None = option("--by", choices=("latency", "cost"), metavar="WHAT", help="What runs take [latency].")
+    cost: bool = flag("--cost", help="What runs cost in place of how long they take.")
     taken: str | None = options.file(
         "--values",
         parameter="values",
@@ -25,7 +25,7 @@ class FrontierOptions(options.OptionGroup, section="Frontier"):
 
     def arguments(self) -> dict[str, Any]:
         """Those that were given, as arguments of `frontier`."""
-        given = {**self.values("by", "margin", "alpha"), "values": self.taken}
+        given = {**self.values("margin", "alpha"), "values": self.taken, "by": "cost" if self.cost else None}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -48,10 +48,10 @@ def command(
     are kept beside runs that 'cranfield run' and 'cranfield test' have recorded. 'cranfield plot frontier' draws it.
 
     \b
-    Example:
-      echo 'plain 0.8\\ntuned 1.2' > costs.txt
-      cranfield frontier builtin builtin:plain builtin:tuned \\
-        --by cost --values costs.txt
+    Examples:
+      cranfield run sqlite builtin -o plain.run
+      cranfield run sqlite:tuned builtin -o tuned.run
+      cranfield frontier builtin plain.run tuned.run
     """
     from cranfield.comparison.frontier import frontier
     from cranfield.show.frontier_text import frontier_json, frontier_lines, frontier_markdown

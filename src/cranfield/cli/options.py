@@ -42,7 +42,7 @@ SECTIONS = (
         "Page",
         "Chart",
     ),
-    *("Output", "Input", "Documents", "Judgments", "Judgments in a store", "Conventions", HELP),
+    *("Output", "Input", "Documents", "Judgments in a store", "Conventions", HELP),
 )
 WIDEST = 22  # columns of the names of options; longer ones have a line of their own
 

@@ -84,6 +84,10 @@ class Frontier:
     >>> found = frontier(qrels, {"slow": slow, "fast": fast}, "RR", values=seconds)
     >>> found
     <Frontier: on the frontier: fast; slow is dominated by fast>
+    >>> found.method[:69]
+    'dominated: another run is faster and at most 0.01 worse, each by a on'
+    >>> found.to_dict()["queries"], found.pairs[0].ratio < 1
+    (40, True)
     >>> found.on_frontier, found.points[1].dominated_by, found.sentence
     (('fast',), ('fast',), 'on the frontier: fast; slow is dominated by fast')
     """

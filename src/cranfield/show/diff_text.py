@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
 from cranfield.changes.run_diff import JudgedShare, RunDiff
-from cranfield.comparison.differences import value_text
+from cranfield.comparison.differences import change_text
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.comparison_text import difference_lines
 from cranfield.show.escaping import markdown_text, markdown_warnings
@@ -79,7 +79,7 @@ def _judged(diff: RunDiff, width: int, paint: Paint) -> Iterator[str]:
     if judged.difference is not None:
         yield from difference_lines(judged.difference, width, paint)
     else:
-        yield f"{judged.measure} {value_text(judged.before, judged.now)} → {value_text(judged.now, judged.before)}"
+        yield f"{judged.measure} {change_text(judged.before, judged.now)}"
 
 
 def _query(query: ChangedQuery, width: int, paint: Paint) -> Iterator[str]:

@@ -23,7 +23,7 @@ from cranfield.show.charts.parts import (
     specification,
 )
 
-NAME = 22  # columns of a name beside its point
+NAME = 44  # columns of a name beside its point: half of the chart
 
 
 def frontier_chart(found: Frontier) -> Spec:
@@ -43,6 +43,8 @@ def frontier_chart(found: Frontier) -> Spec:
     ]
     what = _axis(found)
     least, most = (end(row["taken"] for row in rows) for end in (min, max))
+    for row in rows:
+        row["side"] = 1 if row["taken"] ** 2 <= least * most else -1
     x = channel(
         "taken:Q", title=what, scale={"type": "log", "domain": [least / 1.6, most * 1.6]}, axis={"tickCount": TICKS}
     )
@@ -58,12 +60,21 @@ def frontier_chart(found: Frontier) -> Spec:
     on, off = ([row for row in rows if row["on"] is kind] for kind in (True, False))
     look = {"strokeDash": [5, 4], "strokeWidth": 1.5, "color": LIGHT["accent"], "interpolate": "step-after"}
     layers = [
-        layer("line", look, rows=on, x=x, y=y, tooltip=fixed(None)),
+        layer("line", look, rows=best_so_far(on, lower=found.lower_is_better), x=x, y=y, tooltip=fixed(None)),
         *_marks(off, LIGHT["faint"], x, y, shown, filled=False),
         *_marks(on, LIGHT["accent"], x, y, shown, filled=True),
     ]
     title = f"{brief(found.measure, IN_TITLE)} against {found.by}: {len(on)} of {len(rows)} on the frontier"
     return specification({"layer": layers}, title, f"{found.sentence}. {found.method}.")
+
+
+def best_so_far(rows: ChartRows, *, lower: bool) -> ChartRows:
+    """Of points on the frontier, those that are better than all that take less: the line goes through these."""
+    best: list[Any] = []
+    for row in rows:
+        if not best or (row["value"] < best[-1]["value"] if lower else row["value"] > best[-1]["value"]):
+            best.append(row)
+    return best
 
 
 def taken(point: FrontierPoint) -> float:
@@ -85,17 +96,21 @@ def _marks(
     if not rows:
         return []
     point = {"size": 70, "filled": filled, "strokeWidth": 1.8, "opacity": 1}
-    name = {"style": NOTE, "align": "left", "baseline": "bottom", "dx": 7, "dy": -4}
-    return [
+    parts = [
         layer("rule", {"strokeWidth": 1.5, "opacity": 0.55}, rows=rows, x=x, y="low:Q", y2="high", color=fixed(colour)),
         layer("point", point, rows=rows, x=x, y=y, color=fixed(colour), tooltip=shown),
-        layer("text", name, rows=rows, x=x, y=y, text="name:N", color=fixed(LIGHT["ink"] if filled else colour)),
     ]
+    for side, align in ((1, "left"), (-1, "right")):  # towards the middle, where there is room
+        name = {"style": NOTE, "align": align, "baseline": "bottom", "dx": 7 * side, "dy": -4}
+        written = fixed(LIGHT["ink"] if filled else colour)
+        if part := [row for row in rows if row["side"] == side]:
+            parts.append(layer("text", name, rows=part, x=x, y=y, text="name:N", color=written))
+    return parts
 
 
 CHART = Chart(
     name="frontier",
-    meaning="quality against latency or cost, and which runs are dominated",
+    meaning="quality against latency or cost",
     of="frontier",
     draw=frontier_chart,
     options=("by", "values", "margin", "alpha"),
