@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.changes.counting import Counted, JudgedDocuments, JudgedPlaces, match
-from cranfield.changes.kept import changed_between
 from cranfield.changes.listing import (
     DECIDING,
     FirstRanks,
@@ -20,12 +19,10 @@ from cranfield.changes.listing import (
     most_changed_first,
     read_first,
 )
-from cranfield.changes.measuring import measured_pair
 from cranfield.changes.opening import OpenSide, opened_files, opened_sides
 from cranfield.changes.run_diff import JudgedChange, JudgedShare, RunDiff, with_texts
 from cranfield.errors import InputError
 from cranfield.io.text import located
-from cranfield.judging.pool.order import USUAL_DEPTH
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.mixing.reading import Part, RankingFile, chunks
@@ -100,7 +97,7 @@ def diff(
         files = opened_files([side.run for side in sides], policy, stack)
         found = _counted(files, k, p, judgments)
         order = most_changed_first(found.changes).tolist()
-        deciding = cutoff_of(wanted) or USUAL_DEPTH
+        deciding = cutoff_of(wanted) or USUAL_K
         wide = _listed(files, found.ids, order[: max(most_changed, DECIDING if to_judge else 0)], max(k, deciding))
     names = sides[0].name, sides[1].name
     at = dict(zip(found.ids, range(len(found.ids)), strict=True))
@@ -117,7 +114,7 @@ def diff(
         ),
         None if judgments is None else _judged(names, judgments, found, wanted, policy, k, rel),
         first_to_judge(wide, judgments, wanted, deciding, to_judge),
-        (*_made_otherwise(sides), *changed_between(sides[0].kept, sides[1].kept)),
+        (*_made_otherwise(sides), *_between(sides)),
         tuple(f"{side.name}: {RISING}" for side in sides if side.rising),
         _counted=found.changes,
     )
@@ -172,6 +169,8 @@ def _judged(
     rel: float,
 ) -> JudgedChange:
     """What of the change is judged, and by how much the measure changes."""
+    from cranfield.changes.measuring import measured_pair  # with all tests of differences
+
     judged = found.judged
     assert judged is not None
     grade = judgments.grades[judged.row]
@@ -195,6 +194,15 @@ def _made_otherwise(sides: Sequence[OpenSide]) -> Iterator[str]:
         yield f"{sides[1].name} was made {_how(other)}; {sides[0].name} {_how(one)}"
     if one.failed != other.failed:
         yield f"{count(other.failed, 'query', 'queries')} failed when {sides[1].name} was recorded, not {one.failed}"
+
+
+def _between(sides: Sequence[OpenSide]) -> Iterator[str]:
+    """What else changed between two results of a history."""
+    one, other = (side.kept for side in sides)
+    if one is not None and other is not None:
+        from cranfield.changes.kept import changed_between
+
+        yield from changed_between(one, other)
 
 
 def _how(made: Made) -> str:

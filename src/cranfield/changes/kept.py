@@ -35,10 +35,8 @@ class Kept(NamedTuple):
         return f"{self.result.system} {self.result.commit or self.result.id[:7]}"
 
 
-def kept_result(thing: Any, history: Any, stack: ExitStack) -> Kept | None:
+def kept_result(thing: str, history: Any, stack: ExitStack) -> Kept | None:
     """The result that is named, with its run in a file until the stack is closed; None if it names a file."""
-    if history is None or not isinstance(thing, str) or os.path.exists(thing):
-        return None
     found = _NAMED.fullmatch(thing)
     if found is None:
         return None
@@ -74,10 +72,8 @@ def _only(thing: str, results: Sequence[Result], history: str) -> Result:
     return results[-1]
 
 
-def changed_between(one: Kept | None, other: Kept | None) -> Iterator[str]:
+def changed_between(one: Kept, other: Kept) -> Iterator[str]:
     """What else changed between two results that are kept, in sentences."""
-    if one is None or other is None:
-        return
     before, after = one.result, other.result
     if before.system != after.system:
         yield f"the system is {after.system}, not {before.system}"

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.changes.counting import Counted
-from cranfield.judging.decide import Decision
 from cranfield.measures import Measure
 from cranfield.mixing.lists import Ranked
 from cranfield.mixing.reading import RankingFile, chunks
 from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.judgments import Judgments
 
-DECIDING = 500  # queries, those that changed most, among whose documents the first to judge are sought
+DECIDING = 200  # queries, those that changed most, among whose documents the first to judge are sought
 _TITLE = 10  # words of a document without a title
 
 
@@ -141,6 +140,8 @@ def first_to_judge(
     if len(first) == 1:  # one query decides nothing: its documents that moved furthest to the top or from it
         pairs = _of_one_query(*next(iter(first.items())), judgments)[:n]
     else:
+        from cranfield.judging.decide import Decision  # takes as long to import as small runs to read
+
         runs = {str(side): {query: its.ids[side] for query, its in first.items()} for side in (0, 1)}
         known = None if judgments is None else {query: judgments.by_query.get(query, {}) for query in first}
         judged = known if known and any(known.values()) else None

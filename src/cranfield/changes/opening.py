@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cranfield.changes.kept import Kept, kept_result
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs, numbered, own_name
 from cranfield.mixing.reading import RankingFile, open_rankings
@@ -14,6 +14,9 @@ from cranfield.ranks.overlap import SHOWN
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rising import rises
 from cranfield.ranks.run import Run, open_run
+
+if TYPE_CHECKING:
+    from cranfield.changes.kept import Kept
 
 
 class OpenSide(NamedTuple):
@@ -28,7 +31,7 @@ class OpenSide(NamedTuple):
 def opened_sides(one: Any, other: Any, history: Any, format: str | None, stack: ExitStack) -> tuple[OpenSide, OpenSide]:
     """Both runs opened; what is kept in a history is unpacked until the stack is closed."""
     given = (one, other)
-    kept = [kept_result(thing, history, stack) for thing in given]
+    kept = [_kept(thing, history, stack) for thing in given]
     names = list(named_runs(given))
     if any(kept):
         first, second = (its.name if its else own_name(thing) for thing, its in zip(given, kept, strict=True))
@@ -38,6 +41,15 @@ def opened_sides(one: Any, other: Any, history: Any, format: str | None, stack: 
         run = open_run(its.path if its else thing, format, name=name)
         sides.append(OpenSide(name, run, its, rises(run.source)))
     return sides[0], sides[1]
+
+
+def _kept(thing: Any, history: Any, stack: ExitStack) -> Kept | None:
+    """The result of a history that is named; None for anything else."""
+    if history is None or not isinstance(thing, str) or os.path.exists(thing):
+        return None
+    from cranfield.changes.kept import kept_result
+
+    return kept_result(thing, history, stack)
 
 
 def opened_files(runs: Sequence[Run], policy: Policy, stack: ExitStack) -> list[RankingFile]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cranfield.changes.counting import Counted
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
-from cranfield.comparison.differences import Difference, change_text
 from cranfield.drawing import as_html
 from cranfield.errors import InputError
 from cranfield.systems.collection import Collection
 from cranfield.words import count, percent
+
+if TYPE_CHECKING:
+    from cranfield.comparison.differences import Difference
 
 
 class QueryChange(NamedTuple):
@@ -61,7 +63,7 @@ class JudgedChange(NamedTuple):
     difference: Difference | None
 
     def __repr__(self) -> str:
-        return f"<JudgedChange: {self.measure} {change_text(self.before, self.now)}>"
+        return f"<JudgedChange: {self.measure} {self.before:.4f} → {self.now:.4f}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,6 @@ from cranfield.cli import options, output
 from cranfield.cli.input_options import ReadingOptions, ViewOptions, reading_options, shown_collection
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, number, option
-from cranfield.cli.pool import ShareOfAll
 from cranfield.cli.run_files import only
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.words import percent
@@ -41,7 +40,7 @@ class ComparedOptions(options.OptionGroup, section="Comparison"):
     )
     max_changed: float | None = option(
         "--max-changed",
-        type=ShareOfAll(),
+        type=options.ShareOfAll(),
         metavar="SHARE",
         help="Exit with 1 if the first documents of more queries changed than this share, such as 0.2 or 20%.",
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from cranfield.changes.listing import ChangedQuery, WaitingDocument
 from cranfield.changes.neighbours import MissedQuery
-from cranfield.changes.run_diff import JudgedChange, QueryChange
+from cranfield.changes.run_diff import JudgedShare, QueryChange
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement
 from cranfield.comparison.differences import Change, Detection, Difference, Within
 from cranfield.comparison.doubts import Doubt
@@ -294,7 +294,14 @@ OUTPUTS: dict[str, Any] = {
         "missing": [[TEXT]],
         "moved": NUMBER | None,
         "largest": {"places": int, "query_id": TEXT},
-        "judged": Maybe(Own(JudgedChange, {"difference": Maybe(DIFFERENCE)})),
+        "judged": Maybe(
+            {
+                **dict.fromkeys(("entered", "left"), JudgedShare),
+                "measure": TEXT,
+                **dict.fromkeys(("before", "now"), NUMBER),
+                "difference": Maybe(DIFFERENCE),
+            }
+        ),
         "changed_most": [ChangedQuery],
         "to_judge": [WaitingDocument],
         "between": [TEXT],

@@ -7,9 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
 from cranfield.changes.run_diff import JudgedShare, RunDiff
-from cranfield.comparison.differences import change_text
-from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.comparison_text import difference_lines
 from cranfield.show.escaping import markdown_text, markdown_warnings
 from cranfield.show.layout import Paint, aligned, padded, warning_lines, wrapped
 from cranfield.words import columns, count, cut, named_query, percent, shortened, visible
@@ -73,6 +70,9 @@ def _judged(diff: RunDiff, width: int, paint: Paint) -> Iterator[str]:
     judged = diff.judged
     if judged is None:
         return
+    from cranfield.comparison.differences import change_text
+    from cranfield.show.comparison_text import difference_lines
+
     yield ""
     told = f"Judged: {share_text(judged.entered, 'enter')}, {share_text(judged.left, 'leave')}."
     yield from wrapped(told, width=width)
@@ -142,6 +142,8 @@ def ranks_text(document: WaitingDocument) -> str:
 
 def diff_markdown(diff: RunDiff) -> Iterator[str]:
     """The same as Markdown: the sentence, the numbers, and the queries that changed most."""
+    from cranfield.show.comparison_markup import markdown_table
+
     yield from markdown_warnings(diff.warnings)
     yield f"**{markdown_text(f'{diff.runs[1]} vs {diff.runs[0]}: {diff.sentence}.')}**"
     yield ""
