@@ -16,7 +16,7 @@ from cranfield.mixing.reading import RankingFile, chunks
 from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.judgments import Judgments
 
-DECIDING = 200  # queries, those that changed most, among whose documents the first to judge are sought
+DECIDING = 100  # queries, those that changed most, among whose documents the first to judge are sought
 _TITLE = 10  # words of a document without a title
 
 

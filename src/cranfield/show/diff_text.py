@@ -128,9 +128,9 @@ def _waiting(diff: RunDiff, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _waiting_row(document: WaitingDocument, width: int) -> list[str]:
-    room = width - 16
-    query = cut(named_query(document.query_id, {document.query_id: document.text}, room // 2), room // 2)
-    name = cut(document.title or document.doc_id, room - columns(query))
+    room = (width - 16) // 2
+    query = cut(named_query(document.query_id, {document.query_id: document.text}, room), room)
+    name = cut(document.title or document.doc_id, room)
     return [query, name, ranks_text(document)]
 
 
