@@ -221,6 +221,38 @@ def case_pair() -> None:
     )
 
 
+def case_diff() -> None:
+    """What changed between two large files, beside evaluating both, by processor time."""
+    (qrels, run), other = collection(6980), another(6980)
+    whole(["cat", run, other])  # into the page cache, equally for all
+    commands = {
+        "evaluate both": ["evaluate", qrels, run, other, "-m", "nDCG@10"],
+        "diff": ["diff", run, other],
+        "diff --depth 100": ["diff", run, other, "--depth", "100"],
+        "diff with judgments": ["diff", run, other, "--qrels", qrels],
+        "diff --exact": ["diff", run, other, "--exact"],
+    }
+    best = dict.fromkeys(commands, (float("inf"), 0.0))
+    for _ in range(5):
+        for name, arguments in commands.items():
+            best[name] = min(best[name], processor_time([CRANFIELD, *arguments]))
+    show(
+        "What changed between two files of 6,980 queries × 1,000 documents, processor time of the whole process",
+        [(name, *its) for name, its in best.items()],
+        "evaluate both",
+        "diff at 4, with --depth 100 at 2",
+    )
+
+
+def processor_time(command: Sequence[object]) -> tuple[float, float]:
+    """The processor time of a command in seconds, and its peak memory in MB."""
+    process = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"failed: {' '.join(map(str, command))}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
 def case_campaign() -> None:
     qrels, runs = campaign()
     whole(["cat", qrels, *runs])  # into the page cache, equally for all

@@ -12,11 +12,17 @@ from cranfield.version import __version__ as __version__
 
 # The public names. Each is imported when it is first used, so that `import cranfield` and the program start at once.
 if TYPE_CHECKING:
+    from cranfield.changes.diff import diff as diff
+    from cranfield.changes.neighbours import NeighbourRecall as NeighbourRecall
+    from cranfield.changes.neighbours import neighbour_recall as neighbour_recall
+    from cranfield.changes.run_diff import RunDiff as RunDiff
     from cranfield.comparison.comparing import compare as compare
     from cranfield.comparison.comparing import compare_evaluations as compare_evaluations
     from cranfield.comparison.conclusions import Comparison as Comparison
     from cranfield.comparison.differences import Difference as Difference
     from cranfield.comparison.doubts import Doubt as Doubt
+    from cranfield.comparison.frontier import Frontier as Frontier
+    from cranfield.comparison.frontier import frontier as frontier
     from cranfield.comparison.gating import GateResult as GateResult
     from cranfield.comparison.gating import gate as gate
     from cranfield.comparison.order_agreement import Overlap as Overlap

@@ -45,6 +45,16 @@ CALLS = {
         ("compare", *TWO, "--segments", "segments.csv", "--weights", "weights.csv"),
         ("compare", "builtin", "builtin:plain", "builtin:plain", "builtin:tuned", "--test", "wilcoxon"),
     ],
+    "diff": [
+        ("diff", *TWO[1:], "--qrels", "builtin"),
+        ("diff", *TWO[1:]),
+        ("diff", "builtin:plain", "builtin:plain", "--depth", "20"),
+    ],
+    "diff (--exact)": [("diff", *TWO[1:], "--exact"), ("diff", *TWO[1:], "--exact", "--qrels", "builtin")],
+    "frontier": [
+        ("frontier", *TWO, "--cost", "--values", "costs.txt"),
+        ("frontier", *TWO, "--values", "seconds.json"),
+    ],
     "gate": [
         ("gate", *TWO, "--min", "nDCG@10=.9", "--max-drop", ".1", "--detect", "0.02", "--segments", "segments.csv"),
         ("gate", "builtin", "builtin:plain", "builtin:plain"),
@@ -71,6 +81,9 @@ def folder(tmp_path):
         "\n".join(["query_id,segment", *(f"{q},{'ab'[int(q[1:]) % 2]}" for q in ids)])
     )
     (tmp_path / "weights.csv").write_text("\n".join(["query_id,weight", *(f"{q},{int(q[1:])}" for q in ids)]))
+    (tmp_path / "costs.txt").write_text("plain 1\ntuned 2.5\n")
+    seconds = {"plain": dict.fromkeys(ids, 0.02), "tuned": {q: 0.03 + int(q[1:]) / 1000 for q in ids}}
+    (tmp_path / "seconds.json").write_text(json.dumps(seconds))
     (tmp_path / "broken.txt").write_text("q01 0 d1 one\nq01 0 d1\n")
     (tmp_path / "queries.txt").write_text("red shoes\nblue hat\n")
     pytest.importorskip("sqlalchemy")

@@ -18,7 +18,7 @@ from tests.program import run
 CONTEXT = click.Context(program)
 FILES = {name: program.get_command(CONTEXT, name) for name in COMMANDS}
 OF_RUNS = [name for name, command in FILES.items() if any(each.name == "runs" for each in command.params)]
-OF_MEASURES = ["evaluate", "explain", "compare", "stability", "report", "plot", "gate", "tune"]
+OF_MEASURES = ["evaluate", "explain", "compare", "diff", "frontier", "stability", "report", "plot", "gate", "tune"]
 
 
 def options_of(command):
@@ -33,8 +33,15 @@ def meaning(option):
 
 # In `judge`, --assessor is who judges, and elsewhere whose judgments count; --limit counts other things there; the
 # documents of --corpus are shown, and elsewhere searched.
-# `history` merges files, and measures again; -n is how many results it shows, and in `sample` how many are drawn.
-OWN = {"judge": {"--assessor", "--limit", "--corpus"}, "history": {"--merge", "--again", "-n"}}
+# `history` merges files, and measures again; -n is how many results it shows, and in `sample` how many are drawn. A
+# frontier has a margin of its own; `diff` needs no judgments.
+OWN = {
+    "judge": {"--assessor", "--limit", "--corpus"},
+    "history": {"--merge", "--again", "-n"},
+    "frontier": {"--margin"},
+    "plot": {"--margin"},
+    "diff": {"--qrels"},
+}
 
 
 def test_an_option_means_the_same_in_every_command():
@@ -170,6 +177,7 @@ CALLS = {
     "check": ("check", "qrels", "RUNS"),
     "agreement": ("agreement", "judgments.db", "RUNS", "-m", "RR", "--format", "json"),
     "fuse": ("fuse", "RUNS"),
+    "frontier": ("frontier", "qrels", "RUNS", "-m", "RR", "--cost", "--values", "costs.txt"),
     "plot": ("plot", "distribution", "qrels", "RUNS", "-m", "RR", "-o", "plot.json"),
 }
 
@@ -192,6 +200,7 @@ def test_patterns_and_folders(name, given, files):
         done = run("pool", "judgments.db", "queries.tsv", given, cwd=files)
         assert "in the pool of 2 runs" in done.stdout, done.stderr
         return
+    (files / "costs.txt").write_text("good 1\nbad 2\n")
     done = run(*(given if word == "RUNS" else word for word in CALLS[name]), cwd=files)
     assert done.returncode in (0, 1), done.stderr
     shown = (files / "plot.json").read_text() if name == "plot" else done.stdout

@@ -11,7 +11,7 @@ from cranfield.look import DARK, LIGHT
 from cranfield.report.plotting import draw_chart
 from cranfield.show.charts import CHARTS, difference, distribution, precision_recall, runs, stability
 from cranfield.show.pictures import darkened, picture, sized
-from tests.show.test_charts import FILES, rows
+from tests.show.test_charts import FILES, MORE, rows
 
 
 def looks(spec, layer=0):
@@ -125,7 +125,7 @@ def test_many_rows_are_sorted_by_their_means():
 
 @pytest.mark.parametrize("kind", CHARTS)
 def test_colours_are_those_of_the_page_in_light_and_dark(kind):
-    spec = draw_chart(kind, *FILES)
+    spec = draw_chart(kind, *FILES, **MORE.get(kind, {}))
     for drawn, colours in ((spec, LIGHT), (darkened(spec), DARK)):
         used = set(re.findall("#[0-9a-f]{6}", picture(drawn, "svg").decode().lower()))
         assert used <= {*colours.values(), "#000000"}

@@ -18,7 +18,7 @@ OLD = {"q1": ["x", "a"], "q2": ["b"], "q3": ["x", "y", "c"]}
 NEW = {"q1": ["a"], "q2": ["b"], "q3": ["x", "c"]}
 RUNS = {"old": OLD, "new": NEW}
 IN_NOTEBOOKS = (
-    *("Advice", "Agreement", "CheckReport", "Comparison", "Difference"),
+    *("Advice", "Agreement", "CheckReport", "Comparison", "Difference", "Frontier", "NeighbourRecall", "RunDiff"),
     *("Evaluation", "Evaluations", "Explanation", "GateResult", "LazyEvaluation", "Look", "QueryList", "Reusability"),
     *("Recorded", "SegmentComparison", "Spec", "Stability"),
 )
@@ -73,6 +73,9 @@ def results(tmp_path_factory):
         *(c.check_files(folder / "qrels", [folder / name]) for name in ("a.run", "b.run")),
         *(c.convert_file(folder / "b.run", folder / "b.json"), collection, next(collection.documents()), system),
         c.record(system, dict(list(collection.queries.items())[:3]), folder / "sqlite.run"),
+        c.diff(OLD, NEW, qrels=QRELS),
+        c.neighbour_recall(NEW, OLD),
+        c.frontier(QRELS, RUNS, "RR", by="cost", values=dict.fromkeys(RUNS, 1.0)),
         c.Query("red shoes", language="en"),
         *c.modelled_values(QRELS, RUNS),
         *((plan := planned()), plan.chosen),

@@ -26,6 +26,8 @@ GROUPS = {
     "Compare": {
         "compare": ("Is a difference more than chance, and could unjudged documents reverse it?", "compare.command"),
         "gate": ("Fail a build if a change makes search worse.", "gate.command"),
+        "diff": ("Show what changed between two runs, with judgments or without.", "diff.command"),
+        "frontier": ("Show which runs are worth their latency or cost.", "frontier.command"),
         "stability": ("See how values change when judgments are removed.", "stability.command"),
         "report": ("Write a report: one HTML page with everything.", "report.command"),
         "plot": ("Draw a chart of runs for a paper or a talk.", "plot.command"),

@@ -12,9 +12,13 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cranfield.changes.listing import ChangedQuery, WaitingDocument
+from cranfield.changes.neighbours import MissedQuery
+from cranfield.changes.run_diff import JudgedShare, QueryChange
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement
 from cranfield.comparison.differences import Change, Detection, Difference, Within
 from cranfield.comparison.doubts import Doubt
+from cranfield.comparison.frontier import Domination, FrontierPoint
 from cranfield.comparison.gate_checks import Check, GatedMeasure, WorseQuery
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.reusability import LeftOutRow, OverallChange
@@ -337,6 +341,45 @@ OUTPUTS: dict[str, Any] = {
         "run_agreement": [RunAgreement],
         "signatures": {"*": TEXT},
         "segments?": SEGMENTS,
+    },
+    "diff": {
+        "runs": [TEXT],
+        "sentence": TEXT,
+        **dict.fromkeys(("k", "queries", "changed_queries", "entered", "left"), int),
+        "depth": int | None,
+        **dict.fromkeys(("p", "changed", "overlap", "rbo", "same_first"), NUMBER),
+        "missing": [[TEXT]],
+        "moved": NUMBER | None,
+        "largest": {"places": int, "query_id": TEXT},
+        "judged": Maybe(
+            {
+                **dict.fromkeys(("entered", "left"), JudgedShare),
+                "measure": TEXT,
+                **dict.fromkeys(("before", "now"), NUMBER),
+                "difference": Maybe(DIFFERENCE),
+            }
+        ),
+        "changed_most": [ChangedQuery],
+        "to_judge": [WaitingDocument],
+        "between": [TEXT],
+        "warnings": [TEXT],
+        "by_query": {"*": QueryChange},
+    },
+    "diff (--exact)": {
+        **dict.fromkeys(("exact", "run", "sentence", "by", "meaning"), TEXT),
+        **dict.fromkeys(("k", "queries", "perfect"), int),
+        **dict.fromkeys(("epsilon", "recall", "low", "high", "by_ids"), NUMBER),
+        "cost": Maybe(DIFFERENCE),
+        "worst": [MissedQuery],
+        "warnings": [TEXT],
+        "by_query": _NUMBERS,
+    },
+    "frontier": {
+        **dict.fromkeys(("measure", "by", "sentence"), TEXT),
+        **dict.fromkeys(("margin", "alpha"), NUMBER),
+        "queries": int,
+        "points": [FrontierPoint],
+        "pairs": [Domination],
     },
     "gate": GATE,
     "test": {"passed": bool, "collection": TEXT, "systems": [TESTED], "unjudged": [TEXT]},

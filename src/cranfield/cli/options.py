@@ -31,6 +31,8 @@ SECTIONS = (
         "Measures",
         "Fusion",
         "Comparison",
+        "Approximate search",
+        "Frontier",
         "Verdict",
         "Pool",
         "Model",
@@ -324,6 +326,20 @@ class AskingOptions(OptionGroup, section="System"):
         help_text = f"{CORPUS}: texts, and all that {names} search."
         cls.corpus = option("--corpus", metavar="FILE", help=help_text)
         super().__init_subclass__(**others)
+
+
+class ShareOfAll(click.ParamType[float]):
+    """A share of something: 10% or 0.1."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        try:
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            number = -1.0
+        return number if 0 <= number <= 1 else self.fail(f"'{value}' is not a share such as 10%.", param, ctx)
 
 
 class GradeOption(click.ParamType[tuple[float, str, str]]):

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.frontier import FrontierOptions
 from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import argument, flag, option
@@ -48,6 +49,7 @@ def command(
     judgments: PlotJudgmentOptions,
     runs: tuple[str, ...],
     measures: MeasureOptions,
+    compared: FrontierOptions,
     documents: DocumentOptions,
     reading: ReadingOptions,
 ) -> None:
@@ -56,7 +58,7 @@ def command(
     The charts difference, slopes and scatter take two runs, the baseline first. heatmap and ranks show the best
     hundred runs, and heatmap up to 200 queries. With --query, precision-recall-full draws that query instead of the
     mean over all. Up to eight runs have a colour each; with more, only the best and those named by --highlight are
-    coloured.
+    coloured. frontier takes runs that 'cranfield run' or 'test' has recorded, or --values.
 
     \b
     CHARTS
@@ -75,6 +77,7 @@ def command(
     own: dict[str, Any] = {"query": chart.query_ids[0]} if chart.query_ids else {}
     if chart.highlight:
         own["highlight"] = chart.highlight
+    own |= compared.arguments()
     if documents.lengths is not None:
         if CHARTS[chart.kind].of == "stability":
             raise click.UsageError(f"--lengths cannot be used with {chart.kind}.")

@@ -36,20 +36,6 @@ DEPTH = 10
 EARLIER = "collection"  # the assessor of the judgments that a collection came with
 
 
-class ShareOfAll(click.ParamType[float]):
-    """A share of something: 10% or 0.1."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            number = -1.0
-        return number if 0 <= number <= 1 else self.fail(f"'{value}' is not a share such as 10%.", param, ctx)
-
-
 class PoolOptions(options.OptionGroup, section="Pool"):
     depth: int = options.depth_of_runs(DEPTH, str(DEPTH))
     query_ids: tuple[str, ...] = options.QUERY_IDS
@@ -64,7 +50,7 @@ class PoolOptions(options.OptionGroup, section="Pool"):
     sample_depth: int = number("--sample-depth", least=1, default=100, help="How deep --sample-below goes [100].")
     overlap: float = option(
         "--overlap",
-        type=ShareOfAll(),
+        type=options.ShareOfAll(),
         default="0",
         metavar="SHARE",
         help="The share of documents that two assessors judge, such as 10%.",

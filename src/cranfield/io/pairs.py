@@ -14,7 +14,7 @@ from cranfield.errors import InputError, choice_hint
 from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
 from cranfield.io.formats.store import JudgmentView, names_store
-from cranfield.io.mappings import id_text
+from cranfield.io.mappings import finite, id_text
 from cranfield.io.queries import Queries, queries_of, read_queries
 from cranfield.io.query_columns import COLUMNS, KINDS, text_tier, words_of
 from cranfield.io.query_tables import read_query_table
@@ -157,6 +157,32 @@ def read_numbers(source: Any, what: str) -> dict[str, float]:
             return "is not a number from 0."
 
     return {key: float(word) for key, word in read_words(source, what, check).items()}
+
+
+def read_numbers_by_run(source: Any, what: str) -> dict[str, float | dict[str, float]]:
+    """{run: number} or {run: {query: number}}, from a mapping, or a file: one of JSON, or of two columns."""
+    if isinstance(source, str | os.PathLike):
+        stream = Stream(source)
+        data = stream.content()
+        if not data.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+            return dict(read_numbers(source, what))
+        hint = f'it should be {{"run": {what}, …}}, or {{"run": {{"query": {what}, …}}, …}}'
+        return _by_run(stream.name, parse_json(data, stream.name, hint=hint), what)
+    if not isinstance(source, Mapping):
+        raise InputError(f"the {what}", f"{source!r:.60} is neither a mapping nor a path.")
+    return _by_run(f"the {what}", source, what)
+
+
+def _by_run(place: str, content: Mapping[Any, Any], what: str) -> dict[str, float | dict[str, float]]:
+    def number(value: Any, of: str) -> float:
+        return finite(value, place, of)
+
+    return {
+        str(run): {str(query): number(each, f"query '{query}' of '{run}'") for query, each in value.items()}
+        if isinstance(value, Mapping)
+        else number(value, f"'{run}'")
+        for run, value in content.items()
+    }
 
 
 def _checked(place: str, words: Mapping[str, str], what: str, check: Check, line: int | None = None) -> None:

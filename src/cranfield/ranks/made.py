@@ -176,6 +176,22 @@ def made_beside(path: str) -> Made | None:
         return None
 
 
+def asked_numbers(run: Any, name: str) -> dict[str, float]:
+    """A number of each answer, such as its seconds, of a recording or by the file of facts beside it; or nothing."""
+    known = getattr(run, "by_query", None)
+    address = getattr(run, "address", None) or (os.fspath(run) if isinstance(run, str | os.PathLike) else None)
+    if address is not None:
+        try:
+            with open(f"{address}.json", "rb") as file:
+                known = json.loads(file.read())["by_query"]
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return {}
+    if not isinstance(known, Mapping) or not {"query_id", name} <= known.keys():
+        return {}
+    pairs = zip(known["query_id"], known[name], strict=False)
+    return {str(query): float(number) for query, number in pairs if isinstance(number, int | float)}
+
+
 def head_of(made: Made, tag: str) -> bytes:
     """The comments at the head of a TREC file that say how its run was made.
 

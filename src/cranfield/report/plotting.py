@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison.comparing import compare_evaluations
+from cranfield.comparison.frontier import frontier
 from cranfield.comparison.stability import stability
 from cranfield.comparison.standing import standings
 from cranfield.errors import CranfieldError, OutputError
@@ -43,8 +44,9 @@ def draw_chart(
     Up to eight runs have a colour each; of more, only the best. `highlight`, names of runs, chooses others to show in
     colour beside the best; charts of lines and "distribution" take it.
 
-    "precision-recall-full" has options of its own: `query`, to draw instead of the mean over all, or `grades` and
-    `missed` of one ranking, as for `value`, in place of judgments and runs.
+    "frontier" takes `by`, `values`, `margin` and `alpha`, as `frontier` does. "precision-recall-full" has options of
+    its own: `query`, to draw instead of the mean over all, or `grades` and `missed` of one ranking, as for `value`, in
+    place of judgments and runs.
 
     >>> spec = draw_chart("difference", "builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> spec["$schema"][:30]
@@ -67,6 +69,8 @@ def draw_chart(
             thinned = stability(qrels, paths, measures or chart.usual, SHARES, **options)
             return with_weights(chart.draw(thinned), thinned.weights)
         measure = measure_of(chart, measures)
+        if chart.of == "frontier":
+            return chart.draw(frontier(qrels, paths, measure, **own, **options))
         results = list(evaluate_runs(qrels, paths, needed_for(chart, measure), **options).values())
         if chart.of == "standings":
             found = standings(compare_evaluations(results, [measure], bounds=False))

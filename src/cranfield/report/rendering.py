@@ -40,6 +40,11 @@ HISTORY = Page(
     ("elements", "theme", "timeline", "history"),
     ("page", "card", "tables", "narrow", "print", "history"),
 )
+DIFF = Page(
+    "diff.html",
+    ("elements", "theme", "diff"),
+    ("page", "card", "tables", "query", "narrow", "print", "diff"),
+)
 
 
 def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool, page: Page = REPORT) -> Iterator[str]:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from html import escape
 from itertools import islice
 
+from cranfield.changes.neighbours import NeighbourRecall
+from cranfield.changes.run_diff import RunDiff
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import DIGITS, Difference, estimate_text, interval_name, signed, value_text
+from cranfield.comparison.frontier import Frontier
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.means import means_table
 from cranfield.comparison.reusability import Reusability
@@ -26,9 +29,13 @@ from cranfield.look import DARK, LIGHT
 from cranfield.show import corrected
 from cranfield.show.charts.difference import MeanDifference, difference_chart
 from cranfield.show.charts.distribution import distribution_chart, weighted_means
+from cranfield.show.charts.frontier import frontier_chart
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import estimate_name, interval_text, p_number, span_and_p, verdict
+from cranfield.show.diff_text import facts
+from cranfield.show.frontier_text import spent_cells, standing_text
+from cranfield.show.neighbours_text import recall_facts
 from cranfield.show.pictures import picture
 from cranfield.show.stability_text import reusability_text
 from cranfield.show.systems_text import milliseconds, returned_text
@@ -345,3 +352,51 @@ def stability_html(result: Stability) -> str:
 
 def reusability_html(result: Reusability) -> str:
     return text_html(reusability_text(result))
+
+
+def diff_html(found: RunDiff) -> str:
+    """What changed between two runs: the numbers, and the queries that changed most."""
+    numbers: Rows = [[name, value, told] for name, value, told in facts(found)]
+    changed: Rows = [
+        [query.query_id, query.text, f"{query.overlap:.2f}", f"{query.rbo:.2f}", str(query.entered), str(query.left)]
+        for query in found.changed_most
+    ]
+    judged = found.judged
+    said = judged.difference.sentence if judged is not None and judged.difference is not None else ""
+    return frame(
+        warnings(found.warnings),
+        paragraph(f"{found.runs[1]} vs {found.runs[0]}: {found.sentence}", "headline"),
+        table(["", "", ""], numbers, words=(0, 2)),
+        paragraph(said),
+        table(["query", "text", "overlap", "RBO", "in", "out"], changed, words=(0, 1)) if changed else "",
+        notes(f"also changed: {text}" for text in found.between),
+    )
+
+
+def neighbours_html(found: NeighbourRecall) -> str:
+    """The recall of approximate search, and the queries that lose most."""
+    worst: Rows = [[query.query_id, f"{query.recall:.2f}", ", ".join(query.missing)] for query in found.worst]
+    return frame(
+        warnings(found.warnings),
+        paragraph(found.sentence, "headline"),
+        table(["", "", ""], [[name, value, told] for name, value, told in recall_facts(found)], words=(0, 2)),
+        paragraph(found.meaning),
+        table(["worst queries", "recall", "not returned"], worst, words=(0, 2)) if worst else "",
+    )
+
+
+def frontier_html(found: Frontier) -> str:
+    """The frontier as a table and a chart."""
+    head, cells = spent_cells(found)
+    rows: Rows = []
+    for point, numbers in zip(found.points, cells, strict=True):
+        on = not point.dominated_by
+        standing = HtmlCell("on the frontier", "badge better") if on else HtmlCell(standing_text(point), "badge")
+        rows.append([point.run, f"{point.value:.4f}", f"{point.low:.3f} to {point.high:.3f}", *numbers, standing])
+    names = ["run", found.measure, "95% interval", *head, "standing"]
+    return frame(
+        paragraph(found.sentence, "headline"),
+        table(names, rows, words=(0, len(names) - 1)),
+        chart(lambda: frontier_chart(found)),
+        notes([found.method]),
+    )

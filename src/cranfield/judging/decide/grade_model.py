@@ -41,6 +41,8 @@ CLOSEST = 0.02  # two thresholds
 FARTHEST_STEP = 3.0
 BEYOND = 40.0  # no threshold
 TINIEST = 1e-300  # chance: with a larger floor the second derivatives would not belong to it, nor be a covariance
+FEW_CHANCES = 50_000
+_ERFC = np.frompyfunc(math.erfc, 1, 1)
 LEAST_NOISE = 0.2  # of the variance of a grade: what other grades can never tell
 
 
@@ -151,7 +153,9 @@ def normal_density(value: Numbers) -> Numbers:
 
 def normal_below(value: Numbers) -> Numbers:
     """The chance of a smaller standard normal variable."""
-    from scipy.special import ndtr  # as late as possible
+    if value.size <= FEW_CHANCES:
+        return np.asarray(_ERFC(-value / math.sqrt(2)), dtype=np.float64) / 2
+    from scipy.special import ndtr  # importing it takes longer than so few chances
 
     return np.asarray(ndtr(value))
 

@@ -18,8 +18,8 @@ class Chart:
     name: str
     meaning: str  # in a few words, for help and documentation
     draw: Callable[..., Spec]  # from what `of` names
-    # Evaluations and a measure, what `rank_curves`, `standings` or `stability` found, or nothing.
-    of: Literal["evaluations", "curves", "standings", "stability", "nothing"] = "evaluations"
+    # Evaluations and a measure, what `rank_curves`, `standings`, `frontier` or `stability` found, or nothing.
+    of: Literal["evaluations", "curves", "standings", "frontier", "stability", "nothing"] = "evaluations"
     usual: tuple[str, ...] = ("nDCG@10",)  # the measures it shows by default
     only: str | None = None  # the name of the one measure it can show
     needed: Callable[[Measure], Sequence[Measure]] | None = None  # what is evaluated to show a measure, if not itself

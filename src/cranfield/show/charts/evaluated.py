@@ -55,7 +55,7 @@ def requested(
     kind: str, results: Sequence[Evaluation], measure: str | Measure | None, options: dict[str, Any]
 ) -> ChartRequest:
     chart = chart_named(kind)
-    if chart.of in ("standings", "stability", "nothing"):
+    if chart.of in ("standings", "frontier", "stability", "nothing"):
         raise CranfieldError(f"the chart '{kind}' is not made of evaluations.", hint=f"use draw_chart('{kind}', …)")
     own = own_options(chart, options)
     if options or "grades" in own:

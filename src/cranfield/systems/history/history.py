@@ -208,6 +208,15 @@ class History:
             values = {name: Value(*value) for _, name, *value in connection.execute(valued)}
             return _result(row, values)
 
+    def beginning_with(self, start: str, system: str | None = None) -> tuple[Result, ...]:
+        """The results whose commit or id begins so, the oldest first, those of pull requests among them."""
+        named = sa.or_(*(column.startswith(start, autoescape=True) for column in (RESULTS.c.commit, RESULTS.c.id)))
+        conditions = [named] + ([RESULTS.c.system == system] if system is not None else [])
+        with self._reading() as connection:
+            wanted = sa.select(RESULTS.c.id).where(*conditions).order_by(RESULTS.c.at, RESULTS.c.id)
+            names = connection.execute(wanted).scalars().all()
+        return tuple(result for name in names if (result := self.result(name)) is not None)
+
     def values(self, measure: str, basis: str) -> dict[str, Value]:
         """The values of all results on a basis, also of those that were measured again on it."""
         here = (MEASURED.c.measure == measure, MEASURED.c.basis == basis)

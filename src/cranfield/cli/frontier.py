@@ -1,0 +1,68 @@
+"""`cranfield frontier`: which runs are worth their latency or their cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cranfield.cli import options, output
+from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
+from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.options import flag, option
+from cranfield.cli.run_files import expanded
+
+
+class FrontierOptions(options.OptionGroup, section="Frontier"):
+    cost: bool = flag("--cost", help="What runs cost in place of how long they take.")
+    taken: str | None = options.file(
+        "--values",
+        parameter="values",
+        help="What each run takes, if it was not recorded: a file of run and number, or JSON {run: {query: number}}.",
+    )
+    margin: float | None = option("--margin", type=float, metavar="N", help="How much worse is good enough [0.01].")
+    alpha: float | None = option("--alpha", type=float, metavar="P", help="The level of significance [0.05].")
+
+    def arguments(self) -> dict[str, Any]:
+        """Those that were given, as arguments of `frontier`."""
+        given = {**self.values("margin", "alpha"), "values": self.taken, "by": "cost" if self.cost else None}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class ShownOptions(options.PrintOptions, formats=("json", "markdown")):
+    pass
+
+
+@options.command("frontier", runs=options.RUNS, reading=reading_options())
+def command(
+    judgments: JudgmentOptions,
+    runs: tuple[str, ...],
+    measures: MeasureOptions,
+    compared: FrontierOptions,
+    shown: ShownOptions,
+    reading: ReadingOptions,
+) -> None:
+    """Show which RUNs are worth their latency or cost: the frontier of quality and speed.
+
+    A run is dominated if another one is shown to be faster and shown to be at most a margin worse. Latencies by query
+    are kept beside runs that 'cranfield run' and 'cranfield test' have recorded. 'cranfield plot frontier' draws it.
+
+    \b
+    Examples:
+      cranfield run sqlite builtin -o plain.run
+      cranfield run sqlite:tuned builtin -o tuned.run
+      cranfield frontier builtin plain.run tuned.run
+    """
+    from cranfield.comparison.frontier import frontier
+    from cranfield.show.frontier_text import frontier_json, frontier_lines, frontier_markdown
+
+    chosen = measures.chosen(("nDCG@10",))
+    if len(chosen) > 1:
+        raise click.UsageError("a frontier is by one measure; give one -m.")
+    found = frontier(judgments.source, expanded(runs), chosen[0], **compared.arguments(), **reading.arguments())
+    if shown.form == "json":
+        output.write([frontier_json(found)], shown.file, data=True)
+    elif shown.form == "markdown":
+        output.write(frontier_markdown(found), shown.file)
+    else:
+        output.write(frontier_lines(found, output.width(shown.file), output.paint(shown.file)), shown.file)
