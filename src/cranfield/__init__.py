@@ -105,6 +105,9 @@ if TYPE_CHECKING:
     from cranfield.ranks.judgments import Judgments as Judgments
     from cranfield.ranks.passages import PassageJudgments as PassageJudgments
     from cranfield.ranks.policy import Policy as Policy
+    from cranfield.ranks.searches import Search as Search
+    from cranfield.ranks.searches import SearchRun as SearchRun
+    from cranfield.ranks.searches import read_searches as read_searches
     from cranfield.ranks.tables.ranks import JudgedRanks as JudgedRanks
     from cranfield.report import ReportFile as ReportFile
     from cranfield.report import write_comparison as write_comparison

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.drawing import as_html, plotted
@@ -94,6 +95,13 @@ def evaluate(
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
     """
     wanted = parse_measures(measures)
+    if kind := _kind(run, wanted):
+        _refuse_options(run, lengths=lengths, engine=engine)
+        evaluated = import_module(kind).evaluate_kind
+        policy = policy or Policy()
+        others = {"name": name, "format": format, "qrels_format": qrels_format, "check_ids": check_ids}
+        special: Evaluation = evaluated(qrels, run, wanted, policy, **others)
+        return special.weighted(weights)
     if isinstance(run, ChunkRun) or are_of_passages(qrels):
         from cranfield.evaluation.chunked import evaluate_chunks
 
@@ -109,6 +117,20 @@ def evaluate(
     policy = policy or Policy()
     result = evaluate_run(read, opened, wanted, policy, name=name, lengths=lengths, check_ids=check_ids)
     return result.weighted(weights)
+
+
+def _kind(run: Any, wanted: Sequence[Measure]) -> str:
+    """The module that evaluates a run of a kind of its own; empty for one ranking for each query."""
+    if named := getattr(type(run), "_evaluated_by", ""):
+        return str(named)
+    return "cranfield.evaluation.searched" if any(one.definition.table == "searches" for one in wanted) else ""
+
+
+def _refuse_options(run: Any, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None:
+            fact = f"a {type(run).__name__} cannot be evaluated with {option}."
+            raise InputError("the run", fact, hint=f"leave out {given(option)}")
 
 
 def evaluate_run(
@@ -255,7 +277,7 @@ def read_runs(
 
     def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
         name, run = named_run
-        if are_of_passages(judgments) or stays_in_engine(run, engine):
+        if _kind(run, measures) or are_of_passages(judgments) or stays_in_engine(run, engine):
             return name, evaluate(judgments, run, measures, name=name, **options).weighted(weights)
         result = evaluate_run(
             judgments,
@@ -306,7 +328,7 @@ def read_judgments(
 
         qrels = collected(qrels, "the judgments")
     tables = {measure.definition.table for measure in wanted}
-    if tables <= {"ranks"}:
+    if tables <= {"ranks", "searches", "lists"}:
         return Judgments.read(qrels, format)
     _refuse_strata_beside_others(wanted)
     _refuse_passages(wanted)

@@ -12,7 +12,7 @@ Role = Literal["qrels", "run"]
 # A recommender is asked for a user, and returns items.
 USER = ("user_id", "userid", "user")
 ITEM = ("item_id", "itemid", "movieid", "item")
-QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query", *USER)
+QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query", "task", "task_id", *USER)
 DOCUMENT = (
     *("doc_id", "docno", "docid", "d_id", "did", "corpus_id", "document_id", "pid", "passage_id"),
     *("document", "doc"),
@@ -122,7 +122,7 @@ def refuse_searches(names: Sequence[str], role: Role, source: str) -> None:
             source,
             "this run has several searches for each task (a column 'step'), but one ranking for each is needed.",
             hint="measure the searches: UnionR, CallR, CallRR, NoGain, Refetched; or choose one: "
-            "SearchRun.read(run).one('last')",
+            "read_searches(run).one('last')",
         )
 
 

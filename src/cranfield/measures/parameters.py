@@ -220,7 +220,14 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
             characters="Unicode code points",
             words="what white space separates; needs the texts",
             tokens="what the tokeniser of the chunks counted",
+            documents="documents; only for searches, where they may also be tokens",
         ),
+    ),
+    "calls": ("how many searches of each task count, from the first on", whole(1)),
+    "call": ("which search of each task counts, by its number", whole(1)),
+    "again": (
+        "what a document costs that is fetched again",
+        choice(paid="as much as before: it is read again", free="nothing: it is read once"),
     ),
     "fit": (
         "what happens to the chunk that exceeds the budget",

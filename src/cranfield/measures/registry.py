@@ -18,7 +18,7 @@ from cranfield.ranks.columns import Numbers
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
 # The argument of a measure: JudgedRanks, or one of the tables of judgments with groups.
-TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages"]
+TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages", "searches", "lists"]
 REQUIRED: Any = object()
 # Parameters that some measures need: their meaning, and an example.
 _NEEDED: dict[str, tuple[str, Any]] = {
@@ -198,7 +198,8 @@ def measure(
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
     infers_pooled: whether judged documents stand for those that were pooled, but not judged (grade -1).
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
-    table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
+    table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata",
+        "passages", "searches" or "lists".
     Returns a decorator, which leaves the function unchanged.
 
     >>> from cranfield import JudgedRanks, evaluate, measure

@@ -96,5 +96,5 @@ def _again(name: str, search: Retrieval, known: Ranking, ranking: Ranking) -> In
         name,
         f"'{shortened(search.query_id, 60)}' was searched for again, with another result ({differ}).",
         line=search.line,
-        hint="measure all searches of each task: UnionR, CallR, CallRR; or choose one: SearchRun.read(…).one('last')",
+        hint="measure all searches of each task: UnionR, CallR, CallRR; or choose one: read_searches(…).one('last')",
     )
