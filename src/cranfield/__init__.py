@@ -102,9 +102,13 @@ if TYPE_CHECKING:
     from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
     from cranfield.ranks.chunks import Chunks as Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments
+    from cranfield.ranks.interactions import Interactions as Interactions
+    from cranfield.ranks.interactions import Split as Split
+    from cranfield.ranks.interactions import read_interactions as read_interactions
     from cranfield.ranks.judgments import Judgments as Judgments
     from cranfield.ranks.passages import PassageJudgments as PassageJudgments
     from cranfield.ranks.policy import Policy as Policy
+    from cranfield.ranks.recommender_runs import RecommenderRun as RecommenderRun
     from cranfield.ranks.searches import Search as Search
     from cranfield.ranks.searches import SearchRun as SearchRun
     from cranfield.ranks.searches import read_searches as read_searches

@@ -112,6 +112,9 @@ def evaluate(
         policy = policy or Policy()
         result = evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
         return result.weighted(weights)
+    for one in wanted:
+        if one.definition.table == "lists":
+            require_ranks(one)
     read: Any = judgments_for(qrels, (), qrels_format, wanted, engine)
     opened = open_lazily(run, engine, format) if stays_in_engine(run, engine) else open_run(run, format)
     policy = policy or Policy()
@@ -327,8 +330,8 @@ def read_judgments(
         from cranfield.engines.lazy_run import collected
 
         qrels = collected(qrels, "the judgments")
-    tables = {measure.definition.table for measure in wanted}
-    if tables <= {"ranks", "searches", "lists"}:
+    tables = {measure.definition.table for measure in wanted} - {"searches", "lists"}
+    if tables <= {"ranks"}:
         return Judgments.read(qrels, format)
     _refuse_strata_beside_others(wanted)
     _refuse_passages(wanted)

@@ -229,6 +229,15 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
         "what a document costs that is fetched again",
         choice(paid="as much as before: it is read again", free="nothing: it is read once"),
     ),
+    "similarity": (
+        "how alike two items are by their features",
+        choice(
+            cosine="the cosine of the angle between them",
+            jaccard="the share of their labels that they have in common",
+            hamming="the share of their features that are equal",
+        ),
+    ),
+    "scale": ("how interactions are counted", choice(count="each as one", share="as a share of all of them")),
     "fit": (
         "what happens to the chunk that exceeds the budget",
         choice(whole="it is left out, with all chunks below it", cut="it is shortened; only for characters"),

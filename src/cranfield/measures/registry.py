@@ -53,6 +53,7 @@ class Definition:
     infers_pooled: bool  # takes judged documents as a sample of the pooled ones
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
+    of_run: bool  # a value of the whole run, of which a query's value is the contribution
 
     def __repr__(self) -> str:
         return f"<Definition of {self.name}>"
@@ -152,6 +153,11 @@ class Measure:
 
 def require_ranks(measure: Measure) -> None:
     """Refuse a measure that needs judgments with groups, if there is only one grade for each document."""
+    if measure.definition.table == "lists":
+        raise MeasureError(
+            f"{measure.name} is measured on lists of recommended items.",
+            hint="give the run with its interactions: RecommenderRun(run, interactions)",
+        )
     if measure.definition.table != "ranks":
         raise MeasureError(
             f"{measure.name} is measured on {measure.definition.table}, "
@@ -176,6 +182,7 @@ def measure(
     infers_pooled: bool = False,
     rewards_order: bool = True,
     table: TableName = "ranks",
+    of_run: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure.
 
@@ -200,6 +207,7 @@ def measure(
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
     table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata",
         "passages", "searches" or "lists".
+    of_run: whether it is a value of the whole run, so that the value of a query is its contribution to the mean.
     Returns a decorator, which leaves the function unchanged.
 
     >>> from cranfield import JudgedRanks, evaluate, measure
@@ -237,6 +245,7 @@ def measure(
             infers_pooled=infers_pooled,
             rewards_order=rewards_order,
             table=table,
+            of_run=of_run,
         )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")
