@@ -207,47 +207,20 @@ def _tokens(tokens: CountTokens, text: str) -> int:
 
 
 def _traced(stream: Stream, tokens: CountTokens | None, texts: dict[str, str]) -> list[Search]:
-    """The searches of each trace in the order of their times; a trace without one is a task without a search."""
-    from cranfield.io.formats.spans import Root, with_roots
+    from cranfield.io.formats.spans import Retrieval, in_tasks
 
-    roots: dict[str, Root] = {}
-    traces: dict[str, list[tuple[float, int, Search]]] = {}
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
-    for found in with_roots(stream):
-        if isinstance(found, Root):
-            roots.setdefault(found.trace, found)
-            continue
+
+    def kept(found: Retrieval) -> Search:
         ranking = ranking_of(found, keep)
         pairs = tuple(ranking.items() if isinstance(ranking, dict) else ranking)
         counted = None if tokens is None else tuple(_tokens(tokens, each.text) for each in found.documents)
         for each in found.documents:
             if each.text:
                 texts.setdefault(each.id, each.text)
-        search = Search(found.task, found.start, pairs, found.query, counted, found.seconds)
-        its = traces.setdefault(found.trace, [])
-        its.append((found.start, len(its), search))
-    names = _task_ids(traces, roots)
-    searches: list[Search] = []
-    for trace, its in traces.items():
-        for step, (_, _, search) in enumerate(sorted(its, key=lambda known: known[:2]), 1):
-            searches.append(search._replace(task=names[trace], step=step))
-    return searches
+        return Search("", 0, pairs, found.query, counted, found.seconds)
 
-
-def _task_ids(traces: Mapping[str, Sequence[tuple[float, int, Search]]], roots: Mapping[str, Any]) -> dict[str, str]:
-    """The id of each traced task: as its spans have it, else its text, else that of the trace."""
-    names: dict[str, str] = {}
-    spoken: dict[str, list[str]] = {}
-    for trace, its in traces.items():
-        root = roots.get(trace)
-        given = next((search.task for _, _, search in its if search.task), "") or (root.task if root else "")
-        names[trace] = given or trace
-        if not given and root and root.question:
-            spoken.setdefault(root.question, []).append(trace)
-    for question, its_traces in spoken.items():
-        if len(its_traces) == 1:
-            names[its_traces[0]] = question
-    return names
+    return [search._replace(task=task, step=step) for task, step, search in in_tasks(stream, kept)]
 
 
 # ---- The table

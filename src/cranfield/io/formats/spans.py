@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT_ID, QUERY, TASK, plain_name
@@ -30,6 +31,9 @@ _TASK_IDS = tuple(name for name in TASK[:2])
 _QUESTIONS = ("query", "question", "input", "text", "user_input", "q", "prompt")
 _HINT = "spans are JSON as OpenTelemetry's exporters write them: a span on each line, or OTLP with resourceSpans"
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # times since 1970 from so much on are in so many to a second
+
+
+Kept = TypeVar("Kept")
 
 
 class TracedDocument(NamedTuple):
@@ -103,6 +107,36 @@ def with_roots(stream: Stream, *, roots: bool = True) -> Iterator[Retrieval | Ro
             yield retrieval
         if roots and not _parent(span):
             yield _root(span, attributes)
+
+
+def in_tasks(stream: Stream, kept: Callable[[Retrieval], Kept]) -> list[tuple[str, int, Kept]]:
+    """The searches of each trace in the order of their times: the id of the task, the number of the search, the search.
+
+    The id is the one that a span of the task has, else the text of its first span, else that of the trace; where two
+    traces have the same text, both have that of the trace.
+
+    kept: what to keep of a search, whose texts may be large
+    """
+    roots: dict[str, Root] = {}
+    traces: dict[str, list[tuple[float, Kept]]] = {}
+    named: dict[str, str] = {}
+    for found in with_roots(stream):
+        if isinstance(found, Root):
+            roots.setdefault(found.trace, found)
+            if found.task:
+                named.setdefault(found.trace, found.task)
+        else:
+            traces.setdefault(found.trace, []).append((found.start, kept(found)))
+            if found.task:
+                named[found.trace] = found.task
+    spoken = Counter(root.question for trace, root in roots.items() if trace in traces and trace not in named)
+    tasks: list[tuple[str, int, Kept]] = []
+    for trace, its in traces.items():
+        question = roots[trace].question if trace in roots else ""
+        task = named.get(trace) or (question if spoken[question] == 1 else "") or trace
+        its.sort(key=lambda pair: pair[0])
+        tasks.extend((task, step, search) for step, (_, search) in enumerate(its, 1))
+    return tasks
 
 
 # ---- From bytes to spans
@@ -194,11 +228,13 @@ def _value(typed: Any) -> Any:
         return typed
     ((kind, value),) = typed.items()
     if kind == "intValue":
-        return int(value)
+        return int(value) if isinstance(value, int) or str(value).lstrip("-").isdecimal() else None
+    listed = value.get("values") if isinstance(value, dict) else None
     if kind == "arrayValue":
-        return [_value(each) for each in value.get("values", ())]
+        return [_value(each) for each in listed] if isinstance(listed, list) else []
     if kind == "kvlistValue":
-        return {pair["key"]: _value(pair.get("value")) for pair in value.get("values", ())}
+        pairs = [pair for pair in listed if isinstance(pair, dict)] if isinstance(listed, list) else []
+        return {str(pair.get("key")): _value(pair.get("value")) for pair in pairs}
     return value if kind.endswith("Value") else typed
 
 

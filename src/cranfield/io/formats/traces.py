@@ -43,7 +43,7 @@ class Traces(Format):
     ids = "any"
 
     def claims(self, head: bytes) -> bool:
-        return holds_spans(head) and not is_row(head, "run")
+        return holds_spans(head) and not (head.lstrip().startswith(b"{") and is_row(head, "run"))
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
         return Rankings(stream.name, _by_query(stream), stream)
