@@ -99,7 +99,7 @@ GROUPS = {
     ),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
     "Recommenders": ("RecommenderRun", "Interactions", "Split", "read_interactions"),
-    "Agents": ("SearchRun", "Search", "read_searches"),
+    "Agents": ("calls", "Calls", "Call", "SearchRun", "Search", "read_searches"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
     "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
 }

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from cranfield.errors import SystemFailure as SystemFailure
     from cranfield.evaluation.advice import Advice as Advice
     from cranfield.evaluation.advice import advise as advise
+    from cranfield.evaluation.calls import Call as Call
+    from cranfield.evaluation.calls import Calls as Calls
+    from cranfield.evaluation.calls import calls as calls
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files

@@ -21,6 +21,7 @@ from cranfield.comparison.reusability import LeftOutRow, OverallChange
 from cranfield.comparison.segments import Interaction, SegmentDifference
 from cranfield.comparison.stability import StabilityRow
 from cranfield.evaluation.advice.recommendations import Recommendation
+from cranfield.evaluation.calls import Calls
 from cranfield.evaluation.checking.judged import JudgmentFacts
 from cranfield.evaluation.checking.problems import More, Problem
 from cranfield.evaluation.checking.retrieved import RunFacts
@@ -256,6 +257,7 @@ OUTPUTS: dict[str, Any] = {
         "modelled?": [_FACTS],
         "basis?": CorrectionBasis,
     },
+    "calls": Calls,
     "compare": {
         "runs": [TEXT],
         "baseline": TEXT | None,

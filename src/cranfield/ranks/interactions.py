@@ -184,6 +184,34 @@ class Split:
         return qrels
 
 
+def write_split(split: Split, folder: str, *, ratings: bool = False, force: bool = False) -> tuple[str, str]:
+    """Write train.csv and qrels.csv into a folder; returns their paths."""
+    import csv
+    import io
+    import os
+
+    from cranfield.io.target import make_folder, write_text
+
+    if not split.held_out.users:
+        hint = "are there users with more than one interaction?"
+        raise InputError(split.train.name, "no interaction is left to hold out.", hint=hint)
+    qrels = split.graded(rating=ratings)
+    train = split.train
+    further = [("rating", train.ratings), ("timestamp", train.times)]
+    known = [(name, column.tolist()) for name, column in further if column is not None]
+    rows: list[tuple[Any, ...]] = [("user_id", "item_id", *(name for name, _ in known))]
+    rows += zip(train.users, train.items, *([f"{cell:.17g}" for cell in column] for _, column in known), strict=True)
+    judged = [(user, item, f"{grade:g}") for user, items in qrels.items() for item, grade in items.items()]
+    make_folder(folder)
+    paths = []
+    for name, table in (("train.csv", rows), ("qrels.csv", [("query_id", "doc_id", "relevance"), *judged])):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(table)
+        paths.append(os.path.join(folder, name))
+        write_text(paths[-1], text.getvalue(), force=force)
+    return paths[0], paths[1]
+
+
 def read_interactions(interactions: Any) -> Interactions:
     """Read interactions of users with items.
 
