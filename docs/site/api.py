@@ -98,6 +98,7 @@ GROUPS = {
         *("modelled_values", "ModelledValue"),
     ),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
+    "Keyphrases": ("keyphrases",),
     "Recommenders": ("RecommenderRun", "Interactions", "Split", "read_interactions"),
     "Agents": ("calls", "Calls", "Call", "SearchRun", "Search", "read_searches"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),

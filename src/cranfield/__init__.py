@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.interactions import Split as Split
     from cranfield.ranks.interactions import read_interactions as read_interactions
     from cranfield.ranks.judgments import Judgments as Judgments
+    from cranfield.ranks.keyphrases import keyphrases as keyphrases
     from cranfield.ranks.passages import PassageJudgments as PassageJudgments
     from cranfield.ranks.policy import Policy as Policy
     from cranfield.ranks.recommender_runs import RecommenderRun as RecommenderRun
