@@ -17,7 +17,7 @@ from cranfield.evaluation.estimating import PLAIN, Columns
 from cranfield.measures.recommendations import catalogue_coverage, gini_index
 from cranfield.ranks.tables.lists import RecommendedLists
 
-SEEDS, DRAWS = (1, 2), 500
+SEEDS, DRAWS = (1,), 500
 USERS, LENGTH = (20, 100, 400), 10
 KINDS = ("skewed", "even", "tied", "small")
 MEASURES = {"Coverage": catalogue_coverage, "Gini": gini_index}

@@ -60,8 +60,11 @@ class Calls:
     signature: the conventions
 
     >>> from cranfield import calls, read_searches
-    >>> print(calls({"t": {"a": 1, "b": 1}}, read_searches({"t": [["x"], ["a", "x"]]})))
+    >>> found = calls({"t": {"a": 1, "b": 1}}, read_searches({"t": [["x"], ["a", "x"]]}))
+    >>> print(found)
     the run: 1 task, 2 searches; recall 0.5000 together
+    >>> found.counted, found.to_dict()["none"], len(found.to_json()) > 100
+    ('1 task, 2 searches', 0.0, True)
     """
 
     run: str
@@ -99,6 +102,7 @@ class Calls:
         """The same as JSON.
 
         indent: blanks for each level; None writes one line.
+        Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent)
 

@@ -37,8 +37,10 @@ class Interactions:
     name: what errors call them
 
     >>> from cranfield import read_interactions
-    >>> read_interactions([("ann", "tea", 5, 10), ("ann", "mug", 4, 20), ("bob", "tea", 3, 15)])
-    <Interactions: 3 of 2 users with 2 items>
+    >>> import numpy as np
+    >>> found = read_interactions([("ann", "tea", 5, 10), ("ann", "mug", 4, 20), ("bob", "tea", 3, 15)])
+    >>> found, found.by_user["bob"], found.take(np.array([2])).items
+    (<Interactions: 3 of 2 users with 2 items>, {'tea'}, ('tea',))
     """
 
     users: tuple[str, ...]
@@ -132,6 +134,8 @@ class Split:
     >>> split = read_interactions([("ann", "tea", 5, 10), ("ann", "mug", 4, 20)]).leave_last_out()
     >>> split, split.held_out.items
     (<Split: leave-last-out, 1 of each user: 1 interaction of 1 user held out, 1 interaction to learn from>, ('mug',))
+    >>> split.notes, split.qrels, split.graded()
+    ((), {'ann': {'mug': 1.0}}, {'ann': {'mug': 4.0}})
     """
 
     train: Interactions

@@ -44,6 +44,8 @@ class RecommenderRun:
     >>> run = RecommenderRun({"ann": ["tea", "pot"], "bob": ["mug", "pot"]}, before)
     >>> evaluate({"ann": {"pot": 1}, "bob": {"mug": 1}}, run, "RR Coverage@1 Novelty@1")
     <Evaluation of the run: RR=1.0000, Coverage@1=0.6667, Novelty@1=1.5850; 2 queries>
+    >>> run.name
+    'the run'
     """
 
     run: Any
