@@ -112,9 +112,6 @@ def evaluate(
         policy = policy or Policy()
         result = evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
         return result.weighted(weights)
-    for one in wanted:
-        if one.definition.table == "lists":
-            require_ranks(one)
     read: Any = judgments_for(qrels, (), qrels_format, wanted, engine)
     opened = open_lazily(run, engine, format) if stays_in_engine(run, engine) else open_run(run, format)
     policy = policy or Policy()
@@ -148,6 +145,9 @@ def evaluate_run(
     wants: Wants = NOTHING,
 ) -> Evaluation:
     """The evaluation of a run that is open; wants: what its reading must answer besides the ranks."""
+    for measure in wanted:
+        if measure.definition.table == "lists":  # which only a recommender has
+            require_ranks(measure)
     if are_corrected(read):
         read._check(wanted, policy)
     judgments = read if isinstance(read, Judgments) else read.flat

@@ -9,7 +9,7 @@ from functools import partial
 from inspect import Parameter
 from typing import Any, Literal
 
-from cranfield.errors import MeasureError, choice_hint
+from cranfield.errors import MeasureError, choice_hint, either, given
 from cranfield.measures.calculating import calculated
 from cranfield.measures.lookup import comes_with_us, families, families_one_by_one, module_of
 from cranfield.measures.parameters import ParameterKind, TooLarge, kind_of, shortened
@@ -156,7 +156,8 @@ def require_ranks(measure: Measure) -> None:
     if measure.definition.table == "lists":
         raise MeasureError(
             f"{measure.name} is measured on lists of recommended items.",
-            hint="give the run with its interactions: RecommenderRun(run, interactions)",
+            hint="give the run with what its users had before: "
+            + either("RecommenderRun(run, interactions)", given("interactions")),
         )
     if measure.definition.table != "ranks":
         raise MeasureError(
