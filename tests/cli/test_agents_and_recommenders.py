@@ -92,8 +92,8 @@ def test_the_command_split(files):
     graded = run("split", "ratings.csv", "shop", "--ratings", "--force", cwd=files)
     assert graded.returncode == 0
     assert "bob,pot,2" in (files / "shop" / "qrels.csv").read_text()
-    assert "is not a number of interactions" in run("split", "ratings.csv", "x", "--last", 0, cwd=files).stderr
-    assert "no interaction is left" in run("split", "ratings.csv", "x", "--last", 9, cwd=files).stderr
+    assert "is not a number of interactions" in run("split", "ratings.csv", "x", "--hold-out", 0, cwd=files).stderr
+    assert "no interaction is left" in run("split", "ratings.csv", "x", "--hold-out", 9, cwd=files).stderr
 
 
 def test_recommenders_on_the_command_line(files):

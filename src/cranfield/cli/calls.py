@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from cranfield.cli import options
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
+from cranfield.cli.measure_options import REL
 from cranfield.cli.options import argument, option
 from cranfield.cli.run_files import only
 
 
 class CallOptions(options.JsonOptions, section="Output"):
     cutoff: int | None = option("--cutoff", type=int, metavar="K", help="Count the first K documents of each search.")
-    rel: float = option("--rel", type=float, default=1.0, metavar="GRADE", help="The lowest relevant grade [1].")
+    rel: float | None = REL
 
 
 @options.command("calls", run=argument(), reading=reading_options(means=False))
@@ -28,5 +29,11 @@ def command(judgments: JudgmentOptions, run: str, shown: CallOptions, reading: R
     from cranfield.evaluation.calls import calls
     from cranfield.show.calls_text import calls_text
 
-    found = calls(judgments.source, only(run), **shown.values("cutoff", "rel"), **reading.arguments())
+    found = calls(
+        judgments.source,
+        only(run),
+        cutoff=shown.cutoff,
+        rel=1 if shown.rel is None else shown.rel,
+        **reading.arguments(),
+    )
     shown.write(found.to_json, lambda width, paint: calls_text(found, width, paint))

@@ -6,8 +6,10 @@ from cranfield.cli import options, output
 from cranfield.cli.options import argument, flag, option
 
 
-class SplitOptions(options.OptionGroup, section="Split"):
-    last: int = option("--last", type=int, default=1, metavar="N", help="How many of each user are held out [1].")
+class SplitOptions(options.OptionGroup, section="Recommendations"):
+    hold_out: int = option(
+        "--hold-out", type=int, default=1, metavar="N", help="How many of each user are held out [1]."
+    )
     ratings: bool = flag("--ratings", help="Use ratings as grades; otherwise each item held out has grade 1.")
     force: bool = options.FORCE
 
@@ -21,11 +23,11 @@ def command(interactions: str, folder: str, split: SplitOptions) -> None:
 
     \b
     Example:
-      cranfield split ratings.csv split/ && cranfield evaluate split/qrels.csv my.run --interactions split/train.csv
+      cranfield split ratings.csv shop/ --hold-out 2
     """
     from cranfield.ranks.interactions import read_interactions, write_split
 
-    made = read_interactions(interactions).leave_last_out(split.last)
+    made = read_interactions(interactions).leave_last_out(split.hold_out)
     train, qrels = write_split(made, folder, ratings=split.ratings, force=split.force)
     output.say(str(made))
     output.say(f"Written: {train} and {qrels}.")

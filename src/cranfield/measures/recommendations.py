@@ -92,7 +92,7 @@ def _equal_pairs(query: Integers, times: Integers, queries: int) -> Numbers:
 def novelty(lists: RecommendedLists, *, cutoff: int | None = None) -> Numbers:
     """Mean surprise of the items in a list, in bits: few users have had one with a high value.
 
-    Novelty = -1 / |L| · Σ log₂( users(i) / number of users )
+    Novelty = 1 / |L| · Σ log2(number of users / users(i)) over the items i of L
 
     An item that nobody has had counts as if one user had.
     """
@@ -112,7 +112,7 @@ def novelty(lists: RecommendedLists, *, cutoff: int | None = None) -> Numbers:
 def popularity(lists: RecommendedLists, *, cutoff: int | None = None, scale: str = "count") -> Numbers:
     """Mean number of interactions that the items in a list have had.
 
-    Popularity = 1 / |L| · Σ interactions(i)
+    Popularity = 1 / |L| · Σ interactions(i) over the items i of L
     """
     popular = lists.interactions.astype(np.float64)
     if scale == "share":
