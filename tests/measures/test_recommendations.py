@@ -1,6 +1,8 @@
 """Values of whole runs of recommenders: against naive loops, by the jackknife, and equal to what others publish."""
 
 import itertools
+import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -67,6 +69,31 @@ def test_values_are_those_of_rectools(name, run, before, expected):
     )
     for measure, values in expected.items():
         assert list(result.by_query(measure).values()) == pytest.approx(values, abs=5e-9)
+
+
+def test_values_are_those_that_rectools_gives_for_random_lists():
+    """What the code of RecTools 0.19 returned; lists of 2 to 8 items, six features of 0 or 1 for each."""
+    given = json.loads(Path(__file__).with_name("rectools.json").read_text())
+    lists = {user: list(map(str, items)) for user, items in given["lists"].items()}
+    before = [(str(user), str(item)) for user, item in given["before"]]
+    items = [str(item) for item in range(20)]
+    run = RecommenderRun(lists, before, items=items, features=given["features"], known="keep")
+    qrels = {user: {"0": 1} for user in lists}
+    for name, expected in given["values"].items():
+        measure = name.replace("ILD@", "ILS(similarity=hamming)@")
+        value = evaluate(qrels, run, measure, check_ids=False)[measure]
+        assert (6 * (1 - value) if "ILD" in name else value) == approx(expected), name
+
+
+def test_gini_is_that_of_lenskit():
+    """0.5178571428571429 is what LensKit 2025.8.1 gives for these numbers of lists."""
+    times = dict(zip(ITEMS, [0, 0, 1, 3, 3, 7, 2], strict=False))
+    users = [f"u{number}" for number in range(7)]
+    lists = {user: [item for item in times if times[item] > at] for at, user in enumerate(users)}
+    run = RecommenderRun(lists, [("x", "i0")], items=list(times))
+    assert evaluate({user: {"i0": 1} for user in users}, run, "Gini", check_ids=False)["Gini"] == approx(
+        0.5178571428571429
+    )
 
 
 def test_diversity_is_that_of_rectools():

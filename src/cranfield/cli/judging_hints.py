@@ -47,6 +47,9 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
 
 def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[str] | None]) -> None:
     """Say how many of the first documents are unjudged, if any, and the command that `find` makes to judge them."""
+    tables = {measure.definition.table for evaluation in evaluations for measure in evaluation.measures}
+    if not tables.isdisjoint(("searches", "lists")):  # of tasks, and of users, whom nobody else can judge for
+        return
     unjudged = [sum(evaluation.unjudged(FIRST).values()) for evaluation in evaluations]
     words = find() if any(unjudged) else None
     if words is None:

@@ -72,8 +72,9 @@ def evaluate(
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine. Judgments of
-        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are. A model's grades
-        that people correct are `corrected_judgments`.
+        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are; a `SearchRun` has
+        several searches for each task, a `RecommenderRun` lists of items. A model's grades that people correct are
+        `corrected_judgments`.
     measures: names such as "nDCG@10", separated by spaces or in a list.
     policy: the conventions; see `Policy`.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.

@@ -70,7 +70,8 @@ class RecommendedLists:
         values = np.full(len(self), whole)
         others = without[self.counted]
         if len(others):
-            values[self.counted] += (len(others) - 1) * (others.mean() - others)
+            apart = (len(others) - 1) * (others.mean() - others)
+            values[self.counted] += apart - apart.mean()  # which only rounding makes differ from 0
         return values
 
     def pairs(self, cutoff: int | None) -> Iterator[tuple[Integers, Integers, Integers]]:
