@@ -152,6 +152,20 @@ def test_every_exporter_gives_the_same_run(written, tmp_path):
     assert [search.query for search in read.searches] == list(RUN)
 
 
+def test_long_first_lines(tmp_path):
+    """The first span, or the first batch, is longer than what is looked at to recognise a format."""
+    long = {**OTHER, "attributes": {**OTHER["attributes"], "input.value": "long " * 50_000}}
+    (tmp_path / "sdk.jsonl").write_text(lines([long, *map(sdk, SEARCHES)]))
+    check(QRELS, tmp_path / "sdk.jsonl")
+    batch = otlp([*SEARCHES, *SEARCHES * 50], openinference)
+    (tmp_path / "otlp.jsonl").write_text(lines([batch, batch]))
+    check(QRELS, tmp_path / "otlp.jsonl")
+    (tmp_path / "otlp").write_text(json.dumps(batch))
+    check(QRELS, tmp_path / "otlp")
+    (tmp_path / "ranking").write_text(json.dumps({"1": {f"d{at}": at for at in range(10_000)}}))  # not rows
+    assert evaluate({"1": {"d9999": 1}}, tmp_path / "ranking", "RR")["RR"] == 1
+
+
 def test_the_order_returned_counts():
     """Distances rise, equal scores are in order, and scores may be missing."""
     for scores in ([0.1, 0.2, 0.3], [0.5, 0.5, 0.5], [None, None, None], [0.5, None, 0.1]):

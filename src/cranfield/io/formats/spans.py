@@ -156,8 +156,8 @@ def _spans(stream: Stream, roots: bool) -> Iterator[tuple[int, Mapping[str, Any]
 
 def _items(stream: Stream, roots: bool) -> Iterator[tuple[int, Any]]:
     head = stream.head(LOOK).removeprefix(BYTE_ORDER_MARK).lstrip()
-    first = head.partition(b"\n")[0].rstrip()
-    if not head.startswith(b"{") or not (len(first) == LOOK or first.endswith(b"}")):  # over several lines
+    first, end, _ = head.partition(b"\n")
+    if not head.startswith(b"{") or (end and not first.rstrip().endswith(b"}")):  # over several lines
         yield from _whole(stream)
         return
     batches = BATCH.search(first) is not None

@@ -12,7 +12,7 @@ from cranfield.io.formats.format import Format
 from cranfield.io.formats.json import first_marks, is_row
 from cranfield.io.mappings import Pairs
 from cranfield.io.shapes import Rankings
-from cranfield.io.streams import Stream
+from cranfield.io.streams import LOOK, Stream
 from cranfield.words import count, shortened
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class Traces(Format):
     ids = "any"
 
     def claims(self, head: bytes) -> bool:
-        return holds_spans(head) and not (head.lstrip().startswith(b"{") and is_row(head, "run"))
+        """Also not rows that happen to name their span; a first line that is too long to read here is no row."""
+        whole = len(head) < LOOK or b"\n" in head
+        return holds_spans(head) and not (whole and head.lstrip().startswith(b"{") and is_row(head, "run"))
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
         return Rankings(stream.name, _by_query(stream), stream)
