@@ -54,7 +54,7 @@ def union_recall(
 def call_recall(judged: SearchRanks, *, call: int = 1, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """Share of a task's relevant documents that one of its searches found by itself; 0 without such a search.
 
-    CallR = |{ relevant documents of search `call` down to the cutoff }| / R
+    CallR = |{ relevant documents of that search, down to the cutoff }| / R
     """
     hit = judged.within(cutoff) & (judged.call == call) & judged.relevant(rel)
     return ratio(judged.sum(judged.first(hit)), judged.n_relevant(rel))
@@ -83,7 +83,7 @@ def reciprocal_call(judged: SearchRanks, *, cutoff: int | None = None, rel: floa
 def found_by(judged: SearchRanks, *, calls: int = 1, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """1 if one of the first searches finds a relevant document, otherwise 0.
 
-    FoundBy = [ a relevant document is in searches 1 to `calls`, down to the cutoff ]
+    FoundBy = [ one of the first searches has a relevant document down to the cutoff ]
     """
     hit = judged.within(cutoff, calls) & judged.relevant(rel)
     return np.asarray(judged.first_call(hit) < np.inf, dtype=np.float64)
