@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cranfield import InputError, MeasureError, Policy, RecommenderRun, compare, evaluate, read_interactions
+from cranfield import (
+    ComparisonError,
+    InputError,
+    MeasureError,
+    Policy,
+    RecommenderRun,
+    compare,
+    evaluate,
+    read_interactions,
+)
+from cranfield.show.comparison_text import comparison_text
 from tests import oracle_lists
 from tests.measures.test_catalogue import approx, variants
 
@@ -176,6 +186,11 @@ def test_recommenders_are_compared_like_other_runs():
     other = RecommenderRun({user: (ITEMS[at % 9 :] + ITEMS)[:3] for at, user in enumerate(people)}, same.interactions)
     found = compare(qrels, {"same": same, "other": other}, "Coverage@3").differences[0]
     assert found.difference == approx(1 - 3 / 9)
+    assert "30 queries: a value of the whole run" in comparison_text(
+        compare(qrels, {"a": same, "b": other}, "Coverage@3")
+    )
+    with pytest.raises(ComparisonError, match="cannot be used for Coverage@3, a value of the whole run"):
+        compare(qrels, {"a": same, "b": other}, "Coverage@3", test="sign")
     again = evaluate(qrels, other, "Coverage@3", policy=Policy(depth=1))
     assert again["Coverage@3"] == 1
     labels = {item: ["odd" if at % 2 else "even", "x"] for at, item in enumerate(ITEMS)}
