@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -68,6 +69,7 @@ def draw_all() -> None:
     save("interleaved", interleaved())
     save("clicks", clicks())
     save("counted", counted())
+    save("calls", calls())
 
 
 def response() -> Mapping[str, Any]:
@@ -76,6 +78,27 @@ def response() -> Mapping[str, Any]:
     shop = {"type": "sqlite", "stem": True}
     chart: Mapping[str, Any] = cranfield.tune_system(shop, "builtin", tried=tried, name="shop").plot()
     return chart
+
+
+def calls() -> dict[str, Any]:
+    """An agent whose searches repeat themselves more and more."""
+    chance = random.Random(7)
+    qrels, searches = {}, {}
+    for task in range(200):
+        wanted = [f"w{task}-{number}" for number in range(4)]
+        others = [f"x{task}-{number}" for number in range(20)]
+        qrels[str(task)] = dict.fromkeys(wanted, 1)
+        found = [[*chance.sample(wanted, 1 + chance.randrange(2)), *chance.sample(others, 3)] for _ in range(6)]
+        searches[str(task)] = found
+    rows = cranfield.calls(qrels, cranfield.read_searches(searches)).rows
+    curves = {
+        "all calls so far": {row.call: row.union for row in rows},
+        "the call alone": {row.call: row.alone for row in rows},
+        "fetched again": {row.call: row.again for row in rows},
+    }
+    spec = by_rank("What each call of an agent adds", "share", curves)
+    spec["encoding"]["x"]["title"] = "call"
+    return spec
 
 
 def save(name: str, spec: Mapping[str, Any]) -> None:

@@ -122,6 +122,9 @@ GROUPS = {
     ),
     "Clicks as an assessor": ("judge_by_clicks", "fit_clicks", "ClickReport", "Clicks"),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
+    "Keyphrases": ("keyphrases",),
+    "Recommenders": ("RecommenderRun", "Interactions", "Split", "read_interactions"),
+    "Agents": ("calls", "Calls", "Call", "SearchRun", "Search", "read_searches"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
     "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments", "inherit_grades"),
 }

@@ -305,6 +305,9 @@ def columns() -> Iterator[Row]:
         "rank": column_names.RANK,
         "group of a judgment": column_names.GROUP,
         "subgroup": column_names.SUBGROUP,
+        "task, of several searches": column_names.TASK,
+        "search of a task": column_names.STEP,
+        "time of an interaction": column_names.TIME,
     }
     for column, spellings in spelled.items():
         yield column, ", ".join(f"`{each}`" for each in spellings)

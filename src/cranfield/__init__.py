@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     from cranfield.evaluation.advice import Advice as Advice
     from cranfield.evaluation.advice import advise as advise
     from cranfield.evaluation.answering import Answering as Answering
+    from cranfield.evaluation.calls import Call as Call
+    from cranfield.evaluation.calls import Calls as Calls
+    from cranfield.evaluation.calls import calls as calls
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files
@@ -122,10 +125,18 @@ if TYPE_CHECKING:
     from cranfield.ranks.chunk_runs import ChunkRun as ChunkRun
     from cranfield.ranks.chunks import Chunks as Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments as GroupedJudgments
+    from cranfield.ranks.interactions import Interactions as Interactions
+    from cranfield.ranks.interactions import Split as Split
+    from cranfield.ranks.interactions import read_interactions as read_interactions
     from cranfield.ranks.judgments import Judgments as Judgments
+    from cranfield.ranks.keyphrases import keyphrases as keyphrases
     from cranfield.ranks.passages import PassageJudgments as PassageJudgments
     from cranfield.ranks.policy import Policy as Policy
+    from cranfield.ranks.recommender_runs import RecommenderRun as RecommenderRun
     from cranfield.ranks.same_text import inherit_grades as inherit_grades
+    from cranfield.ranks.searches import Search as Search
+    from cranfield.ranks.searches import SearchRun as SearchRun
+    from cranfield.ranks.searches import read_searches as read_searches
     from cranfield.ranks.tables.ranks import JudgedRanks as JudgedRanks
     from cranfield.report import ReportFile as ReportFile
     from cranfield.report import write_comparison as write_comparison

@@ -47,6 +47,10 @@ def test_examples_work_as_typed(command, tmp_path):
         judged_twice(tmp_path)
     if command == "sample":
         (tmp_path / "searches.tsv").write_text("time\tquery\n10:00\tred shoes\n10:01\tlamp\n")
+    (tmp_path / "tasks.qrels").write_text("t 0 a 1\n")
+    (tmp_path / "traces.jsonl").write_text('{"task": "t", "step": 1, "doc_id": "a", "rank": 1}\n')
+    rows = "".join(f"ann,item{time},{time}\n" for time in range(4))
+    (tmp_path / "ratings.csv").write_text(f"user_id,item_id,timestamp\n{rows}")
     if command == "mcp":
         pytest.importorskip("mcp.server.mcpserver", reason="needs mcp 2")
     for line in lines:

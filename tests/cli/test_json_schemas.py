@@ -61,6 +61,7 @@ CALLS = {
         ("gate", *TWO, "--weights", "weights.csv", "--non-inferiority", "0.1"),
     ],
     "test": [("test",), ("accept",), ("test",), ("worsen",), ("test",)],
+    "calls": [("calls", "tasks.qrels", "searches.csv")],
     "explain": [("explain", "builtin", "builtin:tuned", "q27", "-k", "3")],
     "check": [("check", *TWO), ("check", "broken.txt", "builtin:tuned")],
     "check (queries)": [("check", "builtin"), ("check", "queries.txt")],
@@ -85,6 +86,8 @@ def folder(tmp_path):
     seconds = {"plain": dict.fromkeys(ids, 0.02), "tuned": {q: 0.03 + int(q[1:]) / 1000 for q in ids}}
     (tmp_path / "seconds.json").write_text(json.dumps(seconds))
     (tmp_path / "broken.txt").write_text("q01 0 d1 one\nq01 0 d1\n")
+    (tmp_path / "tasks.qrels").write_text("t 0 a 1\nt 0 b 1\n")
+    (tmp_path / "searches.csv").write_text("task,step,doc_id,rank\nt,1,x,1\nt,2,a,1\n")
     (tmp_path / "queries.txt").write_text("red shoes\nblue hat\n")
     pytest.importorskip("sqlalchemy")
     with open_store(tmp_path / "judgments.db", create=True) as store:

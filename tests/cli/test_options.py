@@ -133,7 +133,7 @@ def test_commands_that_measure_take_all_measure_options(name):
 # Further options that commands take because the functions they call do.
 ALSO = {
     "--import": ("agreement", "judge", "measures", "test", "accept", "history"),
-    "--rel": ("agreement", "judge"),
+    "--rel": ("agreement", "judge", "calls"),
     "--judged-only": ("agreement", "judge"),
     "--lengths": ("evaluate", "compare", "gate", "report", "plot"),
     "--chunks": ("evaluate", "compare", "gate", "report", "plot"),
@@ -142,9 +142,9 @@ ALSO = {
     "--correction": ("compare", "gate", "report"),
     "--alpha": ("compare", "gate", "report"),
     "--collection": ("evaluate", "explain", "compare", "gate", "report"),
-    "--run-format": ("check", "fuse", "pool", "judge", "agreement"),
-    "--qrels-format": ("check", "pool"),
-    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history", "test", "sample"),
+    "--run-format": ("check", "fuse", "pool", "judge", "agreement", "calls"),
+    "--qrels-format": ("check", "pool", "calls"),
+    "--output": (*OF_MEASURES, "check", "fuse", "agreement", "run", "measures", "history", "test", "sample", "calls"),
 }
 
 

@@ -65,7 +65,7 @@ def test_a_new_format_appears_in_help(piped):
         for option, _ in options.FormatOptions.declared.values():
             assert "piped, if it" in option.attributes["help"]
         shown = CliRunner().invoke(importlib.reload(evaluate).command, ["--help"]).output
-        assert "parquet or piped." in " ".join(shown.split())
+        assert "parquet, traces or piped" in " ".join(shown.split())
         shown = CliRunner().invoke(importlib.reload(systems).run, ["--help"]).output
         assert ".parquet or .piped" in " ".join(shown.split())
     finally:

@@ -11,7 +11,7 @@ import cranfield
 from cranfield import JudgedRanks, Policy, catalogue, parse_measure
 from cranfield.evaluation import values
 from cranfield.measures.scope import last_rank
-from tests import generated, oracle, oracle_gains, oracle_grouped, oracle_passages
+from tests import generated, oracle, oracle_gains, oracle_grouped, oracle_lists, oracle_passages, oracle_searches
 
 # Every measure with its defaults, and with other values of each parameter.
 OTHERS = {
@@ -49,6 +49,11 @@ OTHERS = {
     "budget": (1, 7, 1000),
     "unit": ("words", "tokens"),
     "fit": ("cut",),
+    "calls": (1, 2, 9),
+    "call": (1, 2, 9),
+    "again": ("free",),
+    "similarity": ("jaccard", "hamming"),
+    "scale": ("share",),
 }
 
 
@@ -100,7 +105,8 @@ def is_utility(measure):
 
 
 def test_every_measure_has_an_oracle():
-    families = (oracle.ORACLES, oracle_grouped.ORACLES, oracle_passages.ORACLES)
+    loops = (oracle, oracle_grouped, oracle_passages, oracle_searches, oracle_lists)
+    families = [module.ORACLES for module in loops]
     assert sorted(catalogue()) == sorted(name for known in families for name in known)
 
 

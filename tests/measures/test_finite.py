@@ -42,6 +42,11 @@ EXTREMES = {
     "budget": (1, 10**15),
     "unit": ("characters", "words", "tokens"),
     "fit": ("whole", "cut"),
+    "calls": (1, 10**15),
+    "call": (1, 10**15),
+    "again": ("paid", "free"),
+    "similarity": ("cosine", "jaccard", "hamming"),
+    "scale": ("count", "share"),
 }
 
 
@@ -65,7 +70,7 @@ def collections(draw, table):
         judged = [{d: draw(grade) for d in draw(some)} for _ in range(2)]
         if table == "strata":  # in which a document appears once
             judged[1] = {d: grade for d, grade in judged[1].items() if d not in judged[0]}
-        qrels[query] = judged[0] if table == "ranks" else {"one": judged[0], "two": judged[1]}
+        qrels[query] = judged[0] if table in ("ranks", "searches", "lists") else {"one": judged[0], "two": judged[1]}
         run[query] = {d: draw(st.sampled_from([1.0, 2.0, 3.0])) for d in draw(some)}
     return qrels, run
 
@@ -84,6 +89,18 @@ def of_chunks(qrels, run):
     return cranfield.PassageJudgments.read(passages), cranfield.ChunkRun(run, located)
 
 
+def inputs(table, qrels, run):
+    """Judgments and a run of the kind that a table is made of."""
+    if table == "passages":
+        return of_chunks(qrels, run)
+    if table == "searches":
+        return qrels, cranfield.read_searches({query: [ranking, ranking] for query, ranking in run.items()})
+    if table == "lists":
+        features = {f"d{number}": [number, LARGE / 1e200] for number in range(6)}
+        return qrels, cranfield.RecommenderRun(run, [("1", item) for item in features], features=features)
+    return qrels, run
+
+
 @pytest.mark.parametrize("name", catalogue())
 @settings(max_examples=25, deadline=None)
 @given(st.data())
@@ -93,8 +110,10 @@ def test_every_value_is_finite_or_an_error_that_names_the_measure(name, data):
     qrels, run = data.draw(collections(table))
     fault, values = "", []
     try:
-        result = cranfield.evaluate(*(of_chunks(qrels, run) if table == "passages" else (qrels, run)), measure)
-        values = [*result.column(measure).tolist(), result[measure], *(result.by_segment(measure, {"1": "a"}).values())]
+        result = cranfield.evaluate(*inputs(table, qrels, run), measure)
+        values = [*result.column(measure).tolist(), result[measure]]
+        if not measure.definition.of_run:
+            values += result.by_segment(measure, {"1": "a"}).values()
     except MeasureError as error:
         fault = str(error)
     assert measure.name in fault or (values and all(map(math.isfinite, values)))

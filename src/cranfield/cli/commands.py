@@ -21,6 +21,7 @@ GROUPS = {
         "evaluate": ("Measure one or more runs against judgments.", "evaluate.command"),
         "explain": ("Show how the values of a query are calculated, rank by rank.", "explain.command"),
         "measures": ("List the measures, or describe one in full.", "explain.measures"),
+        "calls": ("See what each search of an agent adds.", "calls.command"),
         "trec_eval": ("Evaluate a run with trec_eval's options and output.", "commands.trec_eval"),
     },
     "Compare": {
@@ -55,6 +56,7 @@ GROUPS = {
     "Files": {
         "check": ("Find all errors in judgments and runs.", "files.check"),
         "convert": ("Write judgments or a run in another format.", "files.convert"),
+        "split": ("Hold out the last interactions of users, to measure recommenders.", "split.command"),
         "completion": ("Print the completion script of a shell.", "files.completion"),
     },
 }

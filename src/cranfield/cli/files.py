@@ -11,12 +11,12 @@ from cranfield.cli import options, output
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, ViewOptions, reading_options
 from cranfield.cli.options import argument, flag, option
 from cranfield.cli.run_files import expanded
-from cranfield.errors import InputError
+from cranfield.errors import InputError, OutputError
 from cranfield.io.compression import EXTENSIONS as COMPRESSED
 from cranfield.io.formats import readable, writable
 from cranfield.io.formats.store import names_store
 from cranfield.io.streams import BUILT_IN_FILES, DATA, Stream
-from cranfield.words import joined
+from cranfield.words import count, joined
 
 
 class CheckOptions(options.JsonOptions):
@@ -113,6 +113,9 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
     If OUT is a store of judgments (judgments.db, or a PostgreSQL URL), judgments or a sheet that was filled in are
     imported as those of --assessor [the name of the file]. Judgments that are already there are not added again.
 
+    If IN contains traces and OUT is a folder (traces/), their queries, the texts of documents, all searches by task and
+    step, and a run with its latency are written there.
+
     \b
     Examples:
       cranfield convert builtin:tuned tuned.jsonl.gz
@@ -136,6 +139,9 @@ def convert(source: str, target: str, given: SourceOptions, wanted: ConversionOp
         return
     if wanted.scale:
         raise click.UsageError("--grade is for a store of judgments, which OUT is not.")
+    if target.endswith(("/", os.sep)) or os.path.isdir(target):
+        _into_folder(source, target, wanted.force)
+        return
     from cranfield.io.converting import convert_file
 
     view = chosen.view
@@ -166,6 +172,21 @@ def _into_store(source: str, target: str, assessor: str | None, kind: str | None
     output.say(str(done))
     for note in done.notes:
         output.say(f"  {note}")
+
+
+def _into_folder(source: str, target: str, force: bool) -> None:
+    """Traces hold several things, for which one file has no place."""
+    from cranfield.io.trace_folders import are_traces, convert_traces
+
+    stream = Stream(source)
+    if not are_traces(stream):
+        hint = "give the path of a file; only traces are written to a folder"
+        raise OutputError(target, "this is a folder.", hint=hint)
+    with output.shown_progress("converting"):
+        done = convert_traces(stream, target, force=force)
+    output.say(f"{count(done.searches, 'search', 'searches')} in {joined(done.files, 'and')}")
+    for note in done.notes:
+        output.say(f"cranfield: {stream.name}: {note}", err=True)
 
 
 @options.command("completion", shell=argument(type=click.Choice(("bash", "zsh", "fish"))))

@@ -206,7 +206,37 @@ class InheritingOptions(JudgmentOptions):
             return inherit_grades(source, open_documents(self.same_text), qrels_format=form)
 
 
-class DocumentOptions(OptionGroup, section="Documents"):
+class RecommenderOptions(OptionGroup, section="Recommendations"):
+    """What a recommender has learnt from, and what its items are."""
+
+    interactions: str | None = file(
+        "--interactions",
+        help="What users had before, for Coverage, Novelty and so on: a file of user_id and item_id. Items that a user "
+        "knows already are left out of the list.",
+    )
+    items: str | None = file("--items", help="The catalogue: a file of item_id [the items of the interactions].")
+    features: str | None = file(
+        "--features", help="Features of items, for ILS: a file of item_id and genres or vector."
+    )
+    keep_known: bool = flag("--keep-known", help="Leave items in that a user knows already.")
+
+    def recommended(self, runs: Sequence[Any]) -> list[Any]:
+        """The runs, each with the interactions, if these are given."""
+        if self.interactions is None:
+            if self.items or self.features or self.keep_known:
+                raise click.UsageError("--items, --features and --keep-known need --interactions.")
+            return list(runs)
+        from cranfield.ranks.interactions import read_interactions
+        from cranfield.ranks.recommender_runs import RecommenderRun
+
+        before, known = read_interactions(self.interactions), "keep" if self.keep_known else "exclude"
+        return [
+            RecommenderRun(run, before, self.items, self.features, known) if isinstance(run, Stream) else run  # type: ignore[arg-type]
+            for run in runs
+        ]
+
+
+class DocumentOptions(RecommenderOptions, section="Documents"):
     """Lengths of documents, and for judgments of passages where the chunks of runs are."""
 
     lengths: str | None = file("--lengths", help="Lengths of documents, for TBG and U: a file of document and length.")
@@ -228,7 +258,9 @@ class DocumentOptions(OptionGroup, section="Documents"):
         if not self.chunks and not _are_passages(qrels):
             if self.documents:
                 raise click.UsageError(f"--documents needs --chunks, or judgments of passages and RUN{BESIDE}.")
-            return qrels, list(runs)
+            return qrels, self.recommended(runs)
+        if self.interactions is not None:
+            raise click.UsageError("--interactions cannot be used with chunks.")
         if qrels is None:
             raise click.UsageError("--chunks needs judgments and runs.")
         from cranfield.io.corpus import read_texts

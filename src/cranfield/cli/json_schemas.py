@@ -25,9 +25,10 @@ from cranfield.comparison.reusability import LeftOutRow, OverallChange
 from cranfield.comparison.segments import Interaction, SegmentDifference
 from cranfield.comparison.stability import StabilityRow
 from cranfield.comparison.within_groups import GroupNoise, GroupValue, WithinGroups
-from cranfield.dialects.why import ChangedQuery, Compared
+from cranfield.dialects.why import AffectedQuery, Compared
 from cranfield.evaluation.advice.recommendations import Recommendation
 from cranfield.evaluation.answering import Answering, ThresholdPoint
+from cranfield.evaluation.calls import Calls
 from cranfield.evaluation.checking.judged import JudgmentFacts
 from cranfield.evaluation.checking.problems import More, Problem
 from cranfield.evaluation.checking.retrieved import RunFacts
@@ -276,7 +277,7 @@ REASON = {
     **dict.fromkeys(("policy", "like"), TEXT),
     "values": [NUMBER],
     "share": NUMBER,
-    "queries": [ChangedQuery],
+    "queries": [AffectedQuery],
 }
 LINE = {
     **dict.fromkeys(("system", "measure", "verdict"), TEXT),
@@ -315,6 +316,7 @@ OUTPUTS: dict[str, Any] = {
             {"run": TEXT, "values": [{"name": TEXT, "measure": TEXT, "mean": NUMBER, "by_query": _NUMBERS}]},
         ],
     },
+    "calls": Calls,
     "compare": {
         "runs": [TEXT],
         "baseline": TEXT | None,

@@ -47,7 +47,9 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
 
 def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[str] | None]) -> None:
     """Say how many of the first documents are unjudged, if any, and the command that `find` makes to judge them."""
-    if evaluations[0].answering is not None:  # nobody needs to judge what is returned without an answer
+    tables = {measure.definition.table for evaluation in evaluations for measure in evaluation.measures}
+    # Of tasks, and of users, nobody else can judge; and nobody needs to judge what is returned without an answer.
+    if not tables.isdisjoint(("searches", "lists")) or evaluations[0].answering is not None:
         return
     unjudged = [sum(evaluation.unjudged(FIRST).values()) for evaluation in evaluations]
     words = find() if any(unjudged) else None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MEASURES = option(
     "-m", "--measure", multiple=True, metavar="MEASURE", help="A measure such as nDCG@10; may be repeated."
 )
+REL = option("--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1].")
 IMPORTS = file("--import", multiple=True, help="A Python file that registers measures of your own.")
 
 
@@ -33,9 +34,7 @@ class ImportOptions(OptionGroup, section="Measures"):
 
 class MeasureOptions(ImportOptions):
     measures: Sequence[str] = MEASURES
-    rel: float | None = option(
-        "--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."
-    )
+    rel: float | None = REL
     judged_only: bool = flag("--judged-only", help="Leave unjudged documents out of the rankings.")
     imports: Sequence[str] = IMPORTS  # also here, as the last one
 

@@ -44,7 +44,7 @@ SECTIONS = (
         "Page",
         "Chart",
     ),
-    *("Output", "Input", "Documents", "Judgments in a store", "Conventions", HELP),
+    *("Output", "Input", "Documents", "Recommendations", "Judgments in a store", "Conventions", HELP),
 )
 WIDEST = 22  # columns of the names of options; longer ones have a line of their own
 

@@ -222,7 +222,7 @@ def compare_evaluations(
         raise ComparisonError(fact, parameter="unseen", value=unseen, hint=hint)
     estimator = values.estimator
     correction = correction or usual_correction(test)
-    check_supported(estimator, test, correction)
+    check_supported(estimator, test, correction, wanted)
     pairs = compared_pairs(values.runs, baseline)
     procedure = Procedure(test, correction, alpha, permutations, seed, margin, detect)
     reaches = Reaches(evaluations, pairs, values.query_ids, wanted, unseen) if bounds else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -85,10 +85,19 @@ def usual_correction(test: str) -> str:
     return MAX_T if TESTS[test].takes_max_t else "bonferroni"
 
 
-def check_supported(estimator: Estimator, test: str, correction: str) -> None:
-    """Refuse a test or a correction that these means do not support."""
+# Of the contributions to a value of a whole run, only the mean is known: not ranks or signs.
+TESTS_OF_RUNS = ("t", "bootstrap")
+
+
+def check_supported(estimator: Estimator, test: str, correction: str, measures: Iterable[Measure] = ()) -> None:
+    """Refuse a test or a correction that these means do not support; of a whole run, only means have a meaning."""
     of = estimator.of
     means = of.replace("mean", "means", 1) if of.startswith("mean ") else f"{of.removesuffix('mean')}values".strip()
+    of_run = next((measure.name for measure in measures if measure.definition.of_run), "")
+    if of_run and test not in TESTS_OF_RUNS:
+        fact = f"cannot be used for {of_run}, a value of the whole run."
+        hint = choice_hint("it may be", TESTS_OF_RUNS, test)
+        raise ComparisonError(fact, parameter="test", value=test, hint=hint)
     for parameter, value, choices in (
         ("test", test, [name for name in TESTS if estimator.supports(name)]),
         ("correction", correction, [*CORRECTIONS] if TESTS[test].takes_max_t else of_p_values()),

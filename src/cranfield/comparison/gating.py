@@ -318,7 +318,7 @@ def gate(
     values = paired([before, after], wanted)
     for measure in floors:
         check_measured(after, measure)
-    check_supported(values.estimator, test, correction)
+    check_supported(values.estimator, test, correction, wanted)
     procedure = Procedure(test, "none", alpha, permutations, seed, non_inferiority)
     check_margin(non_inferiority, "non_inferiority")
     tested = differences_of(values, [[measure] for measure in wanted], [(0, 1)], procedure)

@@ -281,6 +281,7 @@ class SegmentComparison:
 def compared_by_segment(comparison: Comparison, segments: Mapping[str, str]) -> SegmentComparison:
     """See `Comparison.by_segment`."""
     comparison.evaluations[0]._refuse_corrected("segments")
+    comparison.evaluations[0]._refuse_parts(comparison.measures, "segments")
     values, pairs = comparison._paired, compared_pairs(comparison.runs, comparison.baseline)
     known = [segments.get(query) for query in values.query_ids]
     rows: dict[str, list[int]] = {name: [] for name in sorted({name for name in known if name is not None})}

@@ -40,7 +40,7 @@ class Compared(NamedTuple):
     by_query: bool
 
 
-class ChangedQuery(NamedTuple):
+class AffectedQuery(NamedTuple):
     """A query and its values; None where it is left out of the mean."""
 
     query_id: str
@@ -83,7 +83,7 @@ class Reason:
     values: tuple[float, ...]
     share: float
     others: tuple[tuple[str, ...], ...]
-    queries: tuple[ChangedQuery, ...]
+    queries: tuple[AffectedQuery, ...]
     key: Key = field(repr=False)
 
     def __repr__(self) -> str:
@@ -310,21 +310,21 @@ def _tools(search: Search, group: Sequence[Explained]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _changed(search: Search, each: Explained) -> list[ChangedQuery]:
+def _changed(search: Search, each: Explained) -> list[AffectedQuery]:
     assert search.ours is not None
-    found: list[ChangedQuery] = []
+    found: list[AffectedQuery] = []
     for given, ours, theirs in zip(search.given, search.ours, each.values, strict=True):
         one, other = ours.by_query, theirs.by_query
         for query in ours.query_ids:
             before, after = one.get(query), other.get(query)
             if before is None or after is None:
                 if before != after:
-                    found.append(ChangedQuery(query, given.name, before, after))
+                    found.append(AffectedQuery(query, given.name, before, after))
             elif abs(before - after) > 1e-9:
-                found.append(ChangedQuery(query, given.name, before, after))
+                found.append(AffectedQuery(query, given.name, before, after))
     means = {given.name: values.mean for given, values in zip(search.given, search.ours, strict=True)}
 
-    def size(row: ChangedQuery) -> float:
+    def size(row: AffectedQuery) -> float:
         if row.ours is None or row.theirs is None:
             value = row.ours if row.ours is not None else row.theirs
             return abs((value or 0.0) - means[row.measure])

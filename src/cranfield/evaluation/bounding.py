@@ -39,6 +39,8 @@ def evaluation_bounds(
     else:  # an unjudged document may belong to any subtopic, and so on: only the range of the values is known
         grades, more = (), _unseen(evaluation, ranked, unseen) > 0
         exact = ((judged.n_unjudged() == 0) & ~more)[kept]
+        if measure.definition.table == "lists":
+            exact[:] = True  # what is recommended does not depend on judgments
         if measure.definition.table == "passages" and not evaluation.policy.complete:
             exact[:] = False  # the text around a judged passage is unjudged, too
         low, high = (np.where(exact, evaluation._columns[measure], end) for end in measure.definition.range)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +136,8 @@ class ValuesByQuery(Summary):
             self._refuse_corrected("means with weights or groups")
         from cranfield.evaluation.estimating import estimated, estimates_of
 
+        if weights is not None or groups is not None:
+            self._refuse_parts([wanted], "means with weights or groups")
         columns = self._estimated_columns(wanted, weights, groups)
         [estimate] = estimates_of(estimated(columns), alpha, *wanted.definition.range)
         return estimate
@@ -174,6 +176,8 @@ class ValuesByQuery(Summary):
         self._refuse_corrected("aggregates")
         wanted = self._find(measure)
         how = how or wanted.definition.aggregate
+        if how != "mean" or weights is not None:
+            self._refuse_parts([wanted], "other aggregates")
         return aggregate(self._columns[wanted], how, self._weight(weights), of=wanted.name)
 
     def _refuse_corrected(self, what: str) -> None:
@@ -183,6 +187,12 @@ class ValuesByQuery(Summary):
                 f"{what} are not known where people correct a model: only means over all queries are corrected.",
                 hint="evaluate it by people's judgments, or by the model's",
             )
+
+    def _refuse_parts(self, measures: Iterable[Measure], what: str) -> None:
+        for measure in measures:
+            if measure.definition.of_run:
+                fact = f"{measure.name} is a value of the whole run, which has no {what}."
+                raise InputError(self.run, fact, hint="leave it out")
 
     def _weight(self, weights: Any = None) -> Numbers | None:
         """The weight of each query, by default that of the evaluation; None where all count alike."""
@@ -213,6 +223,7 @@ class ValuesByQuery(Summary):
         segments = self.segments if segments is None else segments
         if segments is None:
             raise InputError(self.run, "no segments of its queries are known.", hint="give {query: segment}")
+        self._refuse_parts([wanted], "segments")
         known = {str(query): str(segment) for query, segment in segments.items()}
         places: dict[str, list[int]] = {}
         for place, query in enumerate(self.query_ids):

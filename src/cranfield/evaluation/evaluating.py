@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cranfield.drawing import as_html, plotted
@@ -70,8 +71,9 @@ def evaluate(
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine. Judgments of
-        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are. A model's grades
-        that people correct are `corrected_judgments`.
+        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are; a `SearchRun` has
+        several searches for each task, a `RecommenderRun` lists of items. A model's grades that people correct are
+        `corrected_judgments`.
     measures: names such as "nDCG@10", separated by spaces or in a list.
     policy: the conventions; see `Policy`.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
@@ -99,6 +101,13 @@ def evaluate(
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
     """
     wanted, known = parse_measures(measures), QueryColumns.read(**columns)
+    if kind := _kind(run, wanted):
+        _refuse_options(run, lengths=lengths, engine=engine)
+        evaluated = import_module(kind).evaluate_kind
+        policy = policy or Policy()
+        others = {"name": name, "format": format, "qrels_format": qrels_format, "check_ids": check_ids}
+        special: Evaluation = evaluated(qrels, run, wanted, policy, **others)
+        return known.applied(special)
     if isinstance(run, ChunkRun) or are_of_passages(qrels):
         from cranfield.evaluation.chunked import evaluate_chunks
 
@@ -116,6 +125,20 @@ def evaluate(
     return known.applied(result)
 
 
+def _kind(run: Any, wanted: Sequence[Measure]) -> str:
+    """The module that evaluates a run of a kind of its own; empty for one ranking for each query."""
+    if named := getattr(type(run), "_evaluated_by", ""):
+        return str(named)
+    return "cranfield.evaluation.searched" if any(one.definition.table == "searches" for one in wanted) else ""
+
+
+def _refuse_options(run: Any, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None:
+            fact = f"a {type(run).__name__} cannot be evaluated with {option}."
+            raise InputError("the run", fact, hint=f"leave out {given(option)}")
+
+
 def evaluate_run(
     read: Judgments | GroupedJudgments | CorrectedJudgments,
     run: Run | Lazy,
@@ -128,6 +151,9 @@ def evaluate_run(
     wants: Wants = NOTHING,
 ) -> Evaluation:
     """The evaluation of a run that is open; wants: what its reading must answer besides the ranks."""
+    for measure in wanted:
+        if measure.definition.table == "lists":  # which only a recommender has
+            require_ranks(measure)
     if are_corrected(read):
         read._check(wanted, policy)
     judgments = read if isinstance(read, Judgments) else read.flat
@@ -264,7 +290,7 @@ def read_runs(
 
     def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
         name, run = named_run
-        if are_of_passages(judgments) or stays_in_engine(run, engine):
+        if _kind(run, measures) or are_of_passages(judgments) or stays_in_engine(run, engine):
             return name, known.applied(evaluate(judgments, run, measures, name=name, **given))
         result = evaluate_run(
             judgments,
@@ -314,7 +340,7 @@ def read_judgments(
         from cranfield.engines.lazy_run import collected
 
         qrels = collected(qrels, "the judgments")
-    tables = {measure.definition.table for measure in wanted}
+    tables = {measure.definition.table for measure in wanted} - {"searches", "lists"}
     if tables <= {"ranks"}:
         return Judgments.read(qrels, format)
     _refuse_strata_beside_others(wanted)

@@ -35,7 +35,7 @@ def named_runs(
     >>> list(named_runs(["a/bm25.run", "b/bm25.run.gz", "dense.run", "dense.run", {"q": ["d"]}]))
     ['a/bm25', 'b/bm25', 'dense', 'dense (2)', 'the run']
     """
-    if isinstance(runs, str | os.PathLike | Summary | Lazy | ChunkRun) or hasattr(runs, "read") or is_recorded(runs):
+    if _is_one(runs):
         runs = [runs]
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
     pairs = [(name, opened(run) if opened else run) for name, run in given]
@@ -46,6 +46,11 @@ def named_runs(
     for name, (_, run) in zip(names, pairs, strict=True):
         named[numbered(name, named)] = run
     return named
+
+
+def _is_one(runs: Any) -> bool:
+    alone = (str, os.PathLike, Summary, Lazy, ChunkRun)
+    return isinstance(runs, alone) or hasattr(runs, "_evaluated_by") or hasattr(runs, "read") or is_recorded(runs)
 
 
 def require_name(name: str, runs: Iterable[str]) -> None:
@@ -79,6 +84,8 @@ def _source(run: Any) -> str:
     """The file of a run, or whatever else is known about its source."""
     if isinstance(run, ChunkRun):
         return _source(run.run)
+    if hasattr(run, "_evaluated_by"):
+        return str(run.name)
     if isinstance(run, Run):
         return run.place
     if isinstance(run, Stream | Lazy):

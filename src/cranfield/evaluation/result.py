@@ -114,6 +114,7 @@ class Evaluation(ValuesByQuery):
             new = None
         else:
             self._refuse_corrected("means with weights")
+            self._refuse_parts(self.measures, "means with weights")
             new = Weights.read(weights).over(self.query_ids)
         if self.weights is new or (self.weights and new and self.weights.same(new, self.query_ids)):
             return self if new is None else replace(self, weights=new)

@@ -9,12 +9,18 @@ from cranfield.errors import InputError
 
 Role = Literal["qrels", "run"]
 
-QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query")
+# A recommender is asked for a user, and returns items.
+USER = ("user_id", "userid", "user")
+ITEM = ("item_id", "itemid", "movieid", "item")
+QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query", "task", "task_id", *USER)
 DOCUMENT = (
     *("doc_id", "docno", "docid", "d_id", "did", "corpus_id", "document_id", "pid", "passage_id"),
     *("document", "doc"),
+    *ITEM,
 )
-GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
+RATING = ("rating", "weight")
+TIME = ("timestamp", "datetime", "time", "date")
+GRADE = ("relevance", "grade", "rel", "label", "judgment", "rating", "score")
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position")
 # Where a document may be judged more than once: for a subtopic, by a group of judges, in one of their sessions; or the
@@ -26,8 +32,13 @@ START = ("start", "start_index", "start_char_idx", "start_char", "start_offset",
 END = ("end", "end_index", "end_char_idx", "end_char", "end_offset", "stop")
 QUOTE = ("quote", "passage", "evidence", "span")
 TEXT = ("text", "page_content", "content", "chunk_text")
+# A search of a task that takes several.
+TASK = ("task", "task_id", "trace_id", "session_id", "conversation_id")
+STEP = ("step", "call", "search", "turn")
+SECONDS = ("seconds", "latency")
 # Of a document: its id, and what can be shown of it.
-DOCUMENT_ID = ("_id", *DOCUMENT[:-2], "id", "sku", *DOCUMENT[-2:])
+_WORDS = ("document", "doc", "item")  # which may also be a text
+DOCUMENT_ID = ("_id", *(name for name in DOCUMENT if name not in _WORDS), "id", "sku", *_WORDS)
 FIELDS = {
     "title": ("title", "name"),
     "text": ("text", "content", "contents", "body", "page_content", "description"),
@@ -100,6 +111,18 @@ def refuse_passages(names: Sequence[str], role: Role, source: str) -> None:
             "these are judgments of passages, but one grade for each document is needed.",
             hint="evaluate, compare and gate take them with chunks: PassageJudgments.read and ChunkRun, or --chunks; "
             "of_documents() gives the highest grade of each document",
+        )
+
+
+def refuse_searches(names: Sequence[str], role: Role, source: str) -> None:
+    """Refuse several searches for each task where one ranking for each query is read: they would become one."""
+    plain = set(map(plain_name, names))
+    if role == "run" and STEP[0] in plain and not plain.isdisjoint((*TASK, *QUERY)):
+        raise InputError(
+            source,
+            "this run has several searches for each task (a column 'step'), but one ranking for each is needed.",
+            hint="measure the searches: UnionR, CallR, CallRR, NoGain, Refetched; or choose one: "
+            "read_searches(run).one('last')",
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
-from cranfield.io.column_names import Role, needed_columns, rank_place, refuse_passages
+from cranfield.io.column_names import Role, needed_columns, rank_place, refuse_passages, refuse_searches
 from cranfield.io.mappings import column_names, id_text
 
 # Frames with columns by name. Narwhals reads the others; importing it takes longer than evaluating millions of rows.
@@ -137,6 +137,7 @@ def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, s
     texts = list(map(str, names))
     places = needed_columns(texts, role, source)
     refuse_passages(texts, role, source)
+    refuse_searches(texts, role, source)
     query, document, value = names[places.query], names[places.document], names[places.value]
     columns = column(query), column(document), column(value)
     at = rank_place(texts) if role == "run" and not places.ranks else -1

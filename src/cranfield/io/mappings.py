@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
+from cranfield.io.column_names import Role, find_columns, refuse_passages, refuse_searches, wanted
 
 
 def id_text(value: object, source: str, what: str) -> str:
@@ -110,6 +110,7 @@ def _places(
     if columns is None:
         raise InputError(source, f"{where} has the columns {', '.join(names)}.", hint=wanted(role))
     refuse_passages(names, role, source)
+    refuse_searches(names, role, source)
     return (columns.query, columns.document, columns.value), columns.ranks, columns.groups if grouped else ()
 
 

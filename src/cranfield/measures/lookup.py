@@ -10,7 +10,17 @@ from types import ModuleType
 # In the order of the documentation.
 FAMILIES = (
     *("counts", "sets", "precision", "recall_levels", "gain", "users", "cwl"),
-    *("incomplete", "sampled", "similarity", "diversity", "groups", "preferences", "passage_text"),
+    *(
+        "incomplete",
+        "sampled",
+        "similarity",
+        "diversity",
+        "groups",
+        "preferences",
+        "passage_text",
+        "searches",
+        "recommendations",
+    ),
 )
 _USUAL = ("precision", "gain")  # the most frequent measures
 

@@ -157,5 +157,9 @@ RAG_NAMES: dict[str, RagName] = {
 }
 
 
+# Of keyphrases, whose number M differs from document to document: the cutoff is as many as were extracted.
+AS_MANY = {"P@M": "SetP", "R@M": "SetR", "F1@M": "SetF", "F@M": "SetF"}
+
+
 def rag_names_of(definition: Definition) -> list[RagName]:
     return [known for known in RAG_NAMES.values() if definition.name in (known.ours.partition("(")[0], known.uncut)]

@@ -239,8 +239,24 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
             characters="Unicode code points",
             words="what white space separates; needs the texts",
             tokens="what the tokeniser of the chunks counted",
+            documents="documents; only for searches, where they may also be tokens",
         ),
     ),
+    "calls": ("how many searches of each task count, from the first on", whole(1)),
+    "call": ("which search of each task counts, by its number", whole(1)),
+    "again": (
+        "what a document costs that is fetched again",
+        choice(paid="as much as before: it is read again", free="nothing: it is read once"),
+    ),
+    "similarity": (
+        "how alike two items are by their features",
+        choice(
+            cosine="the cosine of the angle between them",
+            jaccard="the share of their labels that they have in common",
+            hamming="the share of their features that are equal",
+        ),
+    ),
+    "scale": ("how interactions are counted", choice(count="each as one", share="as a share of all of them")),
     "fit": (
         "what happens to the chunk that exceeds the budget",
         choice(whole="it is left out, with all chunks below it", cut="it is shortened; only for characters"),

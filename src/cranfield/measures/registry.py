@@ -9,7 +9,7 @@ from functools import partial
 from inspect import Parameter
 from typing import Any, Literal
 
-from cranfield.errors import MeasureError, choice_hint
+from cranfield.errors import MeasureError, choice_hint, either, given
 from cranfield.measures.calculating import calculated
 from cranfield.measures.lookup import comes_with_us, families, families_one_by_one, module_of
 from cranfield.measures.parameters import ParameterKind, TooLarge, kind_of, shortened
@@ -18,7 +18,7 @@ from cranfield.ranks.columns import Numbers
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
 # The argument of a measure: JudgedRanks, or one of the tables of judgments with groups.
-TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages"]
+TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages", "searches", "lists"]
 REQUIRED: Any = object()
 # Parameters that some measures need: their meaning, and an example.
 _NEEDED: dict[str, tuple[str, Any]] = {
@@ -54,6 +54,7 @@ class Definition:
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     averages_ties: bool  # adds over ranks, so that `AveragedRanks` give its mean over all orders of ties
     table: TableName
+    of_run: bool  # a value of the whole run, of which a query's value is the contribution
 
     def __repr__(self) -> str:
         return f"<Definition of {self.name}>"
@@ -153,6 +154,12 @@ class Measure:
 
 def require_ranks(measure: Measure) -> None:
     """Refuse a measure that needs judgments with groups, if there is only one grade for each document."""
+    if measure.definition.table == "lists":
+        raise MeasureError(
+            f"{measure.name} is measured on lists of recommended items.",
+            hint="give the run with what its users had before: "
+            + either("RecommenderRun(run, interactions)", given("interactions")),
+        )
     if measure.definition.table != "ranks":
         raise MeasureError(
             f"{measure.name} is measured on {measure.definition.table}, "
@@ -178,6 +185,7 @@ def measure(
     rewards_order: bool = True,
     averages_ties: bool = False,
     table: TableName = "ranks",
+    of_run: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure.
 
@@ -202,7 +210,9 @@ def measure(
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
     averages_ties: whether it only adds values over ranks and judged documents, so that sums of shares of documents
         are its mean over all orders of ties. Of any other, Policy(ties="expected") tries a sample of the orders.
-    table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
+    table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata",
+        "passages", "searches" or "lists".
+    of_run: whether it is a value of the whole run, so that the value of a query is its contribution to the mean.
     Returns a decorator, which leaves the function unchanged.
 
     >>> from cranfield import JudgedRanks, evaluate, measure
@@ -241,6 +251,7 @@ def measure(
             rewards_order=rewards_order,
             averages_ties=averages_ties,
             table=table,
+            of_run=of_run,
         )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")

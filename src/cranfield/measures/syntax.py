@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from cranfield.errors import MeasureError, either, slips
-from cranfield.measures.other_tools import RAG_NAMES, near, read_parameters, refuse_unclear
+from cranfield.measures.other_tools import AS_MANY, RAG_NAMES, near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.registry import Definition, Measure, find, plain, registered, spellings
 
@@ -120,6 +120,8 @@ def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
 def _parsed(text: str, _registered: int) -> Measure:
     """Each text is parsed once, until another measure is registered, which may change the meaning of a name."""
     _check_length(text)
+    if ours := AS_MANY.get(text.strip()):
+        return Measure(parse_measure(ours).definition, (), text.strip())
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
         raise _unlike(text)

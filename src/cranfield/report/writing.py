@@ -18,7 +18,7 @@ from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.result import Evaluation
 from cranfield.io.query_columns import FROM_FILE
 from cranfield.io.target import write_text
-from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.judgments import are_corrected
 from cranfield.ranks.passages import PassageJudgments
@@ -163,7 +163,7 @@ def write_report(
         qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
         runs=evaluated(judgments, named, wanted, k if queries else 0, **options),
-        rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
+        rankings=_shown_rankings({**named, **(rankings or {})}, wanted),
         measures=wanted,
         title=title,
         notes=tuple(notes),
@@ -214,8 +214,15 @@ def _check_baseline(baseline: str | Mapping[str, str] | None, runs: Sequence[str
         raise ComparisonError(f"there is no other run to compare with {runs[0]}.", hint="add one")
 
 
+def _shown_rankings(runs: Mapping[str, Any], measures: Sequence[Measure]) -> dict[str, Any]:
+    """The runs whose rankings can be read again; of searches there is not one ranking for each query."""
+    if any(measure.definition.table == "searches" for measure in measures):
+        return {}
+    return {name: run for name, run in runs.items() if _readable(run)}
+
+
 def _readable(run: Any) -> bool:
-    return not isinstance(run, Evaluation | Lazy | ChunkRun) and not is_lazy(run)
+    return not (isinstance(run, Evaluation | Lazy | ChunkRun) or hasattr(run, "_evaluated_by") or is_lazy(run))
 
 
 def write_comparison(comparison: Comparison, path: str | os.PathLike[str], **options: Any) -> ReportFile:

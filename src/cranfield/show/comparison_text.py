@@ -85,6 +85,8 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
         judged = [percent(share) for run in (pair.run, pair.baseline) if (share := shares[run]) is not None]
         seen = f"; judged of what {measure} reads: {' and '.join(judged)}" if judged else ""
         counts = f"{pair.units}: {pair.better} better, {pair.same} the same, {pair.worse} worse{seen}"
+        if known_measure(measure, comparison.measures).definition.of_run:
+            counts = OF_RUN
         yield from map(paint.dim, wrapped(counts, "   ", width=width))
         if pair.within:
             yield from wrapped(within_text(pair), "   ", width=width)
@@ -250,6 +252,9 @@ def _led(lead: str, rest: str, tone: Style, width: int) -> Iterator[str]:
     yield from more
 
 
+OF_RUN = "a value of the whole run, to which each query contributes"
+
+
 def _found(difference: Difference) -> str:
     names = f"{visible(difference.run)} vs {visible(difference.baseline)}: {difference.measure}"
     queries = difference.better + difference.same + difference.worse
@@ -266,6 +271,9 @@ def _changed_lines(
     comparison: Comparison, difference: Difference, width: int, paint: Paint, texts: Mapping[str, str]
 ) -> Iterator[str]:
     queries = difference.better + difference.same + difference.worse
+    if known_measure(difference.measure, comparison.measures).definition.of_run:
+        yield f"{count(queries, 'query', 'queries')}: {OF_RUN}"
+        return
     better, worse = f"▲ {difference.better} better", f"▼ {difference.worse} worse"
     total, same = count(queries, difference.unit, difference.units), f"{difference.same} the same"
     narrow = len("   ".join((total, better, same, worse))) > width

@@ -13,7 +13,7 @@ from cranfield.words import count, joined
 
 if TYPE_CHECKING:
     from cranfield.dialects.like import LikeEvaluation
-    from cranfield.dialects.why import ChangedQuery, Reason, Why
+    from cranfield.dialects.why import AffectedQuery, Reason, Why
 
 LISTED = 3  # explanations after the first
 ELSEWHERE = (
@@ -126,7 +126,7 @@ def _short(found: Why, reason: Reason, head: str, width: int) -> Iterator[str]:
     yield from wrapped(f"{' '.join(reason.says)}{tools}: {values}", head, hang=2, width=width)
 
 
-def _row(changed: ChangedQuery) -> list[str]:
+def _row(changed: AffectedQuery) -> list[str]:
     values = (changed.ours, changed.theirs)
     return [changed.query_id, changed.measure, *("left out" if value is None else f"{value:.4f}" for value in values)]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from cranfield.errors import InputError, SystemFailure, choice_hint
 from cranfield.io.column_names import FIELDS, plain_name
+from cranfield.io.falling_scores import Scores, by_rank, falling_scores
 from cranfield.io.mappings import id_text
 from cranfield.io.settings import TomlSetting
 
@@ -65,7 +66,6 @@ def look_up(thing: Any, path: str, otherwise: Any = None) -> Any:
 
 Ranking = list[tuple[str, float]]
 AnswerOrder = Literal["returned", "score", "rank"]
-Scores = Literal["kept", "parted", "replaced"]
 
 ORDER = TomlSetting(
     str,
@@ -206,26 +206,16 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
 def falling(ranking: Ranking) -> Returned:
     """The ranking with scores that fall from document to document, for readers of 64 and of 32 bits.
 
-    A score that is not below the one above it by so much that 32 bits show it becomes the next lower 32-bit number.
-    Where a score rises, or is not finite in 32 bits, the scores say nothing about the order: all of them are replaced.
+    Equal ones are parted; where a score rises, all are replaced: see `falling_scores`.
     """
-    scores = np.array([score for _, score in ranking], dtype=np.float64)
-    with np.errstate(over="ignore"):
-        single = scores.astype(np.float32)
-        if np.isfinite(single).all():
-            if (single[1:] < single[:-1]).all():
-                return Returned(ranking)
-            if (scores[1:] <= scores[:-1]).all():
-                for at in range(1, len(scores)):
-                    if not single[at] < single[at - 1]:
-                        scores[at] = single[at] = np.nextafter(single[at - 1], np.float32(-np.inf))
-                if np.isfinite(single[-1]):  # else there was no lower number left
-                    return Returned([(doc_id, score) for (doc_id, _), score in zip(ranking, scores.tolist())], "parted")
-    return Returned(_by_rank([doc_id for doc_id, _ in ranking]), "replaced")
+    scores, became = falling_scores([score for _, score in ranking])
+    if became == "kept":
+        return Returned(ranking)
+    return Returned([(doc_id, score) for (doc_id, _), score in zip(ranking, scores, strict=True)], became)
 
 
 def _by_rank(documents: list[str]) -> Ranking:
-    return [(doc_id, float(len(documents) - at)) for at, doc_id in enumerate(documents)]
+    return list(zip(documents, by_rank(len(documents)), strict=True))
 
 
 def _contradiction(ranking: Ranking) -> str:

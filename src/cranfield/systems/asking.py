@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cranfield.errors import SystemFailure
-from cranfield.systems.answers import DocumentTexts, Ranking, Returned, Scores, Size, checked, size_of, texts_of
+from cranfield.io.falling_scores import Scores
+from cranfield.systems.answers import DocumentTexts, Ranking, Returned, Size, checked, size_of, texts_of
 from cranfield.systems.collapse import Collapse, RolledUp, rolled_up
 from cranfield.systems.opening import System
 from cranfield.systems.queries import as_queries

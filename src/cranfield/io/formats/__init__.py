@@ -24,6 +24,7 @@ from cranfield.io.formats.parquet import Parquet
 from cranfield.io.formats.prefs import Preferences
 from cranfield.io.formats.store import StoreFormat, not_a_store
 from cranfield.io.formats.strata import Strata
+from cranfield.io.formats.traces import Traces
 from cranfield.io.formats.trec import Trec
 from cranfield.io.formats.tsv import Tsv
 from cranfield.io.formats.words import WordFormat, data_line, unknown_width, words
@@ -36,7 +37,7 @@ FORMATS: dict[str, Format] = {
     format.name: format
     for format in (
         *(Trec(), MsMarco(), Preferences(), Strata(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet()),
-        StoreFormat(),
+        *(Traces(), StoreFormat()),
     )
 }
 
@@ -72,6 +73,9 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
         raise InputError(stream.name, "it is empty.")
     if name is not None:
         return FORMATS[name]
+    for format in FORMATS.values():
+        if format.claims(head):
+            return _able(format, stream, role)
     by_name = by_extension(stream.name)
     if by_name and role in by_name.reads and not isinstance(by_name, WordFormat):  # .run and .txt may be anything
         return by_name

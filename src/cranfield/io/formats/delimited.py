@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import Role, find_columns, refuse_passages, wanted
+from cranfield.io.column_names import Role, find_columns, refuse_passages, refuse_searches, wanted
 from cranfield.io.formats.format import Plan, Writer
 from cranfield.io.formats.words import TextFormat, is_number, words
 from cranfield.io.shapes import Layout
@@ -27,6 +27,7 @@ class DelimitedFormat(TextFormat):
         line = first.decode(errors="replace")
         layout = self.header(line, role) or self.without_header(stream, line, role, named=named)
         refuse_passages(layout.names, role, stream.name)
+        refuse_searches(layout.names, role, stream.name)
         return layout
 
     def header(self, line: str, role: Role) -> Layout | None:

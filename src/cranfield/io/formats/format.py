@@ -39,6 +39,10 @@ class Format:
         """Whether a file with these first bytes has this format and no other."""
         return False
 
+    def claims(self, head: bytes) -> bool:
+        """The same for a format whose files have the extensions of others."""
+        return False
+
     def open(self, stream: Stream, role: Role, *, named: bool) -> Source:
         """The content, to be measured. named: the format was given, not detected."""
         raise NotImplementedError

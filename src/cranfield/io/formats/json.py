@@ -76,7 +76,7 @@ def is_row(head: bytes, role: Role) -> bool:
     text = head.lstrip()
     line, end, _ = text.partition(b"\n")
     if len(text) == LOOK and not end:
-        return re.match(rb'\{\s*"(\\.|[^"\\])*"\s*:\s*[^{\[]', text) is not None
+        return re.match(rb'\{\s*"(\\.|[^"\\])*"\s*:\s*[^{\[\s]', text) is not None
     try:
         first = json.loads(line)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import Role, needed_columns, refuse_passages
+from cranfield.io.column_names import Role, needed_columns, refuse_passages, refuse_searches
 from cranfield.io.formats.format import Format, Plan, Writer
 from cranfield.io.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
 from cranfield.io.mappings import from_rows, read_rows
@@ -43,6 +43,7 @@ class JsonLines(Format):
         names = _names(stream)
         needed_columns(names, role, stream.name)
         refuse_passages(names, role, stream.name)
+        refuse_searches(names, role, stream.name)
 
     def writer(self, plan: Plan, file: Any) -> _JsonLinesWriter:
         return _JsonLinesWriter(plan, file)
