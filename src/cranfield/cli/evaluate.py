@@ -180,7 +180,7 @@ def command(
         qrels.hashed = shown.signed
     if other.given:
         alone: dict[str, object] = {"--bounds": shown.bounds, "--worst": shown.worst, "--save": shown.save}
-        alone |= {"--segments": shown.segments, "--weights": reading.weights, "--lengths": documents.lengths}
+        alone |= {**reading.named_columns, "--lengths": documents.lengths}
         alone |= {"--engine": engine.name, "--modelled": shown.modelled, "--correct-with": judgments.correct_with}
         print_other_numbers(other, qrels, paths, measures, shown, reading, alone)
         return
