@@ -180,11 +180,11 @@ def explained(search: Search, notes: Sequence[str] = ()) -> Why:
         same = Explained((), None, 1.0, ours)
         return Why(search.ranks.run.name, compared, (_reason(search, [same], 1.0),), (), 0, 1, True, "", tuple(notes))
     found = search.explanations
-    fitting: dict[Any, list[Explained]] = {}
+    grouped: dict[Any, list[Explained]] = {}
     for each in found:
         if _fits(search, each.values):
-            fitting.setdefault(each.key, []).append(each)
-    groups = sorted(fitting.values(), key=_likelihood, reverse=True)
+            grouped.setdefault(each.key, []).append(each)
+    groups = sorted(grouped.values(), key=_likelihood, reverse=True)
     total = math.fsum(map(_likelihood, groups))
     reasons = tuple(_reason(search, group, _likelihood(group) / total) for group in groups[:MOST])
     nearest = () if reasons else tuple(_nearest(search, found))
