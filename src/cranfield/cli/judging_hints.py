@@ -47,7 +47,9 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
 
 def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[str] | None]) -> None:
     """Say how many of the first documents are unjudged, if any, and the command that `find` makes to judge them."""
-    if evaluations[0].answering is not None:  # nobody needs to judge what is returned without an answer
+    if any(
+        run.answering is not None for run in evaluations
+    ):  # nobody needs to judge what is returned without an answer
         return
     unjudged = [sum(evaluation.unjudged(FIRST).values()) for evaluation in evaluations]
     words = find() if any(unjudged) else None
