@@ -84,6 +84,19 @@ def results(tmp_path_factory):
         *((draft := c.TeamDraft(["a"], ["b"], unit="ann")), draft.credit(["b"]), c.preferred([draft.click("b")])),
         *judged(folder),
         *corrected(folder),
+        *of_queries(),
+    ]
+
+
+def of_queries():
+    groups = {"q1#1": "q1", "q1#2": "q1", "q2#1": "q2"}
+    runs = {"old": {query: ["a", "b"] for query in groups}, "new": {query: ["b", "a"] for query in groups}}
+    compared = c.compare(QRELS, runs, "RR", groups=groups)
+    without = c.evaluate(QRELS, OLD, "RR", answerable={"q9": False})
+    return [
+        c.within_groups(compared.evaluations[0]),
+        compared.within_groups("RR", "new", "old"),
+        *(without, without.answering),
     ]
 
 

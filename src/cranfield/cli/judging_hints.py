@@ -49,7 +49,7 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     """Say how many of the first documents are unjudged, if any, and the command that `find` makes to judge them."""
     tables = {measure.definition.table for evaluation in evaluations for measure in evaluation.measures}
     # Of tasks, and of users, nobody else can judge; and nobody needs to judge what is returned without an answer.
-    if not tables.isdisjoint(("searches", "lists")) or evaluations[0].answering is not None:
+    if not tables.isdisjoint(("searches", "lists")) or any(run.answering is not None for run in evaluations):
         return
     unjudged = [sum(evaluation.unjudged(FIRST).values()) for evaluation in evaluations]
     words = find() if any(unjudged) else None

@@ -88,6 +88,9 @@ class Answering:
     curve: tuple[ThresholdPoint, ...]
     nauc: Mapping[str, float | None]
 
+    def __repr__(self) -> str:
+        return f"<Answering: {self.sentence}>"
+
     @property
     def sentence(self) -> str:
         """How many queries are rightly and wrongly empty, in words."""

@@ -26,6 +26,8 @@ class SegmentLine(NamedTuple):
 
 def segment_lines(history: History, line: Line, segments: Mapping[str, str]) -> list[SegmentLine]:
     """The last stretch of a line in each segment, in the order of their names; queries without one are left out."""
+    if not line.stretches:
+        return []
     stretch = line.stretches[-1]
     basis, results = stretch.basis.id, [point.result.id for point in stretch.points]
     accepted = line.standing.acceptance.result if line.standing is not None else None
