@@ -124,6 +124,26 @@ A slide of 0.02 in twenty days, in which three of ten queries move, is found in 
 Measured by `bench/alerting.py`.
 """
 
+NEARBY = """\
+## How often runs are called dominated, and intervals of recall miss {{ #nearby }}
+
+Runs with values like nDCG@10 and RR, and latencies that depend on the query and have a long tail. {worlds:,} worlds
+each; the highest share over the kinds of values and over 50 and 500 queries, with a margin of 0.01. A run is wrongly
+called dominated, by the tests of `frontier`, or by comparing means and medians:
+
+{false}
+
+A run that is twice as slow and worse by 0.02 is found to be dominated in
+{found}.
+
+The interval of recall is that of Student's t with two more queries, one that finds nothing and one that finds
+everything. The share of {worlds:,} samples in which it holds the true mean, and in brackets that of Student's t alone:
+
+{held}
+
+Measured by `bench/nearby.py`.
+"""
+
 
 def page() -> str:
     """The page, in Markdown: a section for each group of claims, then what was measured."""
@@ -133,7 +153,7 @@ def page() -> str:
         text += [line for claim in CLAIMS if claim.group == group for line in _lines(claim)]
     return (
         "\n".join(
-            [*text, _simultaneous(), _one_mean(), _weighted(), _few(), _sampling(), _deciding(), _alerting()]
+            [*text, _simultaneous(), _one_mean(), _weighted(), _few(), _sampling(), _deciding(), _alerting(), _nearby()]
         ).rstrip()
         + "\n"
     )
@@ -284,6 +304,34 @@ def _alerting() -> str:
         months=worlds["months"],
         false="\n".join(_table(head, false)),
         found="\n".join(_table(["", "found", "beside the accepted result", "by the slope"], found)),
+    )
+
+
+def _nearby() -> str:
+    known = json.loads((BENCH / "nearby.json").read_text(encoding="utf-8"))
+    worlds: dict[str, list[dict[str, Any]]] = {}
+    for world in known["frontier"]:
+        worlds.setdefault(world["world"], []).append(world)
+    better = worlds.pop("twice as fast, and better by 0.02")
+    false = [
+        [name, *(f"{max(world[rule] for world in its):.1%}" for rule in ("tests", "points"))]
+        for name, its in worlds.items()
+    ]
+    by_size = {
+        size: min(world["tests"] for world in better if world["queries"] == size)
+        for size in sorted({world["queries"] for world in better})
+    }
+    held: dict[str, list[str]] = {}
+    for its in known["recall"]:
+        held.setdefault(its["population"], []).append(f"{its['held']:.1%} ({its['student']:.1%})")
+    sizes = sorted({its["queries"] for its in known["recall"]})
+    return NEARBY.format(
+        worlds=known["worlds"],
+        false="\n".join(_table(["", "by the tests", "by means and medians"], false)),
+        found=" and ".join(f"{share:.0%} of the worlds with {size} queries" for size, share in by_size.items()),
+        held="\n".join(
+            _table(["recall", *(f"{size:,} queries" for size in sizes)], [[name, *row] for name, row in held.items()])
+        ),
     )
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import cranfield
+from cranfield.report.diff import write_diff
 from docs.site.judge_picture import FLAGS, chromium
 
 IMAGES = Path(__file__).parents[1] / "images"
@@ -71,8 +72,9 @@ def shots(folder: Path) -> dict[str, Shot]:
             program = str(Path(sys.executable).with_name("cranfield"))
             subprocess.run([program, *command.split()], stdout=subprocess.DEVNULL, check=False)
     write_days("history.html")
-    report, many, failed, history = (
-        (folder / f"{name}.html").as_uri() for name in ("report", "many", "failed", "history")
+    write_diff(cranfield.diff(*runs.values(), qrels="builtin", collection=collection), "diff.html")
+    report, many, failed, history, changed = (
+        (folder / f"{name}.html").as_uri() for name in ("report", "many", "failed", "history", "diff")
     )
     return {
         "report": Shot(report, 910),
@@ -80,6 +82,7 @@ def shots(folder: Path) -> dict[str, Shot]:
         "many": Shot(many, 1180),
         "failed": Shot(failed, 700),
         "history": Shot(history, 900),
+        "diff": Shot(changed, 1130),
     }
 
 

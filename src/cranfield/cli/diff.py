@@ -149,7 +149,8 @@ def command(
     if compared.max_changed is None or found.same(compared.max_changed):
         return 0
     allowed = percent(compared.max_changed) if compared.max_changed else "none"
-    output.say(f"failed: {percent(found.changed)} of the queries changed; --max-changed allows {allowed}", err=True)
+    data = shown.form != "text" and shown.file is None  # on standard output, for a program
+    output.say(f"failed: {percent(found.changed)} of the queries changed; --max-changed allows {allowed}", err=data)
     return 1
 
 

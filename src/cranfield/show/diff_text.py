@@ -47,8 +47,7 @@ def facts(diff: RunDiff) -> Iterator[tuple[str, str, str]]:
     yield f"same top {k}", percent(1 - diff.changed), f"{same[1]:,} of {queries:,}, in the same order"
     if diff.moved is not None:
         largest, query = diff.largest
-        told = f"places that documents of a top {k} move"
-        told += f", on average; at most {largest:,} ({cut(query, 12)})" if largest else ""
+        told = f"places moved, on average{f'; at most {largest:,} ({cut(query, 20)})' if largest else ''}"
         yield "rank change", f"{diff.moved:.1f}", told
     for name, missing in zip(reversed(diff.runs), diff.missing, strict=True):
         if missing:
