@@ -11,7 +11,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from cranfield.mixing.folds import cross_fitted, folds_of
 
 from cranfield import (
     Collection,
@@ -26,6 +25,7 @@ from cranfield import (
     record,
     tune_system,
 )
+from cranfield.evaluation.folds import cross_fitted, folds_of
 from cranfield.mixing.halving import Spent, chosen_by_halving, halved, planned, rungs
 from cranfield.mixing.points import at_edges, parameters_of, points
 from cranfield.systems.queries import REQUIRED
