@@ -21,7 +21,7 @@ import numpy.typing as npt
 from cranfield.ranks.columns import Numbers
 from cranfield.traffic.personal_data import personal_data_of
 
-AT_ONCE = 200_000  # different texts that are held before they are counted
+AT_ONCE = 150_000  # different texts that are held before they are counted
 SPOOLED = 1 << 24  # bytes of texts that stay in memory
 _GROWTH = 1.2
 # Blanks that mean nothing, between texts that are joined by newlines; lines may also end in other ways.
@@ -154,10 +154,13 @@ class CountedQueries:
         """The kind of personal data that each seems to have, counted from 1; 0 for none."""
         return self._kind[: self._size]
 
-    def grouped(self) -> tuple[npt.NDArray[np.int32], Whole]:
-        """Where in the columns the form of each query is that is asked most, and how often all its forms are asked."""
+    def grouped(self) -> tuple[npt.NDArray[np.int32] | None, Whole]:
+        """Where in the columns the form of each query is that is asked most, and how often all its forms are asked.
+
+        None: each query has one form, where it is.
+        """
         if not self._any_order:
-            return np.arange(self._size, dtype=np.int32), self.count
+            return None, self.count
         order: npt.NDArray[np.int32]
         order = np.lexsort((self._own[: self._size], -self.count, self._group[: self._size])).astype(np.int32)
         groups = self._group[order]

@@ -376,39 +376,45 @@ def _given_query(names: Sequence[str]) -> str:
 
 
 def draw(chance: Numbers, counts: Numbers | Whole, size: int) -> tuple[Whole, Numbers]:
-    """Which queries are drawn, by their permanent random numbers and counts, and with which probabilities."""
-    distinct = len(counts)
+    """Which queries are drawn, by their permanent random numbers and counts, and with which probabilities.
+
+    Those with a count of 0 are none. Arrays are changed in place, since there may be millions of queries.
+    """
+    distinct = int(np.count_nonzero(counts))
     if distinct <= size:
-        return np.arange(distinct), np.ones(distinct)
-    share = counts / (2 * int(counts.sum()))
-    share += 1 / (2 * distinct)
-    order = chance / share
+        return np.flatnonzero(counts), np.ones(distinct)
+    total = int(counts.sum())
+    order = counts / (2 * total)
+    order += 1 / (2 * distinct)
+    np.divide(chance, order, out=order)
+    order[counts == 0] = np.inf
     smallest = np.argpartition(order, size)[: size + 1]
     smallest = smallest[np.lexsort((counts[smallest], order[smallest]))]
     drawn = smallest[:size]
-    return drawn, np.minimum(1.0, order[smallest[size]] * share[drawn])
+    share = counts[drawn] / (2 * total) + 1 / (2 * distinct)
+    return drawn, np.minimum(1.0, order[smallest[size]] * share)
 
 
 def _drawn(
     found: CountedQueries, size: int, columns: Mapping[str, Mapping[str, str]], skipped: int, seed: int
 ) -> QuerySample:
     places, counts = found.grouped()
-    kind = found.kind[places]
+    kind = found.kind if places is None else found.kind[places]
+    chance = found.chance if places is None else found.chance[places]
     left_out = {
-        name: LeftOut(int((kind == at).sum()), int(counts[kind == at].sum()))
+        name: LeftOut(int((kind == at).sum()), int(counts.sum(where=kind == at)))
         for at, name in enumerate(KINDS, 1)
         if (kind == at).any()
     }
-    known = np.flatnonzero((kind == 0) & (counts > 0))
-    places, counts = places[known], counts[known]
-    distinct, searches = len(places), int(counts.sum())
+    counts = np.where(kind == 0, counts, 0)
+    distinct, searches = int(np.count_nonzero(counts)), int(counts.sum())
     if not distinct:
         raise InputError(joined(columns, "and") if columns else "the log", "it has no query to draw.")
-    drawn, probabilities = draw(found.chance[places], counts, size)
+    drawn, probabilities = draw(chance, counts, size)
     rows = [
         SampledQuery(made_id(text), text, asked, chance)
         for text, asked, chance in zip(
-            (found.text(place) for place in places[drawn].tolist()),
+            (found.text(place) for place in (drawn if places is None else places[drawn]).tolist()),
             counts[drawn].tolist(),
             probabilities.tolist(),
             strict=True,
