@@ -7,9 +7,10 @@ import pytest
 
 import cranfield
 from cranfield import ComparisonError, InputError, Policy, compare, evaluate, fuse, tune
+from cranfield.evaluation import folds
 from cranfield.evaluation.folds import cross_fitted, folds_of
 from cranfield.measures import parse_measure
-from cranfield.mixing import counting, folds, reading
+from cranfield.mixing import counting, reading
 from cranfield.mixing.candidates import candidates, edges, simplex
 from cranfield.mixing.counting import values_of
 from cranfield.mixing.fusing import fuse_as
