@@ -121,7 +121,7 @@ def test_one_file_of_queries_has_all_columns(tmp_path):
     own = evaluate(qrels, run, "RR", query_columns=file, weights={"1": 1, "2": 1, "3": 1})  # which comes first
     assert own["RR"] == pytest.approx(0.375)
     file.write_text("query_id,text,count\n1,one,9\n2,two,8\n")
-    with pytest.raises(InputError, match="has none of the columns weight, segment and group"):
+    with pytest.raises(InputError, match="has none of the columns weight, segment, group and answerable"):
         evaluate(qrels, run, "RR", query_columns=file)
 
 

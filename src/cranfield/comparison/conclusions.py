@@ -256,7 +256,7 @@ class Comparison:
         >>> old, new = ({str(q): ["b", "a"] if q % n else ["a"] for q in range(12)} for n in (4, 3))
         >>> found = compare(qrels, {"old": old, "new": new}, "RR", groups={str(q): str(q // 3) for q in range(12)})
         >>> found.within_groups("RR", "new", "old").sentence
-        'if variants were drawn again: 0–3 of 4 groups better, 0–3 worse; all of the variance is noise within groups'
+        'if variants were drawn again: 0–3 of 4 groups better, 0–2 worse; 100% of the variance is noise within groups'
         """
         known, weights = self._measure(measure), self.weights
         if weights is None:

@@ -294,7 +294,7 @@ def _averaged(inside: Numbers, weight: Numbers | None) -> float | None:
 def _share(part: float | None, whole: float) -> float | None:
     if part is None or not np.isfinite(whole):
         return None
-    return min(part / whole, 1.0) if whole > 0 else 0.0
+    return 0.0 if whole <= 0 else 1.0 if part / whole > 1 - SAME else part / whole
 
 
 def _counts(both: Numbers, weight: Numbers, group: Integers, independent: bool, seed: int) -> tuple[int, int]:

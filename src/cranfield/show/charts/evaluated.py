@@ -74,8 +74,8 @@ def drawn(chart: Chart, results: Sequence[Evaluation], measure: Measure, own: di
         spec = chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
         return spec if query is not None else with_weights(spec, results[0].weights)
     # Of groups, their values are drawn; segments have groups of their own.
-    results = list(results) if chart.name == "segments" else [result.of_groups() for result in results]
-    spec = chart.draw(results, measure, **own)
+    shown = results if chart.name == "segments" else [result.of_groups() for result in results]
+    spec = chart.draw(shown, measure, **own)
     return spec if chart.name == "scatter" else with_weights(spec, results[0].weights)
 
 
