@@ -86,6 +86,17 @@ CLAIMS = [
     ),
     Claim(
         EVALUATE,
+        ("{measure} is a mean over {n} random orders of ties (seed {n}), not over all",),
+        'With Policy(ties="expected"), each document of a tie is equally likely at each of its ranks, in orders that '
+        "are the same every time; all measures that are not named are exact means over all orders.",
+        (
+            "tests/measures/test_over_orders.py::test_other_means_are_of_a_sample",
+            "tests/measures/test_over_orders.py::test_every_position_is_equally_likely_in_a_sample",
+            "tests/measures/test_over_orders.py::test_a_mean_over_orders_is_exact",
+        ),
+    ),
+    Claim(
+        EVALUATE,
         ("† weighted: as precise as {n} equally weighted queries",),
         "Means are by the weights of the queries, and so are intervals, tests, bounds and power: intervals are about "
         "as long as those of so many queries with equal weights. Those of differences hold as they should; those of "

@@ -10,6 +10,7 @@ import numpy as np
 from cranfield import (
     Decision,
     Evaluation,
+    Policy,
     advise,
     agreement,
     compare,
@@ -194,6 +195,12 @@ def segments():
     yield str(
         compare(qrels, {name: its[name] for name in pair}, "RR").by_segment(dict.fromkeys(map(str, range(50)), "all"))
     )
+
+
+@output
+def means_over_orders():
+    tied = {"q": dict.fromkeys("abc", 1.0)}
+    yield from evaluate({"q": {"a": 1, "b": 0}}, tied, "Bpref", policy=Policy(ties="expected")).warnings
 
 
 @output

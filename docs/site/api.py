@@ -67,7 +67,10 @@ GROUPS = {
         "Policy",
     ),
     "Other tools": ("why", "evaluate_like", "known_dialects", "Why", "Reason", "LikeEvaluation", "Dialect"),
-    "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
+    "Choose a measure": (
+        *("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "preset"),
+        *("Measure", "Advice", "CollectionPreset"),
+    ),
     "Compare systems": (
         *("compare", "compare_evaluations", "gate", "stability", "reusability"),
         *("Comparison", "Difference", "Doubt", "SegmentComparison", "GateResult", "Stability", "Reusability"),
@@ -100,11 +103,12 @@ GROUPS = {
     ),
     "Chunks and passages": ("ChunkRun", "Chunks", "PassageJudgments"),
     "Reports and charts": ("write_report", "write_comparison", "draw_chart", "save_chart", "ReportFile"),
-    "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
+    "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments", "inherit_grades"),
 }
 ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
 # What is made by a function of this package, never by its users.
 MADE = {
+    "CollectionPreset",
     "CorrectedJudgments",
     "Estimate",
     "Evaluation",

@@ -19,6 +19,7 @@ from cranfield.comparison.limits import EXPECT
 from cranfield.comparison.significance import TESTS
 from cranfield.dialects.tools import known_dialects
 from cranfield.engines.registry import ENGINES
+from cranfield.evaluation.collection_presets import PRESETS as COLLECTIONS
 from cranfield.io import column_names
 from cranfield.io import settings as declared
 from cranfield.io.formats import FORMATS
@@ -127,6 +128,15 @@ def presets() -> Iterator[Row]:
         ]
         read = [f"`{each} = {_toml(preset[each])}`" for each in preset if each not in ("method", "params", "body")]
         yield f"`{name}`", ", ".join(sent), ", ".join(read)
+
+
+def collections() -> Iterator[Row]:
+    """Every known collection, with its official measures."""
+    yield "preset", "collection", "measures", "policy", "about", "source"
+    for each in COLLECTIONS.values():
+        policy = ", ".join(f"`{name}={value}`" for name, value in each.settings.items())
+        measures = ", ".join(f"`{measure.name}`" for measure in each.measures)
+        yield f"`{each.name}`", each.title, measures, policy, each.note, each.source
 
 
 def _toml(value: Any) -> str:
@@ -279,6 +289,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
         engines,
         systems,
         presets,
+        collections,
         orders,
         merging,
         kinds,

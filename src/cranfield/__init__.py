@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from cranfield.evaluation.checking import CheckReport as CheckReport
     from cranfield.evaluation.checking import Problem as Problem
     from cranfield.evaluation.checking import check_files as check_files
+    from cranfield.evaluation.collection_presets import CollectionPreset as CollectionPreset
+    from cranfield.evaluation.collection_presets import preset as preset
     from cranfield.evaluation.corrected import CorrectedJudgments as CorrectedJudgments
     from cranfield.evaluation.estimating import Estimate as Estimate
     from cranfield.evaluation.evaluating import Evaluations as Evaluations
@@ -112,6 +114,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.judgments import Judgments as Judgments
     from cranfield.ranks.passages import PassageJudgments as PassageJudgments
     from cranfield.ranks.policy import Policy as Policy
+    from cranfield.ranks.same_text import inherit_grades as inherit_grades
     from cranfield.ranks.tables.ranks import JudgedRanks as JudgedRanks
     from cranfield.report import ReportFile as ReportFile
     from cranfield.report import write_comparison as write_comparison

@@ -326,3 +326,17 @@ def test_polars_groups_in_parts_when_there_is_too_much(monkeypatch):
     for twice in [("é", "d1", 1.0), ("é", "d1", 1.0)], [("", "d", 1.0)], [(None, "d", 1.0)]:
         with pytest.raises(InputError, match=r"appears twice|missing or empty"):
             cranfield.evaluate(qrels, polars.from_arrow(arrow(rows_of({**run, "é": {}}) + twice)).lazy(), "AP")
+
+
+def test_means_over_orders_of_ties_are_the_same(lazily):
+    qrels, run = collection()
+    policy, measures = Policy(ties="expected"), "nDCG@10 AP RR P@5 ERR infAP"
+    wanted = scanned(qrels, run, measures, policy=policy)
+    assert wanted.counts.tied > 0.5
+    frame = lazily(rows_of(run))
+    got = cranfield.evaluate(qrels, frame, measures, policy=policy)
+    totals = cranfield.evaluate_lazily(qrels, frame, measures, policy=policy)
+    for name in measures.split():
+        np.testing.assert_array_equal(got.column(name), wanted.column(name), name)
+    assert dict(totals) == pytest.approx(dict(wanted), abs=1e-15)
+    assert totals.warnings == ("infAP is a mean over 128 random orders of ties (seed 0), not over all",)

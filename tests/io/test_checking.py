@@ -200,6 +200,7 @@ def test_problems_that_occur_together_are_both_reported(check):
 
 def test_every_kind_is_tested():
     elsewhere = {"unreadable", "empty", "reversed-scores", "negative-grades"}  # the last in cli/test_policies.py
+    elsewhere |= {"contradictory-grades", "unjudged-copy"}  # in ranks/test_same_text.py
     assert set(CASES) | elsewhere == set(KINDS)
 
 

@@ -17,7 +17,7 @@ from cranfield.ranks.scan.text import scan_text
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_qrels, trec_run
 
-TIES = ("doc_id", "smaller_doc_id", "file", "best", "worst")
+TIES = ("doc_id", "smaller_doc_id", "file", "best", "worst", "expected")
 scans = pytest.mark.parametrize(
     "scan",
     [

@@ -63,7 +63,7 @@ def results(tmp_path_factory):
             comparison.query_set_sizes("RR"),
             comparison.by_segment({"q1": "short", "q2": "long"}),
         ),
-        *(c.explain(QRELS, OLD, "q1"), c.gate(QRELS, OLD, NEW, "RR"), c.advise(QRELS, RUNS)),
+        *(c.explain(QRELS, OLD, "q1"), c.gate(QRELS, OLD, NEW, "RR"), c.advise(QRELS, RUNS), c.preset("dl19")),
         *(c.stability(QRELS, RUNS, "RR", repeats=2), c.reusability(QRELS, RUNS, "RR"), c.run_overlap(OLD, NEW)),
         *(c.rbo(["a"], ["b"]), c.Judgments.read(QRELS), c.GroupedJudgments.read({"q": {"s": {"a": 1}}})),
         c.PassageJudgments.read([("q1", "d1", 10, 20, 2)]),

@@ -63,6 +63,14 @@ def columns(judged):
 TIES = ["doc_id", "smaller_doc_id", "file", "best", "worst"]
 
 
+def test_means_over_orders_of_ties_are_the_same():
+    scores, judged = collection(5, levels=3)
+    run, policy = dicts(scores, judged), Policy(ties="expected")
+    measures = "nDCG@5 AP RR P@3 infAP"
+    ours = evaluate(columns(judged), scores, measures, policy=policy, query_ids=ids(scores))
+    same(ours, cranfield.evaluate(*run, measures, policy=policy))
+
+
 @pytest.mark.parametrize(
     ("dtype", "ties"), [*((torch.float32, ties) for ties in TIES), *((dtype, "doc_id") for dtype in DTYPES)], ids=str
 )

@@ -13,7 +13,7 @@ from cranfield.cli import options
 from cranfield.cli.correcting_options import CorrectedOptions, corrected_source, refuse_beside
 from cranfield.cli.input_options import DocumentOptions, ReadingOptions, reading_options, shown_collection
 from cranfield.cli.judging_hints import say_settling
-from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.measure_options import PresetOptions
 from cranfield.cli.options import option
 from cranfield.cli.output import shown_reading
 from cranfield.cli.reviewing import ReviewOptions, links
@@ -85,7 +85,7 @@ class ShownOptions(
     "compare",
     judgments=CorrectedOptions,
     runs=options.RUNS,
-    measures=MeasureOptions,
+    measures=PresetOptions,
     comparison=ComparisonOptions,
     shown=ShownOptions,
     documents=DocumentOptions,
@@ -94,7 +94,7 @@ class ShownOptions(
 def command(
     judgments: CorrectedOptions,
     runs: tuple[str, ...],
-    measures: MeasureOptions,
+    measures: PresetOptions,
     comparison: ComparisonOptions,
     shown: ShownOptions,
     documents: DocumentOptions,
@@ -118,6 +118,7 @@ def command(
     from cranfield.show.comparison_words import verdict
     from cranfield.show.review import Reviewed, reviews_of_comparison
 
+    measures, reading = measures.completed(), measures.conventions(reading)
     qrels, paths, base = judgments.source, expanded(runs), None
     forms = shown.forms
     if comparison.baseline is not None:
@@ -172,6 +173,8 @@ def command(
     reviews = tuple(reviews_of_comparison(compared, _lost(compared, collection) if "github" in forms else {}))
     title = verdict(compared) if len(reviews) > 1 else ""
     shown.write(Reviewed("compare", reviews, own, links=links(), title=title))
+    if shown.form == "text" and shown.file is None:
+        measures.say_preset(compared.evaluations, chosen=True)
     if shown.form == "text" and shown.file is None and compared.pairs == 1 and opened == streams and judged is qrels:
         difference = compared.of(compared.measures[0])[0]
         if difference.could_reverse and not shown.unseen and difference.better + difference.worse:

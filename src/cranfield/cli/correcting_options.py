@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from cranfield.cli.input_options import JudgmentOptions
+from cranfield.cli.input_options import InheritingOptions
 from cranfield.cli.options import option
 from cranfield.io.streams import Stream
 
 
-class CorrectedOptions(JudgmentOptions):
+class CorrectedOptions(InheritingOptions):
     """Judgments; those of a model in a store may be corrected."""
 
     correct_with: tuple[str, ...] = option(
@@ -27,7 +27,9 @@ def corrected_source(qrels: Any, correct_with: Sequence[str]) -> Any:
     """The judgments of a command: a view of a store, corrected if --correct-with was given."""
     if not correct_with:
         return qrels
-    view = qrels.view if isinstance(qrels, Stream) else None
+    if not isinstance(qrels, Stream):
+        raise click.UsageError("--correct-with cannot be used with --same-text.")
+    view = qrels.view
     models = view.assessors or () if view else ()
     if view is None or len(models) != 1:
         raise click.UsageError("--correct-with corrects one model of a store; name it with --assessor.")

@@ -17,7 +17,7 @@ from cranfield.cli.input_options import (
     query_texts,
     reading_options,
 )
-from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.measure_options import PresetOptions
 from cranfield.cli.options import option
 from cranfield.cli.other_tools import OtherToolOptions, print_other_numbers
 from cranfield.cli.run_files import expanded, tag
@@ -140,7 +140,7 @@ class EvaluationOptions(
     cls=EngineCommand,
     judgments=CorrectedOptions,
     runs=options.RUNS,
-    measures=MeasureOptions,
+    measures=PresetOptions,
     shown=EvaluationOptions,
     other=OtherToolOptions,
     documents=DocumentOptions,
@@ -149,7 +149,7 @@ class EvaluationOptions(
 def command(
     judgments: CorrectedOptions,
     runs: tuple[str, ...],
-    measures: MeasureOptions,
+    measures: PresetOptions,
     shown: EvaluationOptions,
     other: OtherToolOptions,
     documents: DocumentOptions,
@@ -170,6 +170,7 @@ def command(
     if shown.names == "tag" and engine.name:
         raise click.UsageError("--names tag needs TREC runs, which no --engine reads.")
     shown.check()
+    measures, reading = measures.completed(), measures.conventions(reading)
     paths = expanded(runs) if engine.name is None else []
     if shown.save and len(paths or runs) > 1:
         raise click.UsageError("--save takes one run.")
@@ -182,7 +183,7 @@ def command(
     if shown.modelled:
         _check_modelled(shown, engine.name, paths)
     if engine.name is not None:
-        qrels = judgments.qrels if judgments.view is None else qrels
+        qrels = judgments.qrels if judgments.view is None and judgments.same_text is None else qrels
     elif isinstance(qrels, Stream):
         qrels.hashed = shown.signed
     if other.given:
@@ -232,6 +233,8 @@ def command(
     view = View(values if ranked is None else best_first(values, ranked), ranked, modelled)
     texts = query_texts(qrels, shown.collection) if shown.worst or shown.collection else {}
     output.write(_lines(view, shown, texts), shown.file, data=shown.form in DATA)
+    if shown.form == "text" and shown.file is None and engine.name is None:
+        measures.say_preset(evaluations)
     if shown.form == "text" and shown.file is None and engine.name is None and judged is qrels:
         from cranfield.cli.judging_hints import pool_command, say_unjudged
 
@@ -268,7 +271,7 @@ def _modelled(
 options.fill_help(command, FORMATS=joined(readable(["run"]), "or"))
 
 
-def _ranked_by(values: Overview, shown: EvaluationOptions, measures: MeasureOptions) -> str | None:
+def _ranked_by(values: Overview, shown: EvaluationOptions, measures: PresetOptions) -> str | None:
     """The measure that ranks the runs: the one given with --sort, or the first if there are many runs."""
     named = values.evaluations[0]
     if shown.sort is None:

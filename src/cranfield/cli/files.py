@@ -21,6 +21,11 @@ from cranfield.words import joined
 
 class CheckOptions(options.JsonOptions):
     strict: bool = flag("--strict", help="Fail on warnings, too.")
+    corpus: str | None = option(
+        "--corpus",
+        metavar="FILE",
+        help=f"{options.CORPUS}: find judged documents whose text has other ids, too.",
+    )
 
 
 # The two settings say which documents count as judged.
@@ -46,9 +51,11 @@ def check(judgments: JudgmentOptions, runs: tuple[str, ...], shown: CheckOptions
         return 0
     from cranfield.evaluation.checking import check_files
     from cranfield.show.check_text import check_json, check_text
+    from cranfield.systems.collection import open_documents
 
+    corpus = None if shown.corpus is None else open_documents(shown.corpus)
     with output.shown_progress("checking"):
-        report = check_files(judgments.source, expanded(runs), **reading.arguments())
+        report = check_files(judgments.source, expanded(runs), corpus=corpus, **reading.arguments())
     shown.write(lambda: check_json(report), lambda width, paint: check_text(report, width, paint))
     return 2 if report.unreadable else 0 if report.passes(strict=shown.strict) else 1
 

@@ -13,7 +13,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.correcting_options import CorrectedOptions, corrected_source
 from cranfield.cli.input_options import DocumentOptions, ReadingOptions, reading_options, shown_collection
-from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.measure_options import MeasureOptions, PresetOptions
 from cranfield.cli.options import argument, option
 from cranfield.cli.output import shown_progress
 from cranfield.cli.reviewing import ReviewOptions, links
@@ -131,7 +131,7 @@ class GateJudgmentOptions(CorrectedOptions):
     "gate",
     judgments=GateJudgmentOptions,
     given=GateOptions,
-    measures=MeasureOptions,
+    measures=PresetOptions,
     shown=VerdictOptions,
     documents=DocumentOptions,
     file=GateFileOptions,
@@ -140,7 +140,7 @@ class GateJudgmentOptions(CorrectedOptions):
 def command(
     judgments: GateJudgmentOptions,
     given: GateOptions,
-    measures: MeasureOptions,
+    measures: PresetOptions,
     shown: VerdictOptions,
     documents: DocumentOptions,
     file: GateFileOptions,
@@ -167,6 +167,7 @@ def command(
     from cranfield.systems.misses import Lost, lost_most
 
     measures.import_measures()
+    measures, reading = measures.completed(), measures.conventions(reading)
     settings = _read_config(file.config) if file.config else {}
     typed = {
         **vars(given),
@@ -192,10 +193,10 @@ def command(
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in FILES]
-    qrels = qrels if isinstance(qrels, Stream) else Stream(qrels)
+    qrels = Stream(qrels) if isinstance(qrels, str | os.PathLike) else qrels
     reading = reading.replaced(**{name: settings.pop(name) for name in (*_POLICY, "weights") if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
-    if model and qrels.view is None:
+    if model and isinstance(qrels, Stream) and qrels.view is None:
         qrels = JudgmentView((model,)).of(qrels.name)
     named = [people] if isinstance(people, str) else people
     paths = list(map(only, runs))
@@ -266,7 +267,7 @@ def _of_existing(
     from cranfield.systems.collection import open_documents
     from cranfield.systems.testing import Judged, without_documents
 
-    if not isinstance(qrels, Stream):
+    if not isinstance(qrels, Stream | Judgments):
         raise click.UsageError("--exists takes judgments of documents, not of passages, and no corrected ones.")
     judgments = Judgments.read(qrels, reading.qrels_format)
     gone = frozenset({*judgments.document_ids}.difference(open_documents(corpus).ids()))

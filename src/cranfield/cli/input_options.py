@@ -156,6 +156,32 @@ class JudgmentOptions(ViewOptions):
         return self.view.of(qrels)
 
 
+class InheritingOptions(JudgmentOptions):
+    """Judgments; documents with the same text as a judged one may inherit its grade."""
+
+    same_text: str | None = option(
+        "--same-text",
+        metavar="CORPUS",
+        help="Give documents without a judgment the grade of a judged one with the same text in this corpus: a file of "
+        "documents, a folder with one, or a collection.",
+    )
+
+    @property
+    def source(self) -> Any:
+        """The judgments, with those that are inherited."""
+        source = super().source
+        if self.same_text is None:
+            return source
+        if source is None:
+            raise click.UsageError("--same-text needs QRELS; give them here.")
+        from cranfield.ranks.same_text import inherit_grades
+        from cranfield.systems.collection import open_documents
+
+        form = click.get_current_context().params.get("qrels_format")
+        with output.shown_progress("comparing texts"):
+            return inherit_grades(source, open_documents(self.same_text), qrels_format=form)
+
+
 class DocumentOptions(OptionGroup, section="Documents"):
     """Lengths of documents, and for judgments of passages where the chunks of runs are."""
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from cranfield.cli.options import OptionGroup, file, flag, option
 from cranfield.errors import InputError
 
 if TYPE_CHECKING:
+    from cranfield.cli.input_options import ReadingOptions
+    from cranfield.evaluation.collection_presets import CollectionPreset
+    from cranfield.evaluation.result import Evaluation
     from cranfield.measures import Measure
 
 
@@ -52,6 +55,55 @@ class MeasureOptions(ImportOptions):
         wanted = {"rel": self.rel, "judged_only": self.judged_only or None}
         free = measure.definition.kinds.keys() - dict(measure.parameters).keys()
         return measure.replace(**{name: value for name, value in wanted.items() if value is not None and name in free})
+
+
+class PresetOptions(MeasureOptions):
+    preset: str | None = option(
+        "--preset",
+        metavar="NAME",
+        help="The official measures and conventions of a collection: dl21, msmarco, beir and others; other options "
+        "change parts of them.",
+    )
+    imports: Sequence[str] = IMPORTS  # also here, as the last one
+
+    @property
+    def known(self) -> CollectionPreset | None:
+        if self.preset is None:
+            return None
+        from cranfield.evaluation.collection_presets import preset
+
+        return preset(self.preset)
+
+    def completed(self) -> Self:
+        """With what the preset says and no option does."""
+        if (known := self.known) is None:
+            return self
+        rel = known.rel if self.rel is None else self.rel
+        return self.replaced(measures=self.measures or tuple(known.official.split()), rel=rel)
+
+    def conventions(self, reading: ReadingOptions) -> ReadingOptions:
+        """How judgments and runs are read, with what the preset says and no option does."""
+        if (known := self.known) is None:
+            return reading
+        given = {name: value for name, value in known.settings.items() if getattr(reading, name, None) is None}
+        return reading.replaced(**given)
+
+    def say_preset(self, evaluations: Sequence[Evaluation], *, chosen: bool = False) -> None:
+        """Name the preset of the judgments, if they look like a collection that is usually measured differently.
+
+        chosen: whether the measures are right for many collections, even where none was given
+        """
+        from cranfield.cli import output
+        from cranfield.evaluation.collection_presets import preset_hint
+        from cranfield.show.layout import wrapped
+
+        reading = evaluations[0]._evidence.reading
+        if self.preset is not None or reading is None:
+            return
+        hint = preset_hint(reading.judgments, evaluations[0].measures, usual=not (self.measures or chosen))
+        if hint:
+            output.say("")
+            output.write(wrapped(hint, width=output.width()))
 
 
 def _run_file(path: str) -> None:

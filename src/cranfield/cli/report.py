@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import DocumentOptions, JudgmentOptions, ReadingOptions, reading_options
-from cranfield.cli.measure_options import MeasureOptions
+from cranfield.cli.input_options import DocumentOptions, InheritingOptions, ReadingOptions, reading_options
+from cranfield.cli.measure_options import PresetOptions
 from cranfield.cli.options import flag, number, option
 from cranfield.cli.run_files import expanded, opened, with_baseline
 from cranfield.comparison.multiple_testing import CORRECTIONS
@@ -45,9 +45,9 @@ class ReportPageOptions(options.OptionGroup, section="Page"):
 
 @options.command("report", runs=options.RUNS, reading=reading_options())
 def command(
-    judgments: JudgmentOptions,
+    judgments: InheritingOptions,
     runs: tuple[str, ...],
-    measures: MeasureOptions,
+    measures: PresetOptions,
     comparison: ReportTestOptions,
     page: ReportPageOptions,
     documents: DocumentOptions,
@@ -66,6 +66,7 @@ def command(
     from cranfield.report import write_report
     from cranfield.report.request import readable_runs
 
+    measures, reading = measures.completed(), measures.conventions(reading)
     chosen = measures.chosen(DEFAULT_MEASURES)
     paths, base = expanded(runs), None
     if comparison.baseline is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
+from cranfield.cli.input_options import InheritingOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import flag, number, option
 from cranfield.cli.run_files import expanded
@@ -34,7 +34,7 @@ class RemovalOptions(options.OptionGroup, section="Comparison"):
 
 @options.command("stability", runs=options.RUNS, reading=reading_options())
 def command(
-    judgments: JudgmentOptions,
+    judgments: InheritingOptions,
     runs: tuple[str, ...],
     measures: MeasureOptions,
     removal: RemovalOptions,

@@ -13,7 +13,7 @@ from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import combined
 from cranfield.measures.completion import bounds, read_scale, scale_of
-from cranfield.measures.over_orders import refuse_expected
+from cranfield.measures.over_orders import one_order
 from cranfield.ranks.columns import Integers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def evaluation_bounds(
 ) -> Bounds:
     """The bounds of a measure, made of the ranks; the parameters are those of `Evaluation.bounds`."""
     if evaluation.policy.ties == "expected":
-        refuse_expected("has no bounds: these are of one order.")
+        raise one_order("has no bounds: bounds hold for one order of ties.")
     judged, kept = ranked.ranks, ranked.kept
     if measure.definition.table == "ranks":
         grades = scale_of(measure, judged.judged_grades) if scale is None else read_scale(scale)

@@ -13,7 +13,7 @@ from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import own_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.measures.over_orders import refuse_expected
+from cranfield.measures.over_orders import one_order
 from cranfield.measures.scope import chosen_parameters
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.chunks import Chunks
@@ -45,7 +45,7 @@ def evaluate_chunks(
             other = measure.definition.table
             raise MeasureError(f"{measure.name} is measured on {other}, which judgments of passages do not provide.")
     if policy.ties == "expected":
-        refuse_expected("is not available for chunks, which are measured in one order.")
+        raise one_order("is not available for chunks, which are measured in one order.")
     passages, chunks = PassageJudgments.read(qrels), Chunks.read(run.chunks)
     table = rank_chunks(passages, ChunkRun(run.run, chunks), policy, format)
     problem = nothing_in_common(passages, chunks, table, run, own_name(run))

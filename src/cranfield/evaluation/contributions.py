@@ -9,7 +9,6 @@ import numpy as np
 from cranfield.evaluation.weighting import Weights
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
-from cranfield.measures.over_orders import refuse_groups
 from cranfield.ranks.columns import Flags
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.policy import Policy
@@ -54,7 +53,10 @@ def mean_of(
 ) -> float:
     """The mean of a measure over the queries that the policy counts; strata: those of the judged documents."""
     kept = ~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_)
-    refuse_groups([measure], policy)
+    if policy.ties == "expected":
+        from cranfield.measures.over_orders import refuse_groups
+
+        refuse_groups([measure])
     stratified = strata if measure.definition.table == "strata" else None
     values = measure(table if stratified is None else StratumRanks.of(stratified, table))
     weight = None if weights is None else weights.column(table.query_ids)[kept]

@@ -19,7 +19,6 @@ from cranfield.evaluation.weighting import Weights
 from cranfield.io.source import run_name
 from cranfield.io.streams import Stream
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
-from cranfield.measures.over_orders import refuse_expected
 from cranfield.measures.registry import require_ranks
 from cranfield.native import CORES
 from cranfield.ranks.chosen_warning import chosen_warning
@@ -145,7 +144,9 @@ def evaluate_run(
     def evaluated(grades: Judgments, judged: JudgedRanks, orders: TieOrders | None) -> Evaluation:
         if lengths is not None and reading is not None:
             if policy.ties == "expected":
-                refuse_expected("cannot be combined with lengths, which belong to one order.")
+                from cranfield.measures.over_orders import one_order
+
+                raise one_order("cannot be combined with lengths, which belong to one order.")
             from cranfield.ranks.whole_rankings import with_lengths
 
             judged = with_lengths(judged, reading.first(grades.query_ids, EVERYTHING), lengths, place)

@@ -13,7 +13,7 @@ from cranfield.errors import InputError, nearest
 from cranfield.io.source import open_source
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
-from cranfield.measures.over_orders import refuse_expected
+from cranfield.measures.over_orders import one_order
 from cranfield.measures.registry import REQUIRED, find, require_ranks
 from cranfield.measures.scope import chosen_parameters
 from cranfield.ranks.columns import Numbers
@@ -159,7 +159,7 @@ def _explanation(
     query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int, policy: Policy
 ) -> Explanation:
     if policy.ties == "expected":
-        refuse_expected("cannot be explained rank by rank: a mean over all orders has no ranking of its own.")
+        raise one_order("cannot be explained rank by rank: a mean over all orders has no ranking of its own.")
     grades = [known.get(document, 0.0 if policy.complete else None) for document in documents]
     place = {document: at for at, document in enumerate(documents)}
     missed = [grade for document, grade in known.items() if document not in place]

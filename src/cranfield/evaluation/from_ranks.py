@@ -13,7 +13,6 @@ from cranfield.evaluation.hashes import InputHashes, column_digest
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import Measure, Measures, parse_measures
-from cranfield.measures.over_orders import refuse_groups, sampled_warning
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.made import Made
@@ -58,7 +57,7 @@ def evaluation_of(
     doubts: about the judgments
     rising: whether the scores rise down the rankings, as they are written
     """
-    refuse_groups(measures, policy)
+    drawn = _averaged(measures, judged) if policy.ties == "expected" else ""
     evidence = RankedEvidence(
         judged, policy, reading, orders, rising=rising or (reading is not None and reading.rising)
     )
@@ -77,10 +76,17 @@ def evaluation_of(
         _input_warnings=(
             *doubts,
             *(warnings or little_in_common(judged, policy)),
-            *filter(None, [evidence.distances, sampled_warning(measures, judged)]),
+            *filter(None, [evidence.distances, drawn]),
             *recording_warnings(evidence.made, measures, judged),
         ),
     )
+
+
+def _averaged(measures: Sequence[Measure], judged: JudgedRanks) -> str:
+    from cranfield.measures.over_orders import refuse_groups, sampled_warning  # hardly ever needed
+
+    refuse_groups(measures)
+    return sampled_warning(measures, judged)
 
 
 def recording_warnings(made: Made | None, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:

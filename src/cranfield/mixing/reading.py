@@ -53,9 +53,8 @@ class RankingFile(Protocol):
 def open_rankings(run: Run, policy: Policy, stack: ExitStack) -> RankingFile:
     """A run opened for reading by query; what it needs is closed with the stack."""
     if policy.ties not in _ORDERS:
-        raise PolicyError(
-            "needs judgments.", parameter="ties", value=policy.ties, hint=f"it may be {', '.join(_ORDERS)}"
-        )
+        fact = "leaves open the order that a mixture needs." if policy.ties in TIE_ORDERS else "needs judgments."
+        raise PolicyError(fact, parameter="ties", value=policy.ties, hint=f"it may be {', '.join(_ORDERS)}")
     source = run.source
     if isinstance(source, Text):
         text = source if source.stream.seekable else _unpacked(source, stack)

@@ -17,6 +17,7 @@ from cranfield.drawing import as_html
 from cranfield.errors import InputError
 from cranfield.evaluation.advice import Advice, advice_on
 from cranfield.evaluation.advice.collection_facts import RUN_MEASURES
+from cranfield.evaluation.checking.copies import CopyCheck
 from cranfield.evaluation.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.evaluation.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.evaluation.checking.retrieved import RunCheck, RunFacts
@@ -101,6 +102,7 @@ def check_files(
     qrels_format: str | None = None,
     policy: Policy | None = None,
     most: int = MOST,
+    corpus: Any = None,
 ) -> CheckReport:
     """Find all problems in judgments and runs, and list the first `most` of each kind and file.
 
@@ -112,6 +114,8 @@ def check_files(
     policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
         below -1 mean.
     most: how many problems of each kind and file are listed.
+    corpus: a file of documents, a folder with one, {document: text} or a `Collection`: judged documents whose text has
+        other ids too are found, with contradictory grades or without a judgment.
     Returns a `CheckReport`.
 
     >>> import io
@@ -131,6 +135,9 @@ def check_files(
         for query, grades in judged.by_query.items()
     }
     judgments = Judgments(judged.by_query, name=file.name, provenance=file.provenance)
+    copies = None if corpus is None else CopyCheck.of(judged, corpus)
+    if copies:
+        copies.follow(never)
     checks = []
     for run in [runs] if isinstance(runs, str | os.PathLike) else runs:
         stream = run if isinstance(run, Stream) else Stream(run)
@@ -143,6 +150,8 @@ def check_files(
             continue
         checks.append(check)
         collected.append(check.problems)
+    if copies:
+        copies.report(never, any_runs=bool(checks))
     results: list[Evaluation] = []
     sound = not any(problem.severity == "error" for problems in collected for problem in problems.listed())
     if sound and not judged.grouped:

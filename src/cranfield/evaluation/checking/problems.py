@@ -24,6 +24,8 @@ KINDS: dict[str, Severity] = {
     "missing-query": "warning",  # judged, but not in the run
     "negative-grades": "warning",  # grades below -1, which may be judgments or not
     "no-relevant": "warning",  # a query without a relevant document
+    "contradictory-grades": "warning",  # documents with the same text and different grades
+    "unjudged-copy": "warning",  # a document without a judgment, with the same text as one that has one
     "rank-order": "warning",  # ranks that disagree with the scores
     "reversed-scores": "warning",  # scores that may be distances
     "rank-number": "warning",  # a rank that is not a whole number

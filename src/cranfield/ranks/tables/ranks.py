@@ -30,6 +30,9 @@ class JudgedRanks:
     judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first; `judged_row` are their rows
     of the judgments. These are columns of `all_judged`, which the tables of other runs share.
 
+    Where the policy leaves the order of ties open, `tied_rows` has the judged documents of ties: values are means over
+    all orders, and the rows of the table are in the usual one.
+
     A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them. Where the
     judgments are `complete`, nothing is unjudged: `completed` has a row for every document.
 
