@@ -34,7 +34,7 @@ EVALUATE, TWO, MANY, GATE = "One run", "Two runs", "Many runs", "Gates"
 HISTORY = "Over time"
 UNJUDGED, SEGMENTS, DOUBTS = "Unjudged documents", "Segments", "Runs that are not alike"
 REUSE, CORRECTED, DECIDING, AGREEMENT = "Judgments", "Corrected values", "Judging until decided", "Agreement"
-SAMPLES, MIXTURES = "Samples of a pool", "Mixtures"
+SAMPLES, MIXTURES, OTHER_TOOLS = "Samples of a pool", "Mixtures", "Other tools"
 
 # Where each group is printed.
 GROUPS = {
@@ -50,6 +50,7 @@ GROUPS = {
     CORRECTED: "By `evaluate`, `compare` and `gate` with `--correct-with`.",
     SAMPLES: "By `pool --plan`.",
     MIXTURES: "By `tune`.",
+    OTHER_TOOLS: "By `evaluate --theirs`, and as `Why`.",
     DECIDING: "By `judge --decide`, and on the judging page.",
     AGREEMENT: "By `agreement`.",
 }
@@ -890,6 +891,24 @@ CLAIMS = [
         (
             "tests/mixing/test_tuning.py::test_a_tuned_run_says_so_where_it_is_compared",
             "tests/mixing/test_tuning.py::test_a_saved_evaluation_of_a_tuned_run_still_knows",
+        ),
+    ),
+    Claim(
+        OTHER_TOOLS,
+        (
+            "The likeliest of {n} explanations that fit ({n} tried):",
+            "The only explanation that fits ({n} tried):",
+            "One number does not decide. Their {measure} would confirm it, and so would their values by query.",
+        ),
+        "Each explanation gives every number to its last digit, and no two give the same value for every query. The "
+        "first is the likeliest if the difference is one rule of a tool, two, or all of them. How often that is right "
+        "stands in the guide [Why do the numbers differ?](guides/why.md).",
+        (
+            "tests/dialects/test_why.py::test_two_numbers_name_the_rule",
+            "tests/dialects/test_why.py::test_explanations_with_the_same_values_are_one",
+            "tests/dialects/test_why.py::test_values_by_query_decide_what_one_number_does_not",
+            "tests/dialects/test_why.py::test_the_measure_and_the_policy_reproduce_the_number_here",
+            "tests/dialects/test_why.py::test_a_rule_means_what_the_loop_does",
         ),
     ),
 ]
