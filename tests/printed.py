@@ -99,7 +99,7 @@ def shown(evaluations, **options):
 @output
 def explanations_of_other_numbers():
     bought = {"ann": {f"i{n}": 1 for n in range(8)}, "bob": {f"i{n}": 1 for n in range(5)}, "eve": {"i1": 1, "j": 1}}
-    yield str(why(bought, dict.fromkeys(bought, ["i0", "i1", "i2"]), {"AP@3": "0.75"}))
+    yield str(why(bought, {user: ["i0", "i1", "i2"] for user in bought}, {"AP@3": "0.75"}))
     qrels = {"1": {"a": 1, "b": 1, "c": 1, "d": 1}, "2": {"a": 1}, "3": {"a": 1, "b": 0}}
     yield str(why(qrels, {"1": ["a", "x", "b"], "2": ["x", "a"], "3": ["b", "y"]}, {"AP@2": "0.3333"}))
 
