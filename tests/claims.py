@@ -35,7 +35,7 @@ HISTORY = "Over time"
 UNJUDGED, SEGMENTS, DOUBTS = "Unjudged documents", "Segments", "Runs that are not alike"
 REUSE, CORRECTED, DECIDING, AGREEMENT = "Judgments", "Corrected values", "Judging until decided", "Agreement"
 SAMPLES, MIXTURES, CLICKS = "Samples of a pool", "Mixtures", "Clicks"
-LOGS, CLICKED = "Samples of a log", "Interleaving"
+LOGS, CLICKED, OTHER_TOOLS = "Samples of a log", "Interleaving", "Other tools"
 
 # Where each group is printed.
 GROUPS = {
@@ -53,6 +53,7 @@ GROUPS = {
     MIXTURES: "By `tune`.",
     LOGS: "By `sample`.",
     CLICKED: "By `preferred`.",
+    OTHER_TOOLS: "By `evaluate --theirs`, and as `Why`.",
     DECIDING: "By `judge --decide`, and on the judging page.",
     AGREEMENT: "By `agreement`.",
     CLICKS: "By `judge --clicks`.",
@@ -1024,6 +1025,24 @@ CLAIMS = [
             "tests/traffic/test_click_model.py::test_documents_at_one_rank_say_nothing_about_examination",
             "tests/traffic/test_click_model.py::test_ranks_that_no_document_ties_to_others_do_not_count",
             "tests/traffic/test_click_model.py::test_where_documents_were_at_one_rank_nothing_is_corrected",
+        ),
+    ),
+    Claim(
+        OTHER_TOOLS,
+        (
+            "The likeliest of {n} explanations that fit ({n} tried):",
+            "The only explanation that fits ({n} tried):",
+            "One number does not decide. Their {measure} would confirm it, and so would their values by query.",
+        ),
+        "Each explanation gives every number to its last digit, and no two give the same value for every query. The "
+        "first is the likeliest if the difference is one rule of a tool, two, or all of them. How often that is right "
+        "stands in the guide [Why do the numbers differ?](guides/why.md).",
+        (
+            "tests/dialects/test_why.py::test_two_numbers_name_the_rule",
+            "tests/dialects/test_why.py::test_explanations_with_the_same_values_are_one",
+            "tests/dialects/test_why.py::test_values_by_query_decide_what_one_number_does_not",
+            "tests/dialects/test_why.py::test_the_measure_and_the_policy_reproduce_the_number_here",
+            "tests/dialects/test_why.py::test_a_rule_means_what_the_loop_does",
         ),
     ),
 ]

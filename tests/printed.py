@@ -28,6 +28,7 @@ from cranfield import (
     sample_queries,
     stability,
     tune,
+    why,
     write_report,
 )
 from cranfield.comparison.correlation import reliability
@@ -118,6 +119,14 @@ def compared(qrels, its, measures="RR", **options):
 
 def shown(evaluations, **options):
     return table(View(overview(evaluations, **options)))
+
+
+@output
+def explanations_of_other_numbers():
+    bought = {"ann": {f"i{n}": 1 for n in range(8)}, "bob": {f"i{n}": 1 for n in range(5)}, "eve": {"i1": 1, "j": 1}}
+    yield str(why(bought, {user: ["i0", "i1", "i2"] for user in bought}, {"AP@3": "0.75"}))
+    qrels = {"1": {"a": 1, "b": 1, "c": 1, "d": 1}, "2": {"a": 1}, "3": {"a": 1, "b": 0}}
+    yield str(why(qrels, {"1": ["a", "x", "b"], "2": ["x", "a"], "3": ["b", "y"]}, {"AP@2": "0.3333"}))
 
 
 @output

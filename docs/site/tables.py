@@ -204,7 +204,7 @@ def explaining() -> Iterator[Row]:
 
 def dialects() -> Iterator[Row]:
     """The tools whose numbers can be printed and explained."""
-    yield "tool", "version", "names", "what it is"
+    yield "tool", "version", "names", "note"
     for known in known_dialects().values():
         names = ", ".join(f"`{name.usual}`" for name in known.names[:3])
         yield known.name, known.version, f"{names}{', …' if len(known.names) > 3 else ''}", known.note

@@ -20,6 +20,21 @@ MEASURES = ("AP@5", "nDCG@5", "P@5", "R@5", "RR", "Success@3", "AP", "nDCG")
 QRELS, RUN = collection(150, 3, own_id=True, negative=0.03, near=True)
 
 
+def trec(run):
+    lines = [f"{query} Q0 {document} 1 {score!r} it" for query, its in run.items() for document, score in its.items()]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("name", ["P@5", "AP", "nDCG@5"])
+def test_a_file_gives_the_same_as_memory(tmp_path, name):
+    (tmp_path / "it.run").write_text(trec(RUN))
+    for rule in CONVENTIONS:
+        if rule.touches(parse_measure(name)) and rule.axis != "duplicates":
+            measure, conventions = rule.applied(parse_measure(name), Conventions())
+            ranks = RunRanks(open_run(str(tmp_path / "it.run")), Judgments.read(QRELS))
+            assert calculate(ranks, measure, conventions).by_query == under(rule, name).by_query, rule.says
+
+
 def under(rule, name, qrels=QRELS, run=RUN):
     measure, conventions = rule.applied(parse_measure(name), Conventions())
     return calculate(RunRanks(open_run(run), Judgments.read(qrels)), measure, conventions)
@@ -204,6 +219,8 @@ def test_the_command_explains(tmp_path):
     short = program(*files, "-m", "AP@5", "--theirs", f"{values.mean:.4f}", cwd=tmp_path)
     assert "One number does not decide." in short.stdout
     assert all(len(line) <= 80 for line in short.stdout.splitlines())
+    piped = program(*files[:2], "-", "-m", "AP@5", "--theirs", f"{values.mean:.4f}", cwd=tmp_path, input=trec(RUN))
+    assert piped.stdout.splitlines()[2:] == short.stdout.splitlines()[2:]
     like = program(*files, "--like", "spark", "-m", "AP@5", "--format", "json", cwd=tmp_path)
     assert json.loads(like.stdout)["runs"][0]["values"][0]["name"] == "meanAveragePrecisionAt(5)"
 

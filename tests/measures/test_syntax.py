@@ -67,7 +67,10 @@ def test_every_spelling_gives_the_same_measure(name, spelling):
         ("P(rel=-1)@5", "invalid rel '-1' for P.\nHint: rel is a number from 0"),
         ("AP(rel=nan)", "invalid rel 'nan' for AP."),
         ("F(beta=0)@5", "invalid beta '0' for F.\nHint: beta is a number above 0"),
-        ("nDCG(gain=cubic)", "invalid gain 'cubic' for nDCG.\nHint: gain is linear, exponential, or gains by grade"),
+        (
+            "nDCG(gain=cubic)",
+            "invalid gain 'cubic' for nDCG.\nHint: gain is linear, exponential, binary, or gains by grade",
+        ),
         ("AP(depth=3)", "AP has no parameter 'depth'.\nHint: it has cutoff, rel, denominator, judged_only"),
         ("AP(3)", "'3' is not a parameter of AP.\nHint: write name=value"),
         ("AP(judged_only=maybe)", "invalid judged_only 'maybe' for AP."),

@@ -131,7 +131,8 @@ class Convention:
     def sentence(self, measures: Sequence[Measure]) -> str:
         cutoffs = [chosen_parameters(measure).get("cutoff") for measure in measures if self.touches(measure)]
         known = [str(cutoff) for cutoff in cutoffs if cutoff is not None]
-        return self.says.format(k=known[0] if known else "k")
+        says = self.says if known else self.says.replace(", at most {k}", "")
+        return says.format(k=known[0] if known else "k")
 
 
 def _settings(says: str, also: tuple[str, ...] = (), of: str = "", cut: bool = False, **values: Any) -> Convention:

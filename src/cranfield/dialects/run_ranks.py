@@ -16,7 +16,7 @@ from cranfield.ranks.ranking import rank_counted, scan_source
 from cranfield.ranks.run import Run
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks, without
-from cranfield.ranks.whole_rankings import pairs_of, without_duplicates
+from cranfield.ranks.whole_rankings import pairs_of, scores_alone, without_duplicates
 
 # The settings that change the table of ranks, in the order of the keys under which tables are kept.
 _OF_TABLES = (
@@ -43,19 +43,20 @@ class RunRanks:
         if not self._again:
             self._pairs = pairs_of(source)
 
-    @property
-    def pairs(self) -> dict[str, list[tuple[str, float]]]:
-        """The documents of every query with their scores, as they were written."""
-        if self._pairs is None:
-            self._pairs = pairs_of(self.run.source)
-        return self._pairs
+    @cached_property
+    def scores(self) -> dict[str, Numbers]:
+        """The scores of every query, as they were written."""
+        if self._pairs is not None:
+            return {query: np.array([score for _, score in pairs]) for query, pairs in self._pairs.items()}
+        source = self.run.source
+        assert isinstance(source, Text)
+        return scores_alone(source)
 
-    @property
+    @cached_property
     def repeats(self) -> bool:
-        """Whether a document appears twice in a ranking; files were checked when they were first read."""
-        if self._again and self._pairs is None:
-            return False
-        return any(len({document for document, _ in pairs}) < len(pairs) for pairs in self.pairs.values())
+        """Whether a document appears twice in a ranking; of files, this is not asked."""
+        pairs = self._pairs or {}
+        return any(len({document for document, _ in its}) < len(its) for its in pairs.values())
 
     def key(self, conventions: Conventions) -> tuple[Any, ...]:
         """Conventions with the same key have the same table."""
@@ -95,9 +96,9 @@ class RunRanks:
         """For each judged query, how many documents have a score above 0; all, where only their order is known."""
         found = np.zeros(len(self.judgments), dtype=np.int64)
         for query, number in self.judgments.number.items():
-            scores = [score for _, score in self.pairs.get(query, ())]
-            ordered = bool(scores) and scores[0] in (0, -1) and scores == [scores[0] - at for at in range(len(scores))]
-            found[number] = len(scores) if ordered else sum(score > 0 for score in scores)
+            scores = self.scores.get(query, np.empty(0))
+            ordered = len(scores) > 0 and scores[0] in (0, -1) and (np.diff(scores) == -1).all()
+            found[number] = len(scores) if ordered else np.count_nonzero(scores > 0)
         return found
 
     def scanned(self, conventions: Conventions) -> Scanned:
@@ -116,7 +117,7 @@ class RunRanks:
             assert isinstance(source, Text)
             return source._replace(layout=source.layout._replace(single=True)) if single else source
         by_query: dict[str, Any] = {}
-        for query, pairs in self.pairs.items():
+        for query, pairs in (self._pairs or {}).items():
             kept = pairs
             if single:
                 scores = np.array([score for _, score in pairs], dtype=np.float32).astype(np.float64).tolist()
@@ -128,7 +129,7 @@ class RunRanks:
         """For each judged query, how many documents score at least as much as the one at a rank."""
         taken = np.zeros(len(self.judgments), dtype=np.int64)
         for query, number in self.judgments.number.items():
-            scores = np.array([score for _, score in self.pairs.get(query, ())])
+            scores = self.scores.get(query, np.empty(0))
             if len(scores):
                 last = np.sort(scores)[::-1][min(cutoff, len(scores)) - 1]
                 taken[number] = int((scores >= last).sum())

@@ -114,7 +114,7 @@ class Search:
             conventions,
             grades=table.all_judged.distinct,
             deepest=int(table.retrieved.max(initial=0)),
-            repeats=ranks.repeats,
+            repeats=ranks.repeats or conventions.duplicates != "error",
         )
         self.rules = [rule for rule in found if self._is_possible(rule)]
         self.ours = self.values(())

@@ -89,6 +89,7 @@ def _dialects() -> Iterator[Dialect]:
                 query_decimals="5",
             ),
         ),
+        "RR@k and Judged@k put the smaller id first among tied documents, and all others the larger.",
     )
     yield Dialect(
         "ranx",

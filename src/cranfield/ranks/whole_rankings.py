@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from math import isfinite
 from typing import Any
 
@@ -14,6 +15,7 @@ from cranfield.io.mappings import Pairs, finite, id_text
 from cranfield.io.pairs import read_numbers
 from cranfield.io.shapes import Rankings, Source, Table, Text
 from cranfield.io.text import blocks, located
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import HINT, first_repeat, kept_places
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -36,6 +38,19 @@ def pairs_of(source: Source, queries: Container[str] | None = None) -> dict[str,
             return _from_table(source, queries)
         case Rankings():
             return _from_rankings(source, queries)
+
+
+def scores_alone(source: Text) -> dict[str, Numbers]:
+    """The scores of every query of a text file, in its order, without the documents."""
+    parts: dict[bytes, list[Numbers]] = {}
+    for block in blocks(source.stream, source.layout, held=True):
+        columns, start = block.columns(), 0
+        for query, lines in groupby(columns.query):
+            stop = start + sum(1 for _ in lines)
+            parts.setdefault(query, []).append(columns.value[start:stop])
+            start = stop
+    sign = -1 if source.layout.ranks else 1
+    return {query.decode(): sign * np.concatenate(pieces) for query, pieces in parts.items()}
 
 
 def queries_of(source: Source) -> Iterator[str]:
