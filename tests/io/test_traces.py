@@ -233,6 +233,26 @@ def test_searches_of_agents():
     assert counted.texts["a"] == "about cats"
 
 
+def test_numbers_that_are_lacking():
+    span = sdk(SEARCHES[0])
+    for field in ("id", "score", "content", "metadata"):
+        del span["attributes"][f"retrieval.documents.1.document.{field}"]
+    run = read_searches(io.BytesIO(lines([span]).encode()))
+    assert run.searches[0].documents == ["b", "z"]
+
+
+def test_searches_that_find_nothing():
+    """A failed or empty search is one, in every way of writing; and texts may say "parent_id"."""
+    for kind in ({"openinference.span.kind": "RETRIEVER", "input.value": "1"}, {"gen_ai.operation.name": "retrieval"}):
+        known = {"gen_ai.retrieval.query.text": "1", **kind, "note": '"parent_id": null, "parent_id": "x"'}
+        nothing = {**SEARCHES[0], "query": "1"}
+        for span in (sdk(nothing, lambda _, known=known: known), otlp([nothing], lambda _, known=known: known)):
+            written = lines([span])
+            run = read_searches(io.BytesIO(written.encode()))
+            assert [search.documents for search in run.searches] == [[]]
+            assert evaluate({"1": {"a": 1}}, io.BytesIO(written.encode()), "NumRet")["NumRet"] == 0
+
+
 def test_identical_searches_are_one():
     spans = [sdk(SEARCHES[0]), {**sdk(SEARCHES[0]), "start_time": "2026-03-02T10:00:00Z"}]
     assert evaluate(QRELS, io.BytesIO(lines(spans).encode()), "RR").by_query("RR")["1"] == 0.5
@@ -282,6 +302,7 @@ def test_errors_say_where(tmp_path):
     span = sdk(SEARCHES[0])
     for field in ("id", "content", "metadata"):
         del span["attributes"][f"retrieval.documents.1.document.{field}"]
+    span["attributes"]["retrieval.documents.1.document.score"] = 0.5
     cases["document 2 of span 0x0000000000000001 has neither an id nor a text"] = lines([span])
     for fact, text in cases.items():
         path = tmp_path / "traces.jsonl"

@@ -40,6 +40,9 @@ def results(tmp_path_factory):
     collection = c.open_collection("builtin")
     system = c.open_system("sqlite", collection=collection)
     decision = c.Decision.of(RUNS, "nDCG@10", QRELS)
+    before = c.read_interactions([("ann", "tea", 5, 1), ("ann", "mug", 4, 2)])
+    searches = c.read_searches({"q1": [["x"], ["a"]]})
+    found = c.calls({"q1": {"a": 1}}, searches)
     return [
         *(
             one,
@@ -70,6 +73,8 @@ def results(tmp_path_factory):
         c.PassageJudgments.read([("q1", "d1", 10, 20, 2)]),
         c.Chunks.read({"d1#0": ("d1", 0, 20)}),
         c.ChunkRun({"q": ["c2"]}, {"c2": ("d", 60, 70)}),
+        *(c.RecommenderRun({"ann": ["tea"]}, [("bob", "tea")]), before, before.leave_last_out()),
+        *(searches, *searches.searches, found, *found),
         *(c.check_files(folder / "qrels", [folder / name]) for name in ("a.run", "b.run")),
         *(c.convert_file(folder / "b.run", folder / "b.json"), collection, next(collection.documents()), system),
         c.record(system, dict(list(collection.queries.items())[:3]), folder / "sqlite.run"),

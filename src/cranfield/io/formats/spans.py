@@ -23,12 +23,14 @@ from cranfield.io.formats.traces import BATCH
 from cranfield.io.mappings import id_text
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
 
-_NO_PARENT = re.compile(rb'"parent_?(?:[sS]pan_?)?[iI]d"\s*:\s*(?:null|"")')
+_PARENT = re.compile(rb'"parent_?(?:[sS]pan_?)?[iI]d"\s*:\s*(null|"")?')
 _DOCUMENTS = "retrieval.documents"
+_FLAT = f"{_DOCUMENTS}."  # before the number of a document
 _GEN_AI = "gen_ai.retrieval.documents"
 _QUERY_IDS = tuple(name for name in QUERY if name.endswith("id"))
 _TASK_IDS = tuple(name for name in TASK[:2])
 _QUESTIONS = ("query", "question", "input", "text", "user_input", "q", "prompt")
+_KINDS = ("openinference.span.kind", "gen_ai.operation.name")  # of a search that found nothing
 _HINT = "spans are JSON as OpenTelemetry's exporters write them: a span on each line, or OTLP with resourceSpans"
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # times since 1970 from so much on are in so many to a second
 
@@ -146,12 +148,20 @@ def _spans(stream: Stream, roots: bool) -> Iterator[tuple[int, Mapping[str, Any]
     for line, item in _items(stream, roots):
         for span in _inside(item, stream.name, line):
             attributes = span.get("attributes")
-            if (
-                roots
-                or not isinstance(attributes, list)
-                or any("etrieval" in str(pair.get("key")) for pair in attributes)
-            ):
+            if not isinstance(attributes, list) or _searches(attributes) or (roots and not _parent(span)):
                 yield line, span
+
+
+def _searches(attributes: Sequence[Any]) -> bool:
+    """Whether the attributes of OTLP may be those of a search."""
+    for pair in attributes:
+        if isinstance(pair, dict):
+            key, value = str(pair.get("key")), pair.get("value")
+            if "etrieval" in key:
+                return True
+            if key in _KINDS and isinstance(value, dict) and value.get("stringValue") in ("RETRIEVER", "retrieval"):
+                return True
+    return False
 
 
 def _items(stream: Stream, roots: bool) -> Iterator[tuple[int, Any]]:
@@ -175,7 +185,14 @@ def _items(stream: Stream, roots: bool) -> Iterator[tuple[int, Any]]:
 
 
 def _is_root(line: bytes) -> bool:
-    return _NO_PARENT.search(line) is not None or b'"parent' not in line
+    """Whether a line is the first span of a trace, which has no parent."""
+    at = line.find(b'"parent')
+    while at >= 0:
+        known = _PARENT.match(line, at)
+        if known is not None and line[at - 1 : at] != b"\\":  # not inside of a text
+            return known[1] is not None
+        at = line.find(b'"parent', at + 1)
+    return True
 
 
 def _whole(stream: Stream) -> Iterator[tuple[int, Any]]:
@@ -254,18 +271,18 @@ def _retrieval(span: Mapping[str, Any], attributes: Mapping[str, Any], line: int
         if kind != "RETRIEVER" and _find(attributes, "gen_ai.operation.name") != "retrieval":
             return None
         documents = next(filter(None, map(_documents, _events(span))), [])
-    where = f"span {_id(span, 'span') or '?'}"
+    its_id = _id(span, "span")
     query = _question(attributes)
     query_id = _named(attributes, _QUERY_IDS) or query
     if not query_id:
         hint = "input.value (OpenInference) or gen_ai.retrieval.query.text (OpenTelemetry) has it"
-        raise InputError(name, f"{where} does not say what was searched for.", line=line, hint=hint)
+        raise InputError(name, f"span {its_id or '?'} does not say what was searched for.", line=line, hint=hint)
     return Retrieval(
         query_id,
         query or query_id,
-        [_document(each, at, where, line, name) for at, each in enumerate(documents, 1)],
+        [_document(each, at, its_id, line, name) for at, each in enumerate(documents, 1)],
         _id(span, "trace"),
-        _id(span, "span"),
+        its_id,
         _named(attributes, _TASK_IDS),
         (_time(span, "start"), _time(span, "end")),
         line,
@@ -293,24 +310,38 @@ def _documents(attributes: Mapping[str, Any]) -> Sequence[Mapping[str, Any]] | N
                 listed = None
         if isinstance(listed, list) and all(isinstance(each, dict) for each in listed):
             return listed
+    flat: list[Mapping[str, Any]] = []
+    gap = False
+    while True:
+        given = {field: attributes[key] for field, key in _keys(len(flat) + gap) if key in attributes}
+        if given:
+            flat.append(given)
+            if gap:
+                return _numbered(attributes)
+        elif gap:
+            return flat or None
+        gap = not given
+
+
+def _numbered(attributes: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Documents by their numbers, some of which are lacking."""
     flat: dict[int, dict[str, Any]] = {}
     for key, value in attributes.items():
-        if key[:20] == "retrieval.documents.":
-            number, field = _place(key)
-            if number in flat:
-                flat[number][field] = value
-            else:
-                flat[number] = {field: value}
-    return [flat[number] for number in sorted(flat)] if flat else None
+        if key.startswith(_FLAT):
+            number, _, field = key.removeprefix(_FLAT).partition(".")
+            if number.isdecimal():
+                flat.setdefault(int(number), {})[field] = value
+    return [flat[number] for number in sorted(flat)]
 
 
-@lru_cache(maxsize=10_000)  # the same few names in every span
-def _place(key: str) -> tuple[int, str]:
-    number, _, field = key[20:].partition(".")
-    return (int(number) if number.isdecimal() else 0), field
+@lru_cache(maxsize=1000)  # the same few in every span
+def _keys(number: int) -> tuple[tuple[str, str], ...]:
+    """The fields of a document, and the attributes that have them."""
+    fields = ("id", "score", "content", "metadata")
+    return tuple((f"document.{field}", f"{_FLAT}{number}.document.{field}") for field in fields)
 
 
-def _document(given: Mapping[str, Any], at: int, where: str, line: int, name: str) -> TracedDocument:
+def _document(given: Mapping[str, Any], at: int, span: str, line: int, name: str) -> TracedDocument:
     fields = given["document"] if isinstance(given.get("document"), dict) else given
     find = fields.get
     text = find("document.content") or find("content") or find("text")
@@ -323,10 +354,10 @@ def _document(given: Mapping[str, Any], at: int, where: str, line: int, name: st
         doc_id = next((known[each] for each in DOCUMENT_ID if known.get(each) not in (None, "")), None)
         doc_id = " ".join(text.split()) if doc_id is None else doc_id
     if doc_id == "":
-        fact = f"document {at} of {where} has neither an id nor a text."
+        fact = f"document {at} of span {span or '?'} has neither an id nor a text."
         raise InputError(name, fact, line=line, hint="document.id or document.content has it")
     if type(doc_id) is not str or not doc_id.isascii():
-        doc_id = id_text(doc_id, name, f"{where}, document {at}")
+        doc_id = id_text(doc_id, name, f"span {span or '?'}, document {at}")
     if type(score) is not float:
         score = None if isinstance(score, bool) or not isinstance(score, int) else float(score)
     return TracedDocument(doc_id, score, text, metadata)
