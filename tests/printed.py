@@ -14,9 +14,12 @@ from cranfield import (
     agreement,
     compare,
     corrected_judgments,
+    diff,
     evaluate,
     evaluate_runs,
+    frontier,
     gate,
+    neighbour_recall,
     open_store,
     plan_sample,
     pool,
@@ -32,12 +35,15 @@ from cranfield.judging.store.waiting import pooled_documents
 from cranfield.report.history import write_history
 from cranfield.show.comparison_markup import comparison_markdown
 from cranfield.show.comparison_text import comparison_text
+from cranfield.show.diff_text import diff_lines
 from cranfield.show.evaluation_text import table
+from cranfield.show.frontier_text import frontier_lines
 from cranfield.show.gate_text import gate_text
 from cranfield.show.history_text import alert_lines, history_lines
 from cranfield.show.judging_text import agreement_text, plan_lines
 from cranfield.show.layout import UNPAINTED
 from cranfield.show.mixing_text import tuning_text
+from cranfield.show.neighbours_text import neighbours_lines
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
@@ -314,6 +320,15 @@ def mixtures():
     yield tuning_text(tuned, 80, UNPAINTED)
     yield str(tuned)
     yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": tuned.fuse()}))
+
+
+@output
+def changes():
+    two = "builtin:plain", "builtin:tuned"
+    yield from diff_lines(diff(*two), 1000, UNPAINTED)
+    yield from neighbours_lines(neighbour_recall(two[1], two[0]), 1000, UNPAINTED)
+    costs = {"plain": 1.0, "tuned": 0.5}
+    yield from frontier_lines(frontier("builtin", two, by="cost", values=costs), 1000, UNPAINTED)
 
 
 @output
