@@ -895,9 +895,9 @@ CLAIMS = [
     Claim(
         CHANGES,
         ("{run} finds {s} of the {n} nearest neighbours ({s} to {s}, {n} queries)",),
-        "The share of the k nearest neighbours that is returned, as far as distances tell, on average over queries, with "
-        "its 95% interval: in 2,000 samples each of seven kinds of shares, of 20 to 1,000 queries, it held the true mean "
-        "in 94 to 100% of them (`bench/nearby.py`). It is too long rather than too short with few queries.",
+        "The share of the k nearest neighbours that is returned, as far as distances tell, on average over queries, "
+        "with its 95% interval: in 2,000 samples each of seven kinds of shares, of 20 to 1,000 queries, it held the "
+        "true mean in 94 to 100% of them (`bench/nearby.py`). It is too long rather than too short with few queries.",
         (
             "tests/changes/test_neighbours.py::test_the_rule_is_that_of_a_naive_loop",
             "tests/changes/test_neighbours.py::test_an_index_of_faiss",
