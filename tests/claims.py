@@ -36,6 +36,7 @@ UNJUDGED, SEGMENTS, DOUBTS = "Unjudged documents", "Segments", "Runs that are no
 REUSE, CORRECTED, DECIDING, AGREEMENT = "Judgments", "Corrected values", "Judging until decided", "Agreement"
 SAMPLES, MIXTURES, CLICKS = "Samples of a pool", "Mixtures", "Clicks"
 LOGS, CLICKED, OTHER_TOOLS = "Samples of a log", "Interleaving", "Other tools"
+CHANGES = "Two runs without judgments, and frontiers"
 
 # Where each group is printed.
 GROUPS = {
@@ -54,6 +55,7 @@ GROUPS = {
     LOGS: "By `sample`.",
     CLICKED: "By `preferred`.",
     OTHER_TOOLS: "By `evaluate --theirs`, and as `Why`.",
+    CHANGES: "By `diff`, `diff --exact` and `frontier`.",
     DECIDING: "By `judge --decide`, and on the judging page.",
     AGREEMENT: "By `agreement`.",
     CLICKS: "By `judge --clicks`.",
@@ -1043,6 +1045,43 @@ CLAIMS = [
             "tests/dialects/test_why.py::test_values_by_query_decide_what_one_number_does_not",
             "tests/dialects/test_why.py::test_the_measure_and_the_policy_reproduce_the_number_here",
             "tests/dialects/test_why.py::test_a_rule_means_what_the_loop_does",
+        ),
+    ),
+    Claim(
+        CHANGES,
+        ("the top {n} changed for {n} of {n} queries ({s}); {n} documents entered, {n} left",),
+        "These are counts of the first documents of both runs, in the order in which measures see them: a query has "
+        "changed if they are not the same in the same order, or if one run lacks it.",
+        (
+            "tests/changes/test_diff.py::test_every_number_of_every_query_is_that_of_a_naive_loop",
+            "tests/changes/test_diff.py::test_sums_are_those_of_the_queries",
+        ),
+    ),
+    Claim(
+        CHANGES,
+        ("{run} finds {s} of the {n} nearest neighbours ({s} to {s}, {n} queries)",),
+        "The share of the k nearest neighbours that is returned, as far as distances tell, on average over queries, "
+        "with its 95% interval: in 2,000 samples each of seven kinds of shares, of 20 to 1,000 queries, it held the "
+        "true mean in 94 to 100% of them (`bench/nearby.py`). It is too long rather than too short with few queries.",
+        (
+            "tests/changes/test_neighbours.py::test_the_rule_is_that_of_a_naive_loop",
+            "tests/changes/test_neighbours.py::test_an_index_of_faiss",
+            "tests/changes/test_neighbours.py::test_intervals_of_shares_that_are_nearly_all_1_hold",
+            "tests/changes/test_neighbours.py::test_the_recorded_simulation_keeps_what_is_promised",
+        ),
+    ),
+    Claim(
+        CHANGES,
+        (
+            "On the frontier: {run}; {run} is dominated by {run}.",
+            "another run is cheaper and at most {x} worse, each by a one-sided paired test",
+        ),
+        "Both tests are significant at alpha, corrected for all ordered pairs by Holm's method. In 2,000 worlds of "
+        "several kinds in which no run is dominated, one was said to be in at most 2.8% (`bench/nearby.py`). A run "
+        "that stays on the frontier may still be dominated by less than these queries can tell.",
+        (
+            "tests/comparison/test_frontier.py::test_p_values_are_those_of_scipy_corrected_by_holm",
+            "tests/comparison/test_frontier.py::test_the_recorded_simulation_keeps_what_is_promised",
         ),
     ),
 ]

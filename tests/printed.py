@@ -15,11 +15,14 @@ from cranfield import (
     agreement,
     compare,
     corrected_judgments,
+    diff,
     evaluate,
     evaluate_runs,
+    frontier,
     fuse,
     gate,
     judge_by_clicks,
+    neighbour_recall,
     open_store,
     plan_sample,
     pool,
@@ -38,12 +41,15 @@ from cranfield.judging.store.waiting import pooled_documents
 from cranfield.report.history import write_history
 from cranfield.show.comparison_markup import comparison_markdown
 from cranfield.show.comparison_text import comparison_text
+from cranfield.show.diff_text import diff_lines
 from cranfield.show.evaluation_text import table
+from cranfield.show.frontier_text import frontier_lines
 from cranfield.show.gate_text import gate_text
 from cranfield.show.history_text import alert_lines, history_lines
 from cranfield.show.judging_text import agreement_text, plan_lines
 from cranfield.show.layout import UNPAINTED
 from cranfield.show.mixing_text import tuning_text
+from cranfield.show.neighbours_text import neighbours_lines
 from cranfield.show.sampling_text import sample_text
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
@@ -375,6 +381,15 @@ def clicks():
         with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
             store.add_queries({f"q{query}": f"query {query}" for query in range(30)})
             yield str(judge_by_clicks(store, rows))
+
+
+@output
+def changes():
+    two = "builtin:plain", "builtin:tuned"
+    yield from diff_lines(diff(*two), 1000, UNPAINTED)
+    yield from neighbours_lines(neighbour_recall(two[1], two[0]), 1000, UNPAINTED)
+    costs = {"plain": 1.0, "tuned": 0.5}
+    yield from frontier_lines(frontier("builtin", two, by="cost", values=costs), 1000, UNPAINTED)
 
 
 @output

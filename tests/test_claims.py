@@ -13,7 +13,17 @@ from docs.site.claims import page
 from tests.claims import CLAIMS, GROUPS, example
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("show", "report", "comparison", "judging/agree", "judging/decide", "evaluation", "mixing", "traffic")
+SOURCES = (
+    "show",
+    "report",
+    "comparison",
+    "judging/agree",
+    "judging/decide",
+    "evaluation",
+    "mixing",
+    "traffic",
+    "changes",
+)
 CLAIMING = re.compile(
     "interval|signific|confiden|detect|revers|hold|correct(ed|ion)|inferior|likely|of the time|narrow|rough"
     "|cannot be estimated|differs between|ties matter",

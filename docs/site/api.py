@@ -72,8 +72,17 @@ GROUPS = {
         *("Measure", "Advice", "CollectionPreset"),
     ),
     "Compare systems": (
-        *("compare", "compare_evaluations", "gate", "stability", "reusability"),
-        *("Comparison", "Difference", "Doubt", "SegmentComparison", "GateResult", "Stability", "Reusability"),
+        *("compare", "compare_evaluations", "gate", "frontier", "stability", "reusability"),
+        *(
+            "Comparison",
+            "Difference",
+            "Doubt",
+            "SegmentComparison",
+            "GateResult",
+            "Frontier",
+            "Stability",
+            "Reusability",
+        ),
     ),
     "Mix runs": (
         "fuse",
@@ -97,8 +106,8 @@ GROUPS = {
     ),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
-        *("rbo", "run_overlap", "kendall_tau", "tau_ap", "spearman_rho"),
-        *("Overlap", "RunOverlap"),
+        *("diff", "neighbour_recall", "rbo", "run_overlap", "kendall_tau", "tau_ap", "spearman_rho"),
+        *("RunDiff", "NeighbourRecall", "Overlap", "RunOverlap"),
     ),
     "Check and convert files": ("check_files", "convert_file", "CheckReport", "Problem", "Conversion"),
     "Ask live systems": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -254,3 +255,11 @@ def test_errors_say_what_is_wrong(tmp_path: Path) -> None:
     distances = {"1": {f"d{at}": float(at) for at in range(30)}}
     with pytest.raises(InputError, match="negate them if they are distances"):
         neighbour_recall(distances, distances)
+
+
+def test_the_recorded_simulation_keeps_what_is_promised() -> None:
+    known = json.loads((Path(__file__).parents[2] / "bench" / "nearby.json").read_text())
+    assert known["worlds"] >= 2000
+    assert len({its["population"] for its in known["recall"]}) == 7
+    for its in known["recall"]:
+        assert its["held"] > 0.935, its

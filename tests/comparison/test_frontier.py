@@ -146,3 +146,12 @@ def test_the_chart_shows_who_is_dominated() -> None:
     assert spec["description"].startswith(
         "on the frontier: poor and fast; slow is dominated by fast. dominated: another"
     )
+
+
+def test_the_recorded_simulation_keeps_what_is_promised() -> None:
+    known = json.loads((Path(__file__).parents[2] / "bench" / "nearby.json").read_text())
+    assert known["worlds"] >= 2000
+    equal = [its for its in known["frontier"] if its["world"] != "twice as fast, and better by 0.02"]
+    assert len(equal) == 16
+    assert max(its["tests"] for its in equal) <= 0.037
+    assert min(its["points"] for its in equal) > 0.48

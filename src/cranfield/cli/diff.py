@@ -71,7 +71,7 @@ class JudgedOptions(ViewOptions):
         return self.qrels if self.view is None or self.qrels is None else self.view.of(self.qrels)
 
 
-class ShownOptions(options.PrintOptions, formats=("json", "markdown")):
+class ShownOptions(options.MarkdownOptions, section="Output"):
     """How it is shown; a FILE.html is the page."""
 
     most: int | None = number("--queries", help="How many queries to show rankings for [3; 20 on a page].")
@@ -187,13 +187,12 @@ def _show(found: RunDiff, shown: ShownOptions, most: int, *, page: bool) -> None
 
         written = write_diff(found, shown.file or "", command=output.command_line())
         output.say(f"{written.path}: {written.size / 1e6:.1f} MB")
-    elif shown.form == "json":
-        output.write([diff_json(found)], shown.file, data=True)
-    elif shown.form == "markdown":
-        output.write(diff_markdown(found), shown.file)
     else:
-        width, paint = output.width(shown.file), output.paint(shown.file)
-        output.write(diff_lines(found, width, paint, most=most), shown.file)
+        shown.write(
+            lambda: diff_json(found),
+            lambda: diff_markdown(found),
+            lambda width, paint: diff_lines(found, width, paint, most=most),
+        )
 
 
 def _show_neighbours(
@@ -223,9 +222,8 @@ def _show_neighbours(
             worst=10 if shown.most is None else shown.most,
             **common,
         )
-    if shown.form == "json":
-        output.write([neighbours_json(found)], shown.file, data=True)
-    elif shown.form == "markdown":
-        output.write(neighbours_markdown(found), shown.file)
-    else:
-        output.write(neighbours_lines(found, output.width(shown.file), output.paint(shown.file)), shown.file)
+    shown.write(
+        lambda: neighbours_json(found),
+        lambda: neighbours_markdown(found),
+        lambda width, paint: neighbours_lines(found, width, paint),
+    )

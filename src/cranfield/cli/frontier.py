@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import options
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
 from cranfield.cli.options import flag, option
@@ -29,17 +29,13 @@ class FrontierOptions(options.OptionGroup, section="Frontier"):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class ShownOptions(options.PrintOptions, formats=("json", "markdown")):
-    pass
-
-
 @options.command("frontier", runs=options.RUNS, reading=reading_options())
 def command(
     judgments: JudgmentOptions,
     runs: tuple[str, ...],
     measures: MeasureOptions,
     compared: FrontierOptions,
-    shown: ShownOptions,
+    shown: options.MarkdownOptions,
     reading: ReadingOptions,
 ) -> None:
     """Show which RUNs are worth their latency or cost: the frontier of quality and speed.
@@ -60,9 +56,8 @@ def command(
     if len(chosen) > 1:
         raise click.UsageError("a frontier is by one measure; give one -m.")
     found = frontier(judgments.source, expanded(runs), chosen[0], **compared.arguments(), **reading.arguments())
-    if shown.form == "json":
-        output.write([frontier_json(found)], shown.file, data=True)
-    elif shown.form == "markdown":
-        output.write(frontier_markdown(found), shown.file)
-    else:
-        output.write(frontier_lines(found, output.width(shown.file), output.paint(shown.file)), shown.file)
+    shown.write(
+        lambda: frontier_json(found),
+        lambda: frontier_markdown(found),
+        lambda width, paint: frontier_lines(found, width, paint),
+    )

@@ -445,6 +445,23 @@ class KeepOptions(OptionGroup, section="Output"):
         return ""
 
 
+class MarkdownOptions(PrintOptions, formats=("json", "markdown")):
+    """For commands that print text, Markdown or JSON."""
+
+    def write(
+        self,
+        json: Callable[[], str],
+        markdown: Callable[[], Iterable[str]],
+        text: Callable[[int, Paint], Iterable[str]],
+    ) -> None:
+        if self.form == "json":
+            output.write([json()], self.file, data=True)
+        elif self.form == "markdown":
+            output.write(markdown(), self.file)
+        else:
+            output.write(text(output.width(self.file), output.paint(self.file)), self.file)
+
+
 class JsonOptions(PrintOptions, formats=("json",)):
     """For commands that print text or JSON."""
 
