@@ -18,6 +18,7 @@ from cranfield.ranks.grades import NOT_RELEVANT
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 
+TOGETHER = 150_000  # grades of completions that are measured at once: more would not fit into the processor's cache
 MANY_STEPS = 20  # fewer are compared one by one, which is faster than searching
 NO_GRADE = "give None for a document that cannot be judged"
 
@@ -148,13 +149,21 @@ class Candidates:
 
     def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
         """A line for each completion, a column for each query: as if completions were queries of their own."""
-        sizes = np.tile(np.bincount(self.query, minlength=len(self.query_ids)), len(completions))
-        all_judged = JudgedGrades(self.falling(completions), offsets(sizes.tolist()), np.arange(completions.size))
-        return [self._values(measure, run, completions, all_judged) for run in runs]
+        rankings = {run: self._order(run) for run in runs}
+        values: dict[int, list[Numbers]] = {run: [] for run in runs}
+        lines = max(1, TOGETHER // max(len(self.query), 1))
+        sizes = np.bincount(self.query, minlength=len(self.query_ids)).tolist()
+        for start in range(0, len(completions), lines):
+            some = completions[start : start + lines]
+            all_judged = JudgedGrades(self.falling(some), offsets(sizes * len(some)), np.arange(some.size))
+            for run, rows in rankings.items():
+                values[run].append(self._values(measure, run, rows, some, all_judged))
+        return [np.concatenate(values[run]) for run in runs]
 
-    def _values(self, measure: Measure, run: int, completions: Numbers, all_judged: JudgedGrades) -> Numbers:
+    def _values(
+        self, measure: Measure, run: int, rows: Integers, completions: Numbers, all_judged: JudgedGrades
+    ) -> Numbers:
         count, queries = len(completions), len(self.query_ids)
-        rows = self._order(run)
         query = self.query[rows] + queries * np.arange(count)[:, None]
         table = JudgedRanks(
             query_ids=self.query_ids * count,

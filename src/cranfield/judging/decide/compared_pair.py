@@ -61,14 +61,10 @@ class Completions:
         same.__dict__.update(model=self.model, linear=self.linear)
         return same
 
-    def values(self, run: int) -> Numbers:
-        if run not in self._values:
-            [self._values[run]] = self.candidates.values(self.measure, [run], self.grades)
-        return self._values[run]
-
     @cached_property
-    def _values(self) -> dict[int, Numbers]:
-        return {}
+    def values(self) -> list[Numbers]:
+        """Of each run: every run is in some pair, and together they share the ideal rankings of all completions."""
+        return self.candidates.values(self.measure, range(len(self.candidates.runs)), self.grades)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +107,7 @@ class ComparedPair:
 
     def _differences_in(self, completions: Completions) -> Numbers:
         """Run less baseline: a line for each completion and a column for each query."""
-        baseline, run = map(completions.values, self.runs)
+        baseline, run = (completions.values[place] for place in self.runs)
         return (run - baseline)[: None if self.left else 1]
 
     @cached_property
@@ -134,7 +130,7 @@ class ComparedPair:
         steps = np.unique(np.linspace(0, self.left, min(self.left, STEPS) + 1).astype(np.int64))
         return judgments_needed(self.outlook, np.interp(steps, *self._left_after), steps, confidence)
 
-    @property
+    @cached_property
     def _left_after(self) -> tuple[Integers, Numbers]:
         """Some numbers of judgments, and the share of the variance that is left after so many, the weightiest first."""
         linear, weights = self.completions.linear, np.where(self.matters, self.weights, 0.0)

@@ -43,6 +43,7 @@ BEYOND = 40.0  # no threshold
 TINIEST = 1e-300  # chance: with a larger floor the second derivatives would not belong to it, nor be a covariance
 FEW_CHANCES = 50_000
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
+SMALL = 8  # matrices with no more rows
 LEAST_NOISE = 0.2  # of the variance of a grade: what other grades can never tell
 
 
@@ -125,8 +126,8 @@ class Observed(NamedTuple):
         """Some of the queries, if they are many."""
         if len(self.queries) <= ENOUGH:
             return self
-        chosen = self.queries[:: 1 + len(self.queries) // ENOUGH]
-        kept = np.isin(self.features.query, chosen)
+        one_of = 1 + len(self.queries) // ENOUGH
+        kept = np.repeat(np.arange(len(self.queries)) % one_of == 0, _lengths(self))
         features = self.features.only(kept)
         queries, starts = np.unique(features.query, return_index=True)
         return Observed(features, queries, starts, self.above[kept], self.below[kept])
@@ -158,6 +159,20 @@ def normal_below(value: Numbers) -> Numbers:
     from scipy.special import ndtr  # importing it takes longer than so few chances
 
     return np.asarray(ndtr(value))
+
+
+def inverses(matrices: Numbers) -> Numbers:
+    """Of many symmetric matrices without negative eigenvalues. Small ones are swept all at once, which is faster."""
+    if matrices.shape[1] > SMALL:
+        return np.asarray(np.linalg.inv(matrices))
+    swept = np.moveaxis(matrices, 0, -1).copy()
+    for place in range(len(swept)):
+        pivot, column = swept[place, place].copy(), swept[:, place].copy()
+        row = swept[place] / pivot
+        swept -= column[:, None] * row
+        swept[place], swept[:, place] = row, -column / pivot
+        swept[place, place] = 1 / pivot
+    return np.ascontiguousarray(np.moveaxis(swept, -1, 0))
 
 
 def newton_step(observed: Observed, prior: Prior, variances: Variances, at: Solution) -> Solution:
@@ -194,7 +209,7 @@ def newton_step(observed: Observed, prior: Prior, variances: Variances, at: Solu
     within += np.diag(precision)
     mixed = observed.sums(effects, np.concatenate([with_thresholds, features.fixed * weight[:, None]], axis=1))
     own = np.add.reduceat(effects * slope[:, None], observed.starts) - at.effects * precision
-    effects_covariance = np.asarray(np.linalg.inv(within))
+    effects_covariance = inverses(within)
     pull = effects_covariance @ mixed
     left = curvature - np.einsum("qef,qeg->fg", mixed, pull)
     covariance = np.linalg.inv((left + left.T) / 2)
@@ -276,6 +291,14 @@ class GradeModel:
         own = np.einsum("de,de->d", self.features.effects, self.effects[self.features.query])
         return np.asarray(self.features.fixed @ self.fixed[self.thresholds :] + own)
 
+    @cached_property
+    def _pulled(self) -> Numbers:
+        """How each document follows the fixed coefficients by way of the effects of its query."""
+        pulled = self.features.effects[:, :1] * self.pull[self.features.query, 0]
+        for place in range(1, self.pull.shape[1]):
+            pulled += self.features.effects[:, place, None] * self.pull[self.features.query, place]
+        return np.asarray(pulled)
+
     def draw(self, generator: np.random.Generator, count: int) -> Integers:
         """The level of each document, a line for each draw. Draws come in pairs with opposite random numbers."""
 
@@ -290,10 +313,14 @@ class GradeModel:
         fixed += self.fixed
         relevance = normal(len(self.features.query))
         relevance += fixed[:, self.thresholds :] @ self.features.fixed.T
-        for effect, column in enumerate(self.features.effects.T):
-            relevance += effects[:, effect, self.features.query] * column
-        thresholds = np.sort(fixed[:, : self.thresholds], axis=1)
-        return sum((relevance > each[:, None] for each in thresholds.T), np.zeros(relevance.shape, dtype=np.int64))
+        columns = np.ascontiguousarray(self.features.effects.T)
+        levels = np.zeros(relevance.shape, dtype=np.int64)
+        for line, own in enumerate(relevance):  # one by one, since each of them fits into the processor's cache
+            for effect, column in zip(effects[line], columns, strict=True):
+                own += effect[self.features.query] * column
+            for threshold in fixed[line, : self.thresholds]:
+                levels[line] += own > threshold
+        return levels
 
     def linear(self, worth: Numbers) -> LinearGrades:
         """What grades are worth, made linear around the mode; `worth` of each level."""
@@ -313,8 +340,7 @@ class GradeModel:
         stretch = np.broadcast_to(of_relevance, self.latent.shape)[:, None]
         own = self.features.effects * stretch
         fixed = np.concatenate([of_thresholds, self.features.fixed * stretch], axis=1)
-        for place in range(own.shape[1]):
-            fixed -= own[:, place, None] * self.pull[self.features.query, place]
+        fixed -= self._pulled * stretch
         return LinearGrades(
             self.features.query, fixed, own, self.covariance, self.effects_covariance, np.zeros(len(self.latent))
         )
@@ -337,11 +363,18 @@ class LinearGrades:
         own = np.einsum("def,de,df->d", self.effects_covariance[self.query], self.own, self.own)
         return np.asarray(shared + own + self.noise)
 
+    @cached_property
+    def _effects_precision(self) -> Numbers:
+        return inverses(self.effects_covariance)
+
+    def _sums(self, weights: Numbers) -> Numbers:
+        """Of the weighted `own` of each query."""
+        queries = len(self.effects_covariance)
+        return np.stack([np.bincount(self.query, weights * column, queries) for column in self.own.T], axis=1)
+
     def covariance_with(self, weights: Numbers) -> Numbers:
         """Of each grade with Σ weights · grade."""
-        queries, effects = len(self.effects_covariance), self.own.shape[1]
-        sums = np.stack([np.bincount(self.query, weights * self.own[:, e], queries) for e in range(effects)], axis=1)
-        of_queries = np.einsum("qef,qf->qe", self.effects_covariance, sums)
+        of_queries = np.einsum("qef,qf->qe", self.effects_covariance, self._sums(weights))
         shared = self.fixed @ (self.covariance @ (weights @ self.fixed))
         return np.asarray(shared + np.einsum("de,de->d", self.own, of_queries[self.query]) + weights * self.noise)
 
@@ -359,23 +392,24 @@ class LinearGrades:
 
     def variance_given(self, judged: Integers, weights: Numbers) -> float:
         """Of Σ weights · grade once these documents are judged, whatever comes out: the others are surer then."""
-        (queries, effects), (fixed, own) = self.effects_covariance.shape[:2], (self.fixed[judged], self.own[judged])
-        sure = 1 / self.noise[judged][:, None]
-        of_query = np.argsort(self.query[judged], kind="stable")
-        which, starts = np.unique(self.query[judged][of_query], return_index=True)
-        within, mixed = np.linalg.inv(self.effects_covariance), np.zeros((queries, effects, fixed.shape[1]))
+        effects = self.own.shape[1]
+        judged = judged[np.argsort(self.query[judged], kind="stable")]
+        fixed, own, sure = self.fixed[judged], self.own[judged], 1 / self.noise[judged][:, None]
+        which, starts = np.unique(self.query[judged], return_index=True)  # of the other queries nothing changes
+        within, mixed = self._effects_precision[which], np.empty((len(which), effects, fixed.shape[1]))
         for place in range(effects):
-            weighted = (own[:, place, None] * sure)[of_query]
-            within[which, place] += np.add.reduceat(weighted * own[of_query], starts)
-            mixed[which, place] += np.add.reduceat(weighted * fixed[of_query], starts)
-        effects_covariance = np.linalg.inv(within)
-        lines = mixed.reshape(queries * effects, -1)  # products of flat matrices are many times faster than of stacks
-        pull = (effects_covariance @ mixed).reshape(lines.shape)
+            weighted = own[:, place, None] * sure
+            within[:, place] += np.add.reduceat(weighted * own, starts)
+            mixed[:, place] = np.add.reduceat(weighted * fixed, starts)
+        effects_covariance = self.effects_covariance.copy()
+        effects_covariance[which] = inverses(within)
+        lines = mixed.reshape(len(which) * effects, -1)  # products of flat matrices are many times faster
+        pull = (effects_covariance[which] @ mixed).reshape(lines.shape)
         precision = np.linalg.inv(self.covariance) + (fixed * sure).T @ fixed - lines.T @ pull
         rest = weights.copy()
         rest[judged] = 0.0
-        sums = np.stack([np.bincount(self.query, rest * self.own[:, e], queries) for e in range(effects)], axis=1)
-        shared = rest @ self.fixed - sums.reshape(-1) @ pull
+        sums = self._sums(rest)
+        shared = rest @ self.fixed - sums[which].reshape(-1) @ pull
         of_queries = (effects_covariance @ sums[:, :, None])[:, :, 0]
         return float(
             shared @ np.linalg.solve((precision + precision.T) / 2, shared)

@@ -119,7 +119,7 @@ def modelled_values(
     }
     values = []
     for place, run in enumerate(known.runs):
-        means = widened(completions.values(place), known.judged_share).mean(axis=1)
+        means = widened(completions.values[place], known.judged_share).mean(axis=1)
         half = distance * float(means.std(ddof=1)) if len(means) > 1 else 0.0
         value = float(means.mean())
         low, high = max(value - half, least), min(value + half, most)
