@@ -67,6 +67,7 @@ def draw_all() -> None:
     save("thresholds", thresholds())
     save("drawn", drawn())
     save("interleaved", interleaved())
+    save("machines", machines())
     save("clicks", clicks())
     save("counted", counted())
     save("calls", calls())
@@ -299,6 +300,19 @@ def clicks() -> dict[str, Any]:
         },
         "config": CONFIG,
     }
+
+
+def machines() -> dict[str, Any]:
+    """Which machine measures which query, when one of them is lost."""
+    rows = {"one": ["q1", "q4", "q5", "q2"], "two (lost)": ["q2", "q6"], "three": ["q3", "q7", "q6"]}
+    spec = strip({name: [1] * len(queries) for name, queries in rows.items()})
+    boxes = [(name, query) for name, queries in rows.items() for query in queries]
+    for row, (name, query) in zip(spec["data"]["values"], boxes, strict=True):
+        lost, again = name not in ("one", "three"), query in ("q2", "q6")
+        colour = LIGHT["faint"] if lost else LIGHT["run-2"] if again else LIGHT["run-1"]
+        row |= {"text": query, "ink": "white", "colour": colour}
+    told = "; ".join(f"machine {name}: {' '.join(queries)}" for name, queries in rows.items())
+    return {**spec, "description": f"{told}; q2 and q6 are measured again", "title": ""}
 
 
 def tools() -> dict[str, Any]:

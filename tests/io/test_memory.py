@@ -29,6 +29,11 @@ LINES = {
     "beir": (None, b"q\td%d\t1\n"),
     "jsonl": (b'{"query_id": "q", "doc_id": "d%d", "score": 1}\n', b'{"query_id": "q", "doc_id": "d%d", "grade": 1}\n'),
     "json": (b'{"q": {"d%d": 1}}', b'{"q": {"d%d": 1}}'),
+    "traces": (
+        b'{"context": {"trace_id": "t", "span_id": "s%d"}, "attributes": {"openinference.span.kind": "RETRIEVER", '
+        b'"input.value": "q", "retrieval.documents.0.document.id": "d"}}\n',
+        None,
+    ),
 }
 HEADS = {
     "csv": (b"query_id,doc_id,score\n", b"query_id,doc_id,grade\n"),

@@ -18,9 +18,19 @@ OLD = {"q1": ["x", "a"], "q2": ["b"], "q3": ["x", "y", "c"]}
 NEW = {"q1": ["a"], "q2": ["b"], "q3": ["x", "c"]}
 RUNS = {"old": OLD, "new": NEW}
 IN_NOTEBOOKS = (
-    *("Advice", "Agreement", "CheckReport", "Comparison", "Difference", "Frontier", "NeighbourRecall", "RunDiff"),
+    *(
+        "Advice",
+        "Agreement",
+        "CheckReport",
+        "ClickReport",
+        "Comparison",
+        "Difference",
+        "Frontier",
+        "NeighbourRecall",
+        "RunDiff",
+    ),
     *("Evaluation", "Evaluations", "Explanation", "GateResult", "LazyEvaluation", "Look", "QueryList", "Reusability"),
-    *("Recorded", "SegmentComparison", "Spec", "Stability"),
+    *("Recorded", "SegmentComparison", "Spec", "Stability", "Why"),
 )
 
 
@@ -87,6 +97,8 @@ def results(tmp_path_factory):
         *(decision, decision.look(), c.draw_chart("gain"), c.write_report(QRELS, RUNS, folder / "r.html", "RR")),
         *((sample := c.sample_queries(["red shoes", "lamp"], 2)), sample.queries[0]),
         *((draft := c.TeamDraft(["a"], ["b"], unit="ann")), draft.credit(["b"]), c.preferred([draft.click("b")])),
+        *(c.why(QRELS, OLD, {"RR": 0.123}), c.why(QRELS, OLD, {"RR": {"q1": 1.0, "q2": 0.0}})),
+        *(c.evaluate_like(QRELS, OLD, "ranx", "mrr"), *c.known_dialects().values()),
         *judged(folder),
         *corrected(folder),
         *of_queries(),
@@ -118,7 +130,9 @@ def judged(folder):
             for document in ("a", "x"):
                 store.judge("q1", document, grade, assessor=assessor)
         assessor = c.ModelAssessor(name="words", call=lambda query, document: 1)
+        log = [{"query": "one", "doc_id": "a", "rank": 1, "impressions": 50, "clicks": 20}]
         return [
+            *(c.judge_by_clicks(store, log), c.fit_clicks(log)),
             *(store, pooled, task, store.progress(), store.scale, *store.events(), *store.conflicts()),
             *(c.agreement(store), c.ask_model(store, assessor, canaries=2), assessor),
             *(c.save_sheet(store, folder / "sheet.csv"), c.read_sheet(store, folder / "sheet.csv", "cy")),

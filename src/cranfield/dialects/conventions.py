@@ -16,7 +16,7 @@ from cranfield.measures.scope import chosen_parameters
 from cranfield.ranks.policy import Policy, setting, settings_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Conventions(Policy):
     """A policy, and the settings that only other tools have."""
 
@@ -61,6 +61,12 @@ class Conventions(Policy):
     mean_decimals: Literal["all", "2", "3", "4", "5"] = setting(
         "Decimals of a mean", {"all": "all", **{n: f"rounded to {n}" for n in "2345"}}
     )
+
+    def __repr__(self) -> str:
+        changed = {name: getattr(self, name) for name, its in settings_of(Conventions).items()}
+        usual = {name: its.default for name, its in settings_of(Conventions).items()}
+        told = ", ".join(f"{name}={value!r}" for name, value in changed.items() if value != usual[name])
+        return f"Conventions({told})"
 
     @classmethod
     def of(cls, policy: Policy, **others: Any) -> Conventions:
