@@ -140,7 +140,8 @@ class ShownRankings:
         """The columns of a run: its first documents, or None; the ranks of the relevant ones, or None; reasons; tags;
         the values of each family down to each rank, in ten-thousandths; and what each rank adds, in billionths.
 
-        A column with any number of values for a query is a pair: all of them, and where those of each query start.
+        A column with any number of values for a query is a pair: all of them, and where those of each query start, or
+        how many each has if these are as many. The ranks start where `RelevantDocuments.first` says.
 
         first: the documents by query; None where they are not known
         steps: of each family the values down to each rank (rows), for the queries that were measured (columns)
@@ -156,7 +157,7 @@ class ShownRankings:
         measured = np.array([at is not None for at in places], dtype=np.bool_)
         columns = (
             "null" if first is None else _ragged(letters(documents), starts),
-            "null" if ranks is None else _ragged(letters(ranks), self.relevant.first),
+            "null" if ranks is None else letters(ranks),
             safe_json(reasons),
             safe_json(tags),
             _steps(steps, np.diff(starts) * measured, measured, PARTS),
@@ -213,10 +214,13 @@ def _steps(families: Sequence[Numbers], lengths: Integers, measured: Flags, unit
 
 
 def _ragged(values: str, starts: Integers) -> str:
-    return f"[{values},{number_list(starts)}]"
+    lengths = np.diff(starts)
+    alike = len(lengths) and (lengths == lengths[0]).all()
+    return f"[{values},{lengths[0] if alike else number_list(starts)}]"
 
 
-RELEVANT = 50  # relevant documents listed for a query
+RELEVANT, FEWEST = 50, 10  # relevant documents listed for a query, and of very many runs
+RANKS = 2_000_000  # ranks of relevant documents in all runs
 STEPS = 200_000  # ranks whose values are shown
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer are useless
@@ -229,18 +233,20 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
 
     details: of each query, by its place, the documents that are shown, whose numbers the rankings have, the relevant
         ones, and grades
+    starts: where the ranks of the relevant documents of each query start
     rankings: of each run the columns of `ShownRankings`, as JSON texts of their own, which are parsed when needed
     """
     if gathered.judgments is None:
         data.add(details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations))
-        data.add(reasons=[], tags=[], documents=[], apart=[])
+        data.add(reasons=[], tags=[], documents=[], apart=[], starts=[0])
         return ["The judgments are not known here, so queries are shown without rankings."]
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
     measure = gathered.request.measures[0]
     scope = Scope.of(measure)
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
-    rows = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
+    most = min(RELEVANT, max(FEWEST, RANKS // (len(gathered.evaluations) * max(len(chosen), 1))))
+    rows = RelevantDocuments(gathered.judgments, relevant, most=most, scope=scope)
     rankings = ShownRankings(chosen, measure, rows)
     with_steps = _with_steps(gathered)
     data.add_texts(
@@ -257,7 +263,7 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     )
     number, places = Numbering(), {query: at for at, query in enumerate(gathered.query_ids)}
     shown = [[number[document] for document in documents] for documents in rankings.shown]
-    first = {query: [number[document] for document in relevant[query][:RELEVANT]] for query in chosen}
+    first = {query: [number[document] for document in relevant[query][:most]] for query in chosen}
     documents = list(number)
     judged = {
         places[query]: {
@@ -275,6 +281,7 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     every = {query: numbers for query, numbers in first.items() if len(numbers) == len(relevant[query])}
     texts, apart, cut = _texts(gathered, number, every)
     data.add(details=judged, detailed=[*judged], reasons=[*rankings.reasons], tags=[*rankings.tags], documents=texts)
+    data.add(starts=rows.first.tolist())
     data.add(apart=[places[query] for query in apart])
     notes = [*_not_ranked(gathered), *cut]
     if len(with_steps) < len(gathered.evaluations):

@@ -8,14 +8,15 @@ for (let code = "#".charCodeAt(0); code < 0xD800; code += 1) {
 }
 // Of a column with any number of values for a query: those of one, which is a row.
 const part = ([values, starts], row) => {
-  const its = values.slice(starts[row], starts[row + 1]);
+  const [first, last] = typeof starts === "number" ? [row * starts, (row + 1) * starts] : [starts[row], starts[row + 1]];
+  const its = values.slice(first, last);
   return typeof its === "string" ? Array.from(its, (letter) => NUMBER.get(letter)) : its;
 };
 const known = (query, run) => {
   if (!detailed.has(query)) return undefined;
   const row = detailed.get(query), [top, ranks, reasons, tags, steps, effects] = rankings(run);
   const { shown } = data.details[query];
-  return { top: top && part(top, row).map((each) => shown[each]), ranks: ranks && part(ranks, row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
+  return { top: top && part(top, row).map((each) => shown[each]), ranks: ranks && part([ranks, data.starts], row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
 };
 const PARTS = 10000;  // of 1: the unit of the values down to each rank
 const FINEST = 1e9;  // ... and of what each rank adds
