@@ -191,11 +191,12 @@ def test_a_gate_takes_it_as_right_that_a_query_without_an_answer_becomes_empty()
 @pytest.mark.parametrize(
     ("options", "kind", "fact"),
     [
-        ({"answerable": {"1": False}}, InputError, "have a relevant document: 1"),
+        ({"answerable": {"1": False}}, InputError, "1 query that should have no answer has a relevant document: 1"),
         ({"answerable": {"1": True}}, InputError, "each of the queries has an answer"),
         ({"answerable": {"4": "perhaps"}}, InputError, "answerable 'perhaps' of '4' is neither yes nor no"),
         ({"threshold": 0.5}, InputError, "no column says which"),
-        ({"answerable": {"4": False}, "threshold": "high"}, InputError, "'high' is no threshold"),
+        ({"answerable": {"4": False}, "threshold": "high"}, InputError, "threshold='high' is no score"),
+        ({"answerable": {"4": False}, "threshold": float("nan")}, InputError, "threshold=nan is no score"),
         ({"answerable": {"4": False}, "threshold": "fitted"}, InputError, "are too few to choose a threshold"),
         ({"answerable": {"4": False}, "policy": Policy(missing="skip")}, InputError, "returned nothing"),
     ],

@@ -14,9 +14,10 @@ The means are over all queries. So a run that returns nothing differs from one t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -322,7 +323,8 @@ def _refuse_answered(evaluation: Evaluation, judged: JudgedRanks, without: Flags
     answered = without & (judged.n_relevant(min(rels_of(evaluation.measures), default=1)) > 0)
     if answered.any():
         named = [query for query, its in zip(judged.query_ids, answered.tolist(), strict=True) if its]
-        fact = f"{count(len(named), 'query', 'queries')} that should have no answer have a relevant document: "
+        verb = "has" if len(named) == 1 else "have"
+        fact = f"{count(len(named), 'query', 'queries')} that should have no answer {verb} a relevant document: "
         hint = "take them out of the column, or the grades out of the judgments"
         raise InputError("answerable", f"{fact}{listed(named)}.", hint=hint)
     if not without.any():
@@ -341,11 +343,11 @@ def _already(evaluation: Evaluation, answerable: Mapping[str, bool]) -> Evaluati
 def _given(threshold: Any) -> float | None:
     if threshold is None or threshold == FITTED:
         return None
-    try:
-        return float(threshold)
-    except (TypeError, ValueError):
-        hint = f"give a score, or '{FITTED}'"
-        raise InputError("threshold", f"{threshold!r:.40} is no threshold.", hint=hint) from None
+    with suppress(TypeError, ValueError):
+        if not isnan(given := float(threshold)):
+            return given
+    hint = f"give a score, or '{FITTED}'"
+    raise InputError("answerable", "is no score.", parameter="threshold", value=threshold, hint=hint)
 
 
 def _mean(values: Any, weight: Numbers, of: Flags) -> float:

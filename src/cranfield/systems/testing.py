@@ -19,6 +19,7 @@ from cranfield.comparison.pairing import same_weights
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import are_weighted
 from cranfield.io.shapes import Rankings
 from cranfield.io.streams import LOOK
 from cranfield.io.target import locked
@@ -479,7 +480,7 @@ def _test_one(project: Project, collection: Collection, name: str, progress: Pro
             verdict = Verdict(beside.accepted.run_sha256, tuple(check.message for check in beside.failed_checks))
             save_result(evaluation, recorded, judged, saved, moment, verdict)
         return replace(beside, judged=judged, moment=moment)
-    weighted = evaluation.weights is not None
+    weighted = are_weighted(evaluation.weights)
     minima = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
     alone = (*minima, *checks)
     return Tested(name, recorded, evaluation, checks=alone, notes=judged.notes, judged=judged, moment=moment)
