@@ -195,7 +195,10 @@ def test_gates_and_projects_name_the_file_of_queries(queries):
     shown = run("history", "sqlite", cwd=queries)
     assert shown.returncode == 0, shown.stderr
     assert "segment  queries" in shown.stdout
+    assert "nDCG@10†" in shown.stdout
+    assert "weighted and grouped: as precise as" in flat(shown.stdout)
     [line] = json.loads(run("history", "sqlite", "--by", "segments.csv", "--format", "json", cwd=queries).stdout)
+    assert line["weighted"].startswith("weighted and grouped: as precise as")
     head, tail = line["segments"]
     assert (head["segment"], head["queries"], tail["queries"]) == ("head", 30, 30)
     assert head["values"][0] == head["values"][-1] == head["accepted"]  # nothing has changed

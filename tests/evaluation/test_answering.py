@@ -232,6 +232,33 @@ def test_commands_say_what_is_rightly_and_wrongly_empty(tmp_path):
         assert "unanswerable" in json.dumps(plain)
     fitted = program("evaluate", *runs, "--threshold", "fitted", cwd=tmp_path)
     assert "do not report that" in " ".join(fitted.stdout.split()), fitted.stderr
+    review = program("gate", *runs, "--format", "markdown", cwd=tmp_path).stdout
+    assert "| rightly empty | 0% | 0% |" in review
     page = program("report", *runs, "--no-charts", "-o", "r.html", cwd=tmp_path)
     assert page.returncode == 0, page.stderr
     assert "0 of 8 queries without an answer are rightly empty" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_project_tells_what_is_rightly_and_wrongly_empty(tmp_path):
+    corpus = "".join(f'{{"_id": "d{n}", "text": "{word}"}}\n' for n, word in enumerate(("cats", "dogs", "fish")))
+    (tmp_path / "corpus.jsonl").write_text(corpus)
+    (tmp_path / "qrels.txt").write_text("1 0 d0 1\n2 0 d1 1\n")
+    rows = ("1,cats,yes", "2,dogs,yes", "3,fish,no", "4,unicorns,no")
+    (tmp_path / "queries.csv").write_text("\n".join(("query_id,text,answerable", *rows)) + "\n")
+    settings = ('collection = "."', 'query_columns = "queries.csv"', "[systems.sqlite]", 'type = "sqlite"')
+    (tmp_path / "cranfield.toml").write_text("\n".join(settings) + "\n")
+    done = program("test", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "sqlite 50% 0% 1.0000" in " ".join(done.stdout.split())
+    assert "1 query returned no documents: 4" in done.stdout  # and it counts 1
+    [system] = json.loads(program("test", "--format", "json", cwd=tmp_path).stdout)["systems"]
+    assert system["answering"]["rightly_empty"] == 0.5
+    assert program("accept", cwd=tmp_path).returncode == 0
+    review = program("test", "--format", "markdown", cwd=tmp_path).stdout
+    assert "| rightly empty | 50% | 50% |" in review
+    line = json.loads(program("history", "--format", "json", cwd=tmp_path).stdout)[0]
+    assert line["results"][0]["value"] == 0.75
+    (tmp_path / "queries.csv").write_text("\n".join(("query_id,text,answerable", *rows[:3])) + "\n4,unicorns,yes\n")
+    again = program("test", cwd=tmp_path)
+    assert again.returncode in (0, 1), again.stderr
+    assert len(json.loads(program("history", "--format", "json", cwd=tmp_path).stdout)[0]["breaks"]) == 1

@@ -172,6 +172,7 @@ def _told(number: int, line: Line) -> dict[str, Any]:
         "badge": badge,
         "value": f"{line.last.value.value:.3f}",
         "standing": _standing(line),
+        "weighted": line.weighted,
         "review": review_text(line.standing) if line.standing else "",
         "stretch": _stretch(line),
         "moves": [_move(number, point) for point in _moving(line)[:_LISTED]],

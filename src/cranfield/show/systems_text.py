@@ -8,6 +8,7 @@ from cranfield.comparison.differences import change_text, signed, value_text
 from cranfield.evaluation.from_ranks import recording_warnings
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import MARK
+from cranfield.show.answers_text import answers_lines
 from cranfield.show.comparison_words import power_sentence
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, warning_lines, wrapped
@@ -88,6 +89,10 @@ def milliseconds(seconds: float) -> str:
 def tested_lines(project: ProjectTest, worst: int | None, width: int, paint: Paint) -> Iterator[str]:
     """What a test found; `worst`: how many queries of each system to show, by default none of one that passed."""
     yield from _table(project.systems, width, paint)
+    answering = [its for tested in project.systems if (its := tested.evaluation) is not None and its.answering]
+    if answering:
+        yield ""
+        yield from answers_lines(answering, width, paint)
     yield from _unjudged_queries(project.unjudged, width)
     for tested in project.systems:
         yield ""

@@ -292,6 +292,7 @@ class Tested:
             "lost": [lost.to_dict() for lost in self.lost],
             "worst": [miss.to_dict() for miss in self.missed],
             "signature": evaluation.signature if evaluation else None,
+            **({"answering": evaluation.answering.to_dict()} if evaluation and evaluation.answering else {}),
         }
 
     @property

@@ -106,6 +106,7 @@ class Line(NamedTuple):
     apart: results that are on no stretch
     breaks: the oldest first
     accepted: what was accepted, with its value on the basis of each stretch, by the basis
+    weighted: how the queries of the last stretch count, in words; empty where all count alike
     """
 
     system: str
@@ -118,6 +119,7 @@ class Line(NamedTuple):
     acceptances: tuple[tuple[Acceptance, Mapping[str, Value]], ...]
     notes: tuple[Note, ...]
     measures: tuple[str, ...]
+    weighted: str
 
     @property
     def verdict(self) -> str:
@@ -235,6 +237,7 @@ def line_of(
         ),
         history.notes(),
         tuple(measured),
+        weights.sentence if (weights := history.weights(stretches[-1].basis.id)) is not None else "",
     )
 
 
