@@ -175,6 +175,9 @@ def test_charts_and_pages_are_of_groups(queries):
     assert done.returncode == 0, done.stderr
     title = json.loads((queries / "chart.json").read_text())["title"][1]
     assert title.startswith("Means weighted and grouped by columns.csv: as precise as")
+    (queries / "seconds").write_text("plain 2\ntuned 1\n")
+    worth = run("frontier", *RUNS, "--query-columns", "columns.csv", "--values", "seconds", cwd=queries)
+    assert "weighted and grouped by columns.csv: as precise as" in flat(worth.stdout), worth.stderr
     done = run("report", *RUNS, "--query-columns", "columns.csv", "--no-charts", "-o", "r.html", cwd=queries)
     assert done.returncode == 0, done.stderr
     page = (queries / "r.html").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bench import thresholds
-from cranfield import Evaluation, Policy, compare, evaluate, evaluate_runs, gate
+from cranfield import Evaluation, Policy, compare, draw_chart, evaluate, evaluate_runs, gate, stability, tune
 from cranfield.errors import ComparisonError, InputError, MeasureError
 from cranfield.evaluation.answering import nauc_of, normalised_area
 from tests.program import run as program
@@ -204,6 +204,30 @@ def test_a_gate_takes_it_as_right_that_a_query_without_an_answer_becomes_empty()
 def test_what_means_nothing_is_refused(options, kind, fact):
     with pytest.raises(kind, match=fact):
         evaluate(QRELS, RUN, "RR", **options)
+
+
+def test_what_is_about_relevant_documents_alone_leaves_out_queries_without_an_answer(tmp_path):
+    """One that happens to be judged, as the fourth, is left out, too."""
+    rows = "".join(f"{query},text of {query},{'no' if query in '456' else 'yes'}\n" for query in "123456")
+    (tmp_path / "q.csv").write_text(f"query_id,text,answerable\n{rows}")
+    qrels, path = {**QRELS, "4": {"x": 0}}, tmp_path / "q.csv"
+    thinned, plain = (
+        stability(its, {"mine": RUN}, "RR", [0.0], **options)
+        for its, options in ((qrels, {"query_columns": path}), (QRELS, {}))
+    )
+    assert thinned.queries == 3
+    assert thinned.rows == plain.rows
+    chart = draw_chart("stability", qrels, {"mine": RUN}, "RR", query_columns=path)
+    assert chart["data"]["values"]
+    with pytest.raises(InputError, match=r"threshold=0\.5 means nothing here"):
+        draw_chart("stability", qrels, {"mine": RUN}, "RR", query_columns=path, threshold=0.5)
+    many = {f"q{q}": {"a": 1} for q in range(20)}
+    runs = {name: {query: {"a": 1.0, name: 2.0} for query in many} for name in ("one", "two")}
+    answers = "".join(f"q{q},text of {q},{'yes' if q < 20 else 'no'}\n" for q in range(25))
+    path.write_text(f"query_id,text,answerable\n{answers}")
+    tuned = tune(many, runs, "RR", methods="rrf", query_columns=path, repeats=2)
+    assert "5 queries without an answer are left out" in tuned.warnings
+    assert tuned.queries == 20
 
 
 def test_measures_without_a_best_value_are_refused():

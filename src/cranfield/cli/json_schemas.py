@@ -382,6 +382,7 @@ OUTPUTS: dict[str, Any] = {
         **dict.fromkeys(("measure", "by", "sentence"), TEXT),
         **dict.fromkeys(("margin", "alpha"), NUMBER),
         "queries": int,
+        "weights?": WEIGHTS,
         "points": [FrontierPoint],
         "pairs": [Domination],
     },

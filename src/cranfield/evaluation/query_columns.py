@@ -144,5 +144,33 @@ class QueryColumns:
                 by_query[query] = grades
             by_query |= dict.fromkeys(members.get(query, ()), grades)
         by_query |= {query: {} for query in added if query not in by_query}
-        name, provenance = judgments.name, judgments.provenance
-        return Judgments(by_query, name=name, sha256=judgments.sha256, provenance=provenance)
+        return _of(by_query, judgments)
+
+    def answered(self, judgments: Judgments) -> Judgments:
+        """The judgments without queries that have no answer, for what is about relevant documents alone.
+
+        >>> from cranfield import Judgments
+        >>> known = QueryColumns.read(answerable={"2": False, "3": False})
+        >>> list(known.answered(Judgments.read({"1": {"a": 1}, "2": {"b": 0}})).query_ids)
+        ['1']
+        """
+        if self.threshold is not None:
+            fact = "means nothing here, where queries without an answer are left out."
+            raise InputError("answerable", fact, parameter="threshold", value=self.threshold)
+        known = self.answerable or {}
+        if all(known.get(query, True) for query in judgments.query_ids):
+            return judgments
+        return _of({query: its for query, its in judgments.by_query.items() if known.get(query, True)}, judgments)
+
+    @property
+    def unanswerable(self) -> int:
+        """How many queries have no answer."""
+        return sum(not has_one for has_one in (self.answerable or {}).values())
+
+
+def _of(by_query: Mapping[str, Mapping[str, float]], judgments: Judgments) -> Judgments:
+    """Judgments of other queries, from where these are."""
+    from cranfield.ranks.judgments import Judgments
+
+    name, provenance = judgments.name, judgments.provenance
+    return Judgments(by_query, name=name, sha256=judgments.sha256, provenance=provenance)
