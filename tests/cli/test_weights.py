@@ -199,6 +199,7 @@ def test_gates_and_projects_name_the_file_of_queries(queries):
     assert shown.returncode == 0, shown.stderr
     assert "segment  queries" in shown.stdout
     assert "nDCG@10†" in shown.stdout
+    assert "  groups  " in shown.stdout  # what ▲ and ▼ count
     assert "weighted and grouped: as precise as" in flat(shown.stdout)
     [line] = json.loads(run("history", "sqlite", "--by", "segments.csv", "--format", "json", cwd=queries).stdout)
     assert line["weighted"].startswith("weighted and grouped: as precise as")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cranfield.comparison.differences import change_text, signed, value_text
 from cranfield.evaluation.from_ranks import recording_warnings
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import MARK
+from cranfield.evaluation.weighting import MARK, plural
 from cranfield.show.answers_text import answers_lines
 from cranfield.show.comparison_words import power_sentence
 from cranfield.show.gate_text import check_lines
@@ -189,9 +189,10 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
     for measure in tested.gate.measures if tested.gate is not None else ():
         if not measure.worse:
             continue
+        unit = measure.difference.unit
         compared = measure.better + measure.same + measure.worse
         yield ""
-        yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, 'query', 'queries')}"
+        yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, unit, plural(unit))}"
         for query in measure.worse_queries[: max(shown, 1)]:
             change = change_text(query.baseline, query.candidate)
             line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
