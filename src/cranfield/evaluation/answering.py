@@ -34,7 +34,7 @@ from cranfield.measures.scope import rels_of
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.first_scores import scores_best_first
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.words import count, listed
+from cranfield.words import count, listed, percent
 
 FITTED = "fitted"
 TRIED = 60  # thresholds that are tried, spread evenly over the best scores of the queries
@@ -94,13 +94,14 @@ class Answering:
 
     @property
     def sentence(self) -> str:
-        """How many queries are rightly and wrongly empty, in words."""
-        right, wrong = self.rightly_empty * len(self.unanswerable), self.wrongly_empty * self.answerable
+        """How many queries are rightly and wrongly empty, in words; a share where that is no number of queries."""
         without = count(len(self.unanswerable), "query", "queries")
         verb = "is" if len(self.unanswerable) == 1 else "are"
+        right = _number(self.rightly_empty, len(self.unanswerable))
+        wrong = _number(self.wrongly_empty, self.answerable)
         return (
-            f"{_number(right)} of {without} without an answer {verb} rightly empty, "
-            f"{_number(wrong)} of {self.answerable:,} with one wrongly"
+            f"{right} of {without} without an answer {verb} rightly empty, "
+            f"{wrong} of {self.answerable:,} with one wrongly"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -358,5 +359,6 @@ def _finite(number: float) -> float | None:
     return number if isfinite(number) else None
 
 
-def _number(queries: float) -> str:
-    return f"{queries:,.0f}" if abs(queries - round(queries)) < 1e-6 else f"{queries:,.1f}"
+def _number(share: float, queries: int) -> str:
+    number = share * queries
+    return f"{number:,.0f}" if abs(number - round(number)) < SAME else percent(share)

@@ -25,7 +25,7 @@ from cranfield.show.systems_text import milliseconds
 from cranfield.systems.misses import Lost
 from cranfield.systems.testing import Tested
 from cranfield.version import __version__
-from cranfield.words import count
+from cranfield.words import count, percent
 
 FAILED, PASSED, NEW = "failed", "passed", "new"  # new: there is nothing yet to compare with
 WORSE, BETTER, BROKEN = "▼", "▲", "✗"
@@ -181,8 +181,8 @@ def _empty(*runs: Evaluation) -> Iterator[Row]:
     """How often the last run, and the one before it, are rightly and wrongly empty."""
     known = [its.answering for its in runs if its.answering is not None]
     for what, shares in (
-        ("rightly empty", [f"{its.rightly_empty:.0%}" for its in known]),
-        ("wrongly empty", [f"{its.wrongly_empty:.0%}" for its in known]),
+        ("rightly empty", [percent(its.rightly_empty) for its in known]),
+        ("wrongly empty", [percent(its.wrongly_empty) for its in known]),
     ):
         if shares:
             yield Row(what, shares[0] if shares[1:] else "", shares[-1])
