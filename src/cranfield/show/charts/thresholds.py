@@ -50,7 +50,7 @@ def by_threshold(results: Sequence[Evaluation], measure: Measure, *, highlight: 
 
 CHART = Chart(
     name="thresholds",
-    meaning="how many queries each threshold leaves rightly and wrongly empty",
+    meaning="what thresholds leave rightly and wrongly empty",
     draw=by_threshold,
     options=("highlight",),
 )
