@@ -251,23 +251,35 @@ def _dialects() -> Iterator[Dialect]:
             mean_reciprocal_rank(k={k}) → RR@{k}
             dcg(k={k}) → DCG(gain=exponential)@{k}
             dcg(k={k}, normalize=true) → nDCG(gain=exponential, ideal=returned)@{k}
+            expected_reciprocal_rank(maximum_relevance={grade}, k={k}) → ERR(max_grade={grade})@{k}
             """
         ),
         "The ranking evaluation API; k is 10 unless it is given, and dcg is not normalised unless it is asked to be.",
     )
     yield Dialect(
         "OpenSearch",
-        "3.1",
+        "3.9",
         Conventions(ties="file", query_decimals="2"),
-        _of(
-            """
-            Precision@{k} → P(short=returned)@{k}
-            MAP@{k} → AP@{k}
-            NDCG@{k} → nDCG(gain=exponential)@{k}
-            Coverage@{k} → Judged@{k}
-            """
+        (
+            *_of(
+                """
+                Precision@{k} → P(short=returned)@{k}
+                Recall@{k} → R@{k}
+                MAP@{k} → AP@{k}
+                MRR → RR
+                """,
+                threshold="query",
+            ),
+            *_of(
+                """
+                NDCG@{k} → nDCG(gain=exponential)@{k}
+                DCG@{k} → DCG(gain=exponential)@{k}
+                """
+            ),
+            *_of("Coverage@{k} → Judged@{k}", negative="nonrelevant"),
         ),
-        "Search Relevance Workbench, which rounds the value of every query to two decimals.",
+        "Search Relevance Workbench, which rounds the value of every query to two decimals. Before 3.6, every grade "
+        "above 0 was relevant.",
     )
     yield Dialect(
         "Spark",
@@ -317,7 +329,7 @@ def _dialects() -> Iterator[Dialect]:
     )
     yield Dialect(
         "Haystack",
-        "3.4.0",
+        "3.4.1",
         Conventions(ties="file"),
         _of(
             """
