@@ -17,10 +17,19 @@ def as_lists(qrels, run):
 
 
 def pytrec_eval(names, qrels, run):
+    return {name: value for rel in (1, 2) for name, value in _at_level(names, qrels, run, rel).items()}
+
+
+def _at_level(names, qrels, run, rel):
+    """The names that are told this lowest relevant grade, or 1 if none."""
+    level = f" (relevance_level={rel})"
+    wanted = {
+        name.removesuffix(level): name for name in names if name.endswith(level) or (rel == 1 and "=" not in name)
+    }
     # It reads ndcg_cut.5 and prints ndcg_cut_5; iprec_at_recall.0.35 likewise.
-    asked = {name.rpartition("_")[0] + "." + name.rpartition("_")[2] if _ends(name) else name for name in names}
-    found = peers.trec_eval_9_values(asked, qrels, run)
-    return {name: {query: values[name] for query, values in found.items()} for name in names}
+    asked = {name.rpartition("_")[0] + "." + name.rpartition("_")[2] if _ends(name) else name for name in wanted}
+    found = peers.trec_eval_9_values(asked, qrels, run, rel=rel)
+    return {wanted[name]: {query: values[name] for query, values in found.items()} for name in wanted}
 
 
 def _ends(name):

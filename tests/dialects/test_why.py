@@ -258,6 +258,21 @@ def test_the_command_explains(tmp_path):
     assert json.loads(like.stdout)["runs"][0]["values"][0]["name"] == "meanAveragePrecisionAt(5)"
 
 
+def test_a_threshold_for_all_measures_holds_here_too(tmp_path):
+    (tmp_path / "qrels.json").write_text('{"q": {"a": 1, "b": 2}}')
+    (tmp_path / "run.json").write_text('{"q": ["a", "b"]}')
+    files = ("evaluate", "qrels.json", "run.json")
+    same = program(*files, "--rel", "2", "--theirs", "RR=0.5", cwd=tmp_path)
+    assert "RR(rel=2)" in same.stdout
+    assert "The numbers are the same" in same.stdout
+    for chosen in (("--rel", "2", "-m", "RR"), ("--preset", "dl19", "-m", "RR")):
+        like = program(*files, "--like", "trec_eval", *chosen, cwd=tmp_path)
+        assert like.stdout.splitlines()[2].split() == ["recip_rank", "-l", "2", "0.5000", "RR(rel=2)"]
+    whole = program(*files, "--theirs", "RR=0", cwd=tmp_path).stdout
+    assert "0.0000" in whole
+    assert "The numbers are the same" not in whole  # 1 is not 0, though a 0 without decimals says little
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -161,7 +161,7 @@ class Dialect:
         return found
 
     def _unknown(self, text: str) -> MeasureError:
-        known = [name.usual for name in self.names]
+        known = [name.usual for name in self.names if "{rel}" not in name.theirs]
         return MeasureError(f"{self.name} has no measure '{text}'.", hint=choice_hint("it has", known, text))
 
 

@@ -29,6 +29,7 @@ MOST = 10  # explanations that are kept
 SECOND = ("AP", "nDCG@10", "RR", "P@10", "R@100", "RR@10", "P@5")  # that a second number may be asked of
 SHOWN = 5  # queries that changed most
 MANY = 10  # values by query, some of which have all decimals that are printed
+WHOLE = 4  # decimals of 0 and 1, which nobody has rounded to a whole number
 ENOUGH = 6  # decimals of all means together that may decide
 
 
@@ -234,7 +235,7 @@ def _number(value: str | float, measure: Measure) -> tuple[float, int, float]:
     decimals = len(mantissa.partition(".")[2]) if "e" not in text.lower() else 12
     if percent or (1.0 < number <= 100.0 and high <= 1.0):
         return number / 100, decimals, 0.01
-    return number, decimals, 1.0
+    return number, decimals if decimals or high > 1.0 else WHOLE, 1.0
 
 
 def _decimals_of(values: Collection[float]) -> int:
