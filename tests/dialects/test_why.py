@@ -117,6 +117,15 @@ def test_values_by_query_decide_what_one_number_does_not():
     assert whole.compared[0].by_query
 
 
+def test_values_of_queries_that_are_not_judged_are_left_out():
+    values = under(next(its for its in CONVENTIONS if its.parameters == {"denominator": "min"}), "AP@5").by_query
+    found = why(QRELS, RUN, {"AP@5": {**values, "all": 0.5}})
+    assert found.notes == ("1 query with a value of AP@5 is not judged, such as 'all'",)
+    assert found.reasons[0].measures == ("AP(denominator=min)@5",)
+    with pytest.raises(InputError, match="no query with a value of AP@5 is judged, such as 'x'"):
+        why(QRELS, RUN, {"AP@5": {"x": 0.5}})
+
+
 def test_explanations_with_the_same_values_are_one():
     qrels = {"1": {"a": 1, "b": 1, "c": 1}, "2": {"d": 1, "e": 1, "f": 1}}
     found = why(qrels, {"1": ["a", "x"], "2": ["d", "e"]}, {"AP@2": "0.75"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from cranfield.dialects.calculating import Values, calculate
@@ -168,10 +168,12 @@ def why(
     (('Queries missing from the run are left out of the mean.',), 'skip')
     """
     asked = None if tool is None else find_dialect(tool)
+    judgments = Judgments.read(qrels, qrels_format)
     given, notes = _given(theirs)
+    given = [_of_judged(its, judgments, notes) for its in given]
     if asked is not None:
         notes += [f"{asked.name} has no measure {its.name}" for its in given if not asked.knows(its.measure)]
-    ranks = RunRanks(open_run(run, format), Judgments.read(qrels, qrels_format))
+    ranks = RunRanks(open_run(run, format), judgments)
     search = Search(ranks, given, Conventions.of(policy or Policy()), known_dialects().values(), asked)
     return explained(search, notes)
 
@@ -215,6 +217,20 @@ def _given(theirs: Mapping[str, Any]) -> tuple[list[Given], list[str]]:
             notes.append(f"{name} {value} was read as a percentage, {number:g}")
         found.append(Given(name, measure, number, decimals, scale=scale))
     return found, notes
+
+
+def _of_judged(given: Given, judgments: Judgments, notes: list[str]) -> Given:
+    """Without the values of queries that are not judged, such as a line `all` for their mean."""
+    others = [query for query in given.by_query or () if query not in judgments.number]
+    if not others or given.by_query is None:
+        return given
+    if len(others) == len(given.by_query):
+        raise InputError("theirs", f"no query with a value of {given.name} is judged, such as '{others[0]}'.")
+    are = "is" if len(others) == 1 else "are"
+    notes.append(
+        f"{count(len(others), 'query', 'queries')} with a value of {given.name} {are} not judged, such as '{others[0]}'"
+    )
+    return replace(given, by_query={q: its for q, its in given.by_query.items() if q in judgments.number})
 
 
 def _number(value: str | float, measure: Measure) -> tuple[float, int, float]:
