@@ -101,7 +101,7 @@ def evaluate_like(
     Returns a `LikeEvaluation`.
 
     >>> evaluate_like({"1": {"a": 1, "b": 3}}, {"1": {"a": 2.0, "b": 1.0}}, "OpenSearch", "nDCG@10")
-    <OpenSearch 3.1: NDCG@10=0.7100; 1 query>
+    <OpenSearch 3.9: NDCG@10=0.7100; 1 query>
     """
     dialect = find_dialect(tool)
     ranks = RunRanks(open_run(run, format), Judgments.read(qrels, qrels_format))

@@ -227,6 +227,8 @@ def like_json(results: Sequence[LikeEvaluation]) -> str:
                 {
                     "name": each.name,
                     "measure": each.measure.canonical,
+                    "policy": str(each.conventions.policy),
+                    "beyond": list(each.conventions.told),
                     "mean": each.mean,
                     "by_query": each.by_query,
                 }
