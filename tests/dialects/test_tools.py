@@ -178,6 +178,14 @@ def test_a_run_without_scores_has_none_below_0():
     }
 
 
+def test_scores_too_large_for_32_bits_are_tied(tmp_path):
+    (tmp_path / "large.run").write_text("q Q0 a 1 1e300 x\nq Q0 b 2 1e299 x\nq Q0 c 3 -1e300 x\n")
+    scores = {"a": 1e300, "b": 1e299, "c": -1e300}
+    assert asked.pytrec_eval(["map"], {"q": {"a": 1}}, {"q": scores}) == {"map": {"q": 0.5}}
+    for run in ({"q": scores}, tmp_path / "large.run"):
+        assert evaluate_like({"q": {"a": 1}}, run, "pytrec_eval", "map")["map"] == 0.5
+
+
 def test_what_is_not_known_is_named():
     with pytest.raises(InputError, match=r"no dialect of this tool is known\.\nHint: there are .*; did you mean ranx"):
         find_dialect("rankx")

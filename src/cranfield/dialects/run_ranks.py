@@ -134,7 +134,9 @@ class RunRanks:
         for query, pairs in (self._pairs or {}).items():
             kept = pairs
             if single:
-                scores = np.array([score for _, score in pairs], dtype=np.float32).astype(np.float64).tolist()
+                most = float(np.finfo(np.float32).max)  # where what is too large for 32 bits is tied
+                wide = np.clip(np.array([score for _, score in pairs], dtype=np.float64), -most, most)
+                scores = wide.astype(np.float32).tolist()
                 kept = [(document, score) for (document, _), score in zip(pairs, scores, strict=True)]
             by_query[query] = without_duplicates(kept, query, conventions, self.run.place)
         return Rankings(self.run.place, by_query)
