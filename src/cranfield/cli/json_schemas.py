@@ -315,7 +315,17 @@ OUTPUTS: dict[str, Any] = {
     "evaluate (--like)": {
         **dict.fromkeys(("tool", "version", "note"), TEXT),
         "runs": [
-            {"run": TEXT, "values": [{"name": TEXT, "measure": TEXT, "mean": NUMBER, "by_query": _NUMBERS}]},
+            {
+                "run": TEXT,
+                "values": [
+                    {
+                        **dict.fromkeys(("name", "measure", "policy"), TEXT),
+                        "beyond": [TEXT],
+                        "mean": NUMBER,
+                        "by_query": _NUMBERS,
+                    }
+                ],
+            },
         ],
     },
     "calls": Calls,
