@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.io.column_names import FIELDS
-from cranfield.io.formats.spans import Retrieval, TracedDocument, in_tasks, several_traces
+from cranfield.io.formats.spans import Retrieval, TracedDocument
+from cranfield.io.formats.traced_searches import in_tasks, several_traces
 from cranfield.io.formats.traces import Traces, ranking_of
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
 from cranfield.io.target import make_folder, open_target

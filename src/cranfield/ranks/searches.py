@@ -217,7 +217,8 @@ def _tokens(tokens: CountTokens, text: str) -> int:
 
 
 def _traced(stream: Stream, tokens: CountTokens | None) -> SearchRun:
-    from cranfield.io.formats.spans import Retrieval, in_tasks, several_traces
+    from cranfield.io.formats.spans import Retrieval
+    from cranfield.io.formats.traced_searches import in_tasks, several_traces
 
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
     texts: dict[str, str] = {}
@@ -301,7 +302,7 @@ def nothing_in_common(judgments: Judgments, run: SearchRun) -> InputError | None
     if not tasks.keys().isdisjoint(judgments.query_ids):
         return None
     fact = f"no task of the run is judged: run: {_some(tasks)}; judgments: {_some(judgments.query_ids)}."
-    hint = "a traced task is named by task_id of its first span, by its input, or by the id of the trace"
+    hint = "a traced task is named by task_id of its searches or first span, by its input, or by the id of the trace"
     return InputError(run.name, fact, hint=hint)
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT_ID, plain_name
@@ -22,7 +21,6 @@ from cranfield.io.formats.json_lines import full_lines
 from cranfield.io.formats.traces import BATCH
 from cranfield.io.mappings import id_text
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
-from cranfield.words import count
 
 _PARENT = re.compile(rb'"parent_?(?:[sS]pan_?)?[iI]d"\s*:\s*(null|"")?')
 _DOCUMENTS = "retrieval.documents"
@@ -35,19 +33,6 @@ _QUESTIONS = ("query", "question", "input", "text", "user_input", "q", "prompt",
 _KINDS = ("openinference.span.kind", "gen_ai.operation.name")  # of a search that found nothing
 _HINT = "spans are JSON as OpenTelemetry's exporters write them: a span on each line, or OTLP with resourceSpans"
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # times since 1970 from so much on are in so many to a second
-
-
-Kept = TypeVar("Kept")
-
-
-class Tasks(NamedTuple, Generic[Kept]):
-    """The searches of all tasks, each with the id of its task and its number, from 1.
-
-    over_traces: how many tasks have searches in several traces
-    """
-
-    searches: list[tuple[str, int, Kept]]
-    over_traces: int
 
 
 _Fields = tuple[Any, ...]  # of a document, as they are written: its id, score, text and metadata
@@ -70,7 +55,7 @@ class Retrieval(NamedTuple):
     """One search: what was looked for, and what came back, best first.
 
     query_id: the id that the span has, or the text of the query
-    trace, span: their ids; task: the id of the task, if the span has one
+    trace, span, parent: their ids; task: the id of the task, if the span has one
     times: when it began and ended, as it is written
     """
 
@@ -79,6 +64,7 @@ class Retrieval(NamedTuple):
     documents: list[TracedDocument]
     trace: str
     span: str
+    parent: str
     task: str
     times: tuple[Any, Any]
     line: int
@@ -105,108 +91,12 @@ class Root(NamedTuple):
     question: str
 
 
-class _Part(NamedTuple):
-    """A search among those of its trace."""
-
-    parent: str
-    task: str
-    start: float
-    found: int  # how many documents
-    kept: Any
-
-
-def searches(stream: Stream, kept: Callable[[Retrieval], Kept]) -> Iterator[Kept]:
-    """The searches of a file of spans, trace by trace.
-
-    kept: what to keep of a search, whose texts may be large
-    """
-    traces, _ = _traces(stream, kept, roots=False)
-    return (part.kept for parts in traces.values() for part in parts)
-
-
-def in_tasks(stream: Stream, kept: Callable[[Retrieval], Kept]) -> Tasks[Kept]:
-    """The searches of each task in the order of their times.
-
-    The id of a task is the one that the span of the search has, or another of its trace; else the text of the first
-    span, unless another trace has the same; else the id of the trace.
-
-    kept: what to keep of a search, whose texts may be large
-    """
-    traces, roots = _traces(stream, kept, roots=True)
-    spoken = Counter(root.question for trace, root in roots.items() if trace in traces and not root.task)
-    tasks: dict[str, list[_Part]] = {}
-    in_traces: Counter[str] = Counter()
-    for trace, parts in traces.items():
-        root = roots.get(trace, Root(trace, "", ""))
-        named = {part.task for part in parts if part.task}
-        whole = root.task or (named.pop() if len(named) == 1 else "")
-        whole = whole or (root.question if spoken[root.question] == 1 else "") or trace
-        its = [(part.task or whole, part) for part in parts]
-        for task, part in its:
-            tasks.setdefault(task, []).append(part)
-        in_traces.update({task for task, _ in its})
-    numbered = (
-        (task, step, part.kept)
-        for task, parts in tasks.items()
-        for step, part in enumerate(sorted(parts, key=lambda part: part.start), 1)
-    )
-    return Tasks(list(numbered), sum(times > 1 for times in in_traces.values()))
-
-
-def several_traces(tasks: int) -> str:
-    """The note about tasks whose searches are in several traces."""
-    of = "its searches count" if tasks == 1 else "the searches of each count"
-    return f"{count(tasks, 'task is', 'tasks are')} in several traces: {of} as one task's, in the order of their times"
-
-
-def _traces(
-    stream: Stream, kept: Callable[[Retrieval], Any], *, roots: bool
-) -> tuple[dict[str, Collection[_Part]], dict[str, Root]]:
-    """The searches of each trace, and its first span."""
-    traces: dict[str, dict[str, _Part]] = {}
-    first: dict[str, Root] = {}
+def found_in(stream: Stream, *, roots: bool) -> Iterator[tuple[Retrieval | None, Root | None]]:
+    """The searches of a file of spans, in its order; and, if wanted, the first spans of traces."""
     for line, span in _spans(stream, roots):
-        attributes = _attributes(span)
-        search, parent = _retrieval(span, attributes, line, stream.name), _parent(span)
-        if search is not None:
-            part = _Part(parent, search.task, search.start, len(search.documents), kept(search))
-            parts = traces.setdefault(search.trace, {})
-            known = parts.setdefault(search.span or f"{line} {len(parts)}", part)
-            if known is not part and (known.start, known.found) != (part.start, part.found):
-                fact = f"span {search.span} appears twice in its trace, with another time or result."
-                raise InputError(stream.name, fact, line=line, hint="each span of a trace has an id of its own")
-        if roots and not parent:
-            root = _root(span, attributes)
-            first.setdefault(root.trace, root)
-    if not traces:
-        hint = "a search has retrieval.documents (OpenInference) or gen_ai.retrieval.documents (OpenTelemetry)"
-        raise InputError(stream.name, "none of its spans is a search.", hint=hint)
-    return {trace: parts.values() if len(parts) == 1 else _outermost(parts) for trace, parts in traces.items()}, first
-
-
-def _outermost(parts: Mapping[str, _Part]) -> list[_Part]:
-    """Searches without those that are a part of another, as of a retriever that asks others and merges their results.
-
-    What was returned in the end is in the outermost one; where that lists no documents, in those within it.
-    """
-    listing: dict[str, str] = {}  # for each span the outermost one around it, or itself, that lists documents
-    for span in parts:
-        path: list[str] = []
-        while span in parts and span not in listing:
-            listing[span] = ""  # so that a circle has an end
-            path.append(span)
-            span = parts[span].parent
-        for each in reversed(path):
-            listing[each] = listing.get(parts[each].parent, "") or (each if parts[each].found else "")
-    around: set[str] = set()  # spans with such a one in them
-    for span in filter(None, listing.values()):
-        while (span := parts[span].parent) in parts and span not in around:
-            around.add(span)
-    return [
-        part
-        for span, part in parts.items()
-        if listing[span] == span or not (listing[span] or span in around or part.parent in parts)
-    ]
+        attributes, parent = _attributes(span), _parent(span)
+        search = _retrieval(span, attributes, parent, line, stream.name)
+        yield search, _root(span, attributes) if roots and not parent else None
 
 
 # ---- From bytes to spans
@@ -332,7 +222,9 @@ def _find(attributes: Mapping[str, Any], name: str) -> Any:
     return _find(inside, rest) if rest and isinstance(inside, dict) else None
 
 
-def _retrieval(span: Mapping[str, Any], attributes: Mapping[str, Any], line: int, name: str) -> Retrieval | None:
+def _retrieval(
+    span: Mapping[str, Any], attributes: Mapping[str, Any], parent: str, line: int, name: str
+) -> Retrieval | None:
     documents = _documents(attributes)
     if documents is None:
         kind = _find(attributes, "openinference.span.kind") or span.get("span_kind")
@@ -351,6 +243,7 @@ def _retrieval(span: Mapping[str, Any], attributes: Mapping[str, Any], line: int
         _identified(documents, attributes, its_id, line, name),
         _id(span, "trace"),
         its_id,
+        parent,
         _named(attributes, _TASK_IDS),
         (_time(span, "start"), _time(span, "end")),
         line,

@@ -75,7 +75,7 @@ def ranking_of(search: Retrieval, keep: Callable[[str, str], str] = lambda known
 
 
 def _by_query(stream: Stream) -> dict[str, Ranking]:
-    from cranfield.io.formats.spans import searches
+    from cranfield.io.formats.traced_searches import searches
 
     by_query: dict[str, Ranking] = {}
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
