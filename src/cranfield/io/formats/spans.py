@@ -178,6 +178,9 @@ def _inside(item: Any, name: str, line: int) -> Iterator[Mapping[str, Any]]:
         return
     if not isinstance(item, dict):
         raise InputError(name, "this is not a span.", line=line, hint=_HINT)
+    if "attributes" in item:  # nothing that holds spans has any
+        yield item
+        return
     for key in ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data"):
         if isinstance(item.get(key), list):
             yield from _inside(item[key], name, line)
@@ -201,6 +204,8 @@ def _value(typed: Any) -> Any:
     """A value of OTLP, which is in an object that says its type."""
     if not isinstance(typed, dict) or len(typed) != 1:
         return typed
+    if (text := typed.get("stringValue")) is not None:  # nearly always
+        return text
     ((kind, value),) = typed.items()
     if kind == "intValue":
         return int(value) if isinstance(value, int) or str(value).lstrip("-").isdecimal() else None
