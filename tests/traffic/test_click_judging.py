@@ -237,6 +237,15 @@ def csv_log(folder, log=LOG):
     (folder / "clicks.csv").write_text("".join(",".join(line) + "\n" for line in lines))
 
 
+def test_a_log_may_come_from_standard_input(where, tmp_path):
+    csv_log(tmp_path)
+    piped = run(
+        "judge", "judgments.db", "--clicks", "-", "--dry-run", cwd=tmp_path, input=(tmp_path / "clicks.csv").read_text()
+    )
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.startswith("standard input: ")
+
+
 def test_the_command_says_who_looks_where_and_what_was_graded(where, tmp_path):
     csv_log(tmp_path)
     command = ["judge", "judgments.db", "--clicks", "clicks.csv"]

@@ -88,7 +88,7 @@ class Clicks:
 
     def __repr__(self) -> str:
         queries = count(len(self._counts.queries), "query", "queries")
-        return f"<Clicks: {self.impressions:,} impressions, {self.clicks:,} clicks of {queries}>"
+        return f"<Clicks: {count(self.impressions, 'impression')}, {count(self.clicks, 'click')} of {queries}>"
 
     @property
     def source(self) -> str:
