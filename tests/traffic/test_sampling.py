@@ -147,6 +147,11 @@ def test_personal_data_is_left_out_and_counted():
         sample_queries(log, 10, keep=["mail"])
 
 
+def test_rows_of_documents_shown_count_only_if_the_column_is_named(tmp_path):
+    (tmp_path / "clicks.csv").write_text("query,doc_id,rank,clicked\nred,a,1,0\nred,b,2,1\n")
+    assert sample_queries(tmp_path / "clicks.csv", query="query").searches == 2
+
+
 def test_order_and_case_by_choice():
     log = ["shoes red"] * 3 + ["red shoes"] * 5 + ["Red shoes"] * 2 + ["lamp"]
     assert sample_queries(log, 9).distinct == 3
@@ -210,6 +215,8 @@ def test_the_file_weighs_an_evaluation_as_the_sample_does(tmp_path):
     [
         ("time\tplace\n10\tparis\n11\trome\n", {}, "no column is the text of a query by its name"),
         ("query,search\nred,blue\nlamp,sofa\n", {}, "'query' and 'search' could all be the query"),
+        ("query,doc_id,rank,clicked\nred,a,1,0\n", {}, "its rows are what happened in searches"),
+        ("query_id,user_query,action_name\n1,red,click\n", {}, "its rows are what happened in searches"),
         ("query,count\nred,few\n", {"count": "count"}, "'few' is not how often a query was asked"),
         ("query,count\nred,2\nblue,-1\n", {}, "row 2: '-1' is not how often"),
         ('query,count\nred,2\nblue,"1,234"\n', {}, "row 2: '1,234' is not how often"),

@@ -29,6 +29,7 @@ from cranfield.io.queries import made_id
 from cranfield.io.query_columns import Column, text_tier, words_of
 from cranfield.io.target import write_text
 from cranfield.ranks.columns import Numbers
+from cranfield.traffic.click_columns import are_searches
 from cranfield.traffic.counting import CountedQueries, Whole
 from cranfield.traffic.logs import Log, open_log
 from cranfield.traffic.personal_data import KINDS, check_kinds
@@ -348,6 +349,9 @@ def _counts(numbers: Iterable[Any], place: str, first: int) -> list[int]:
 
 def _columns(log: Log, query: str | None, count: str | None) -> dict[str, str]:
     """The columns to read: of the texts, and if there is one, of the counts."""
+    if query is None and not are_searches(log.names):
+        fact = "its rows are what happened in searches, such as documents shown and clicks, not searches."
+        raise InputError(log.name, fact, hint=f"give the log of searches, or count rows by {given('query', 'COLUMN')}")
     cells = dict(zip(log.names, log.head(log.names), strict=True))
     looked = {name: Column([cell.strip() for cell in column]) for name, column in cells.items()}
     wanted = {"query": query or _text_column(log, looked)}
