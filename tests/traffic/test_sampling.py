@@ -111,15 +111,11 @@ def test_intervals_hold_for_searches_and_for_distinct_queries():
 
 
 def test_the_recorded_simulation_keeps_what_is_promised():
-    """95% intervals of bench/query_samples.py; values that are nearly all 0 are hard for every t interval."""
+    """95% intervals of bench/query_samples.py, also where values are nearly all 0."""
     recorded = json.loads((ROOT / "bench" / "query_samples.json").read_text())
-    assert {row["samples"] for row in recorded} == {4000}
-    rare = [row["held"] for row in recorded if row["values"] == "found by one in ten"]
-    others = [row["held"] for row in recorded if row["values"] != "found by one in ten"]
-    assert len(others) == 24
-    assert min(others) >= 0.935
-    assert max(others) <= 0.97
-    assert min(rare) >= 0.92
+    assert ({row["samples"] for row in recorded}, len(recorded)) == ({4000}, 30)
+    assert all(0.94 <= row["held"] <= 0.97 for row in recorded)
+    assert all(0.92 <= row["held_resampled"] <= 0.99 for row in recorded)
 
 
 def test_a_whole_log_is_drawn_for_certain():
