@@ -90,8 +90,9 @@ def test_the_rule_follows_the_scale_and_can_be_chosen(shop):
         ({"attraction": [0.1, 0.3, 0.2]}, "must rise from grade to grade"),
         ({"attraction": [0.0, 0.3, 0.4]}, "must rise from grade to grade"),
         ({"attraction": [0.1, 0.3, 1.4]}, "must rise from grade to grade"),
-        ({"least": 0}, "is too small"),
-        ({"least": float("nan")}, "is too small"),
+        ({"least": 0}, "is no number of people"),
+        ({"least": float("nan")}, "is no number of people"),
+        ({"least": float("inf")}, "is no number of people"),
     ],
 )
 def test_a_rule_that_is_none_is_refused(shop, chosen, message):

@@ -42,8 +42,8 @@ class AttractionRule(NamedTuple):
             raise ComparisonError(
                 f"{given('attraction')} must rise from grade to grade, above 0 and up to 1: {listed}."
             )
-        if not least >= 1:
-            raise ComparisonError("is too small.", parameter="least", value=least, hint="give 1 or more")
+        if not 1 <= least < float("inf"):
+            raise ComparisonError("is no number of people.", parameter="least", value=least, hint="give 1 or more")
         return cls(grades, tuple(map(float, lowest)), float(least))
 
     def grade(self, attraction: Numbers) -> Numbers:

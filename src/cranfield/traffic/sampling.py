@@ -196,6 +196,9 @@ class QuerySample:
         >>> round(sample_queries([f"lamp {at}" for at in range(1000)], 50).detectable(), 3)
         0.078
         """
+        if not 0 < spread < float("inf"):
+            hint = "a standard deviation is above 0"
+            raise InputError("the sample", "is not a spread.", parameter="spread", value=spread, hint=hint)
         effective = self.effective(of)
         return detectable_difference(spread, max(effective, 2.0)) if isfinite(effective) else 0.0
 
