@@ -104,7 +104,7 @@ def test_what_cannot_be_interleaved(a, b, length, fact):
 def test_ids_may_be_whole_numbers():
     draft = TeamDraft([1, 2], [2, 3], 3, unit="u")
     assert set(draft.documents) == {"1", "2", "3"}
-    assert sum(draft.credit([1, 2, 3])) == 3
+    assert sum(draft.credit([1, 2, 3, "3"])) == 3
     assert draft.click(2) == draft.click("2")
     with pytest.raises(InputError, match="'12' is not a list of ids"):
         draft.credit("12")

@@ -122,7 +122,8 @@ class TeamDraft:
         """
         if isinstance(clicked, str):
             raise InputError("the clicks", f"{clicked!r:.60} is not a list of ids.", hint="give a list of ids")
-        teams = Counter(self.teams.get(id_text(document, "the clicks", "a document"), "") for document in set(clicked))
+        ids = {id_text(document, "the clicks", "a document") for document in clicked}
+        teams = Counter(self.teams.get(document, "") for document in ids)
         return Credit(teams["a"], teams["b"])
 
     def click(self, document: str) -> dict[str, str]:
