@@ -225,6 +225,8 @@ def test_the_recorded_simulation_keeps_what_is_promised():
     assert max(row["verdicts"] for row in equal) <= 0.06
     assert max(row["verdicts_binomial"] for row in equal) > 0.5
     assert all(row["held"] >= 0.9 for row in recorded)
+    power = [row["power"] for row in recorded if row["b"] != "equal"]
+    assert (len(power), round(min(power), 2), round(max(power), 2)) == (6, 0.74, 0.84)  # as the guide says
 
 
 def test_a_preference_is_found_and_the_number_of_units_foretold():
