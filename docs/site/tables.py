@@ -266,7 +266,7 @@ def interleaving() -> Iterator[Row]:
     for row in json.loads(INTERLEAVING.read_text(encoding="utf-8")):
         shares = f"{row['verdicts']:.1%}", f"{row['verdicts_binomial']:.1%}"
         foretold = (f"{row['units_needed']:,}", f"{row['power']:.0%}") if "power" in row else ("", "")
-        yield row["searches"], row["b"], f"{row['mean']:+.3f}", *shares, *foretold
+        yield row["searches"], row["b"], f"{row['preference'] or row['mean']:+.3f}", *shares, *foretold
 
 
 def clicks() -> Iterator[Row]:

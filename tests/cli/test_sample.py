@@ -76,6 +76,8 @@ def test_several_logs_patterns_and_standard_input(folder):
         ("", (), "it contains no lines"),
         ("red\n", ("-n", "1"), "--size: 1 is not a whole number from 2"),
         ("red\n", ("--keep", "names"), "--keep"),
+        ("red\n", ("--spread", "nan"), "--spread: nan is not a spread."),
+        ("red\n", ("--spread", "0"), "Hint: a standard deviation is above 0"),
     ],
 )
 def test_errors_say_what_to_do(log, options, said, folder):

@@ -34,6 +34,8 @@ def naive(values, weights, drawn):
     parts = [(1 - p) * (w * (x - mean) / total) ** 2 for w, x, p in zip(weights, values, drawn, strict=True)]
     open_parts = [(1 - p) * w**2 for w, p in zip(weights, drawn, strict=True)]
     freedom = sum(open_parts) ** 2 / sum(part**2 for part in open_parts) - 1
+    told = sum(part**2 for part in parts) - sum(parts) ** 2 / n
+    freedom = min(freedom, 2 * sum(parts) ** 2 / told)
     return mean, sqrt(n / (n - 1) * sum(parts)), total**2 / sum(open_parts), freedom
 
 

@@ -90,8 +90,9 @@ def test_the_rule_follows_the_scale_and_can_be_chosen(shop):
         ({"attraction": [0.1, 0.3, 0.2]}, "must rise from grade to grade"),
         ({"attraction": [0.0, 0.3, 0.4]}, "must rise from grade to grade"),
         ({"attraction": [0.1, 0.3, 1.4]}, "must rise from grade to grade"),
-        ({"least": 0}, "is too small"),
-        ({"least": float("nan")}, "is too small"),
+        ({"least": 0}, "is no number of people"),
+        ({"least": float("nan")}, "is no number of people"),
+        ({"least": float("inf")}, "is no number of people"),
     ],
 )
 def test_a_rule_that_is_none_is_refused(shop, chosen, message):
@@ -235,6 +236,15 @@ def test_people_cannot_be_clicks_and_clicks_cannot_correct(where):
 def csv_log(folder, log=LOG):
     lines = [log.table.column_names, *(map(str, each.values()) for each in log.table.to_pylist())]
     (folder / "clicks.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+
+
+def test_a_log_may_come_from_standard_input(where, tmp_path):
+    csv_log(tmp_path)
+    piped = run(
+        "judge", "judgments.db", "--clicks", "-", "--dry-run", cwd=tmp_path, input=(tmp_path / "clicks.csv").read_text()
+    )
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.startswith("standard input: ")
 
 
 def test_the_command_says_who_looks_where_and_what_was_graded(where, tmp_path):

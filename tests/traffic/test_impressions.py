@@ -146,7 +146,7 @@ def test_events_that_do_not_count_are_counted():
         {**shown, "object_id": "y", "ordinal": None},
         {**shown, "object_id": "z", "action_name": "click"},
         {**shown, "query_id": None},
-        {**shown, "object_id": "w", "ordinal": 1000},
+        {**shown, "object_id": "w", "ordinal": 10**12},
         {**shown, "object_id": "v", "action_name": "purchase"},
     ]
     clicks = fit_clicks(log)
@@ -167,14 +167,14 @@ GOOD = {"query": "a", "doc_id": "x", "rank": "1", "impressions": "3", "clicks": 
     [
         ({"query": ""}, "the query is empty"),
         ({"doc_id": ""}, "the document is empty"),
-        ({"rank": "first"}, "the rank is not a whole number"),
-        ({"rank": "1.5"}, "the rank is not a whole number"),
-        ({"rank": "-1"}, "the rank is not a whole number"),
-        ({"clicks": "many"}, "the number of clicks is not a number"),
-        ({"clicks": "nan"}, "the number of clicks is not a number"),
-        ({"clicks": "-1"}, "the number of clicks is not a number"),
-        ({"impressions": "inf"}, "the number of impressions is not a number"),
-        ({"impressions": "x"}, "the number of impressions is not a number"),
+        ({"rank": "first"}, "the rank is not a whole number from 0"),
+        ({"rank": "1.5"}, "the rank is not a whole number from 0"),
+        ({"rank": "-1"}, "the rank is not a whole number from 0"),
+        ({"clicks": "many"}, "the number of clicks is not a number from 0"),
+        ({"clicks": "nan"}, "the number of clicks is not a number from 0"),
+        ({"clicks": "-1"}, "the number of clicks is not a number from 0"),
+        ({"impressions": "inf"}, "the number of impressions is not a number from 0"),
+        ({"impressions": "x"}, "the number of impressions is not a number from 0"),
         ({"clicks": "4"}, "there are more clicks than impressions"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_row_that_cannot_be_right_is_an_error_with_its_place(bad, message, tmp
         ([{"query_id": 1, "action": "click", "doc_id": 2, "rank": 1}], "it has no impressions"),
         ([{"query_id": 1, "action": "impression", "doc_id": 2, "rank": 1}], "it has no clicks"),
         ([{**GOOD, "rank": 1}, GOOD], "its rows are not alike"),
-        (3, "a int is not a log"),
+        (3, "the log: 3 is not a log"),
     ],
 )
 def test_what_is_not_a_log_of_clicks_is_refused(rows, message):
@@ -208,9 +208,19 @@ def test_a_file_that_is_not_there_or_not_a_log_is_an_error(tmp_path):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing more")
     with pytest.raises(InputError, match=r"bad\.parquet: it cannot be read as a log"):
         fit_clicks(tmp_path / "bad.parquet")
-    (tmp_path / "bad.jsonl").write_text(as_lines(ROWS) * 3 + '{"query": broken\n')
-    with pytest.raises(InputError, match=r"bad\.jsonl"):
-        fit_clicks(tmp_path / "bad.jsonl")
+    late = as_lines(ROWS) * (2 + 3000 // len(ROWS))  # where only DuckDB looks
+    for bad in ('{"query": broken', "3"):
+        (tmp_path / "bad.jsonl").write_text(f"{late}{bad}\n")
+        with pytest.raises(InputError, match=rf"bad\.jsonl:{late.count(chr(10)) + 1}: this line is not a JSON object"):
+            fit_clicks(tmp_path / "bad.jsonl")
+
+
+def test_open_files_and_pipes_are_logs_too(tmp_path):
+    (tmp_path / "log.csv").write_text(as_csv(ROWS))
+    (tmp_path / "log.jsonl").write_text(as_lines(ROWS))
+    for name in ("log.csv", "log.jsonl"):
+        with open(tmp_path / name, "rb") as file:
+            assert counted(file) == looped(EVENTS)
 
 
 @pytest.mark.parametrize("name", ["we[ir]d*?'.jsonl", "we[ir]d*?'.parquet", "we[ir]d*?'.csv"])

@@ -134,10 +134,27 @@ def test_bad_lines(data: bytes, line: int, fact: str) -> None:
         _read(data, "query")
     assert caught.value.line == line
     assert fact in caught.value.fact
+    assert caught.value.hint == "skip_bad=True leaves such lines out"
     log = open_log(io.BytesIO(data), skip_bad=True)
     [batch] = log.batches(["query"])
     assert batch.columns == [["red", "blue"]]
     assert log.skipped == 1
+    with pytest.raises(InputError) as caught:  # who cannot choose to skip lines is not told to
+        [*open_log(io.BytesIO(data)).batches(["query"])]
+    assert caught.value.hint == ""
+
+
+def test_a_line_that_is_left_out_is_no_empty_text() -> None:
+    assert _read(b"red shoes\nr\xe9d\nblue\n", "query", skip_bad=True) == [["red shoes", "blue"]]
+    assert _read(b"qu\xe9ry,query\n1,red\n", "query", skip_bad=True) == [["red"]]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_a_carriage_return_within_a_line_is_a_blank(form: str) -> None:
+    data = FORMS[form].replace(b"red shoes", b"red\rshoes")
+    assert _read(data, "query")[0][0] == "red shoes"
+    with pytest.raises(InputError, match="its lines end with carriage returns alone"):
+        open_log(io.BytesIO(FORMS[form].replace(b"\n", b"\r")))
 
 
 def test_columns_that_a_log_does_not_have() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import click
-
 from cranfield.cli import options, output
 from cranfield.cli.options import argument, flag, number, option
 from cranfield.cli.run_files import expanded
@@ -29,7 +27,7 @@ class DrawOptions(options.OptionGroup, section="Queries"):
     )
     spread: float = option(
         "--spread",
-        type=click.FloatRange(0, min_open=True),
+        type=float,
         default=SPREAD,
         metavar="N",
         help=f"The standard deviation of differences by query, for what can be detected [{SPREAD:g}].",
@@ -96,7 +94,8 @@ def command(logs: tuple[str, ...], drawing: DrawOptions, reading: LogOptions, sh
         return
     path = shown.file or STANDARD_OUTPUT
     queries_printed = path == STANDARD_OUTPUT and (shown.form != "text" or shown.file is not None)
+    lines = list(sample_text(sample, path, drawing.spread, output.width(), output.paint(err=queries_printed)))
     if queries_printed or shown.file is not None:
         sample.save(path, format=shown.form if shown.form != "text" else None, force=shown.force)
-    for line in sample_text(sample, path, drawing.spread, output.width(), output.paint(err=queries_printed)):
+    for line in lines:
         output.say(line, err=queries_printed)

@@ -262,7 +262,8 @@ class Sampled(Estimator):
 
     mean m = Σ w x / W, W = Σ w (Hájek);  z = w (x - m) / W
     error² = n / (n - 1) · Σ (1 - π) z²: a query that is drawn for certain adds none
-    effective n = W² / Σ (1 - π) w²; t has (Σ (1 - π) w²)² / Σ ((1 - π) w²)² - 1 degrees of freedom (Satterthwaite)
+    effective n = W² / Σ (1 - π) w²; t has at most (Σ (1 - π) w²)² / Σ ((1 - π) w²)² - 1 degrees of freedom
+    fewer if few queries tell how values vary (Satterthwaite): 2 / (Σ f² - 1/n), f = (1 - π) z² / Σ (1 - π) z²
     resampled: n - 1 draws, by which w becomes w (1 + √(1 - π) (c n / (n - 1) - 1)), c how often drawn (Rao & Wu 1988)
     """
 
@@ -272,11 +273,13 @@ class Sampled(Estimator):
         mean = weight @ values / total
         with np.errstate(over="ignore", invalid="ignore"):
             squares = (values - mean) ** 2
-            error = np.sqrt(n / max(n - 1, 1) * (parts @ squares)) / total
+            scatter = parts @ squares
+            error = np.sqrt(n / max(n - 1, 1) * scatter) / total
             spread = np.sqrt(weight @ squares / total)
+            told = ((parts[:, None] * squares / scatter) ** 2).sum(axis=0) - 1 / n
         still = (deviation(values) == 0) & (n > 1)
         error = np.where(np.isfinite(error) & (n > 1), error, np.inf)  # one query says nothing about others
-        freedom = np.full(mean.shape, max(parts.sum() ** 2 / (parts**2).sum() - 1, 1.0))
+        freedom = np.fmin(parts.sum() ** 2 / (parts**2).sum() - 1, 2 / np.maximum(told, SAME)).clip(1.0)
         error, spread = np.where(still, 0.0, error), np.where(still, 0.0, spread)
         return Estimates(mean, error, freedom, spread, float(total**2 / parts.sum()), n)
 

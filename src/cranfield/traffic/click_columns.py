@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from cranfield.errors import InputError
@@ -53,18 +54,30 @@ class LogColumns(NamedTuple):
         return bool(self.query) and self.query != self.query_id
 
 
+def are_searches(names: Sequence[str]) -> bool:
+    """Whether each row may be a search: it is neither a document shown at a rank, nor an event in a search."""
+    found = partial(_found, _known(names))
+    return not (found(SHOWN_DOCUMENT) and found(SHOWN_RANK)) and not (found(ACTION) and found(SEARCH))
+
+
+def _known(names: Sequence[str]) -> dict[str, str]:
+    known: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: name.count(".")):
+        known.setdefault(plain_name(name.rpartition(".")[2]), name)
+    return known
+
+
+def _found(known: Mapping[str, str], spellings: Sequence[str]) -> str:
+    return next((known[word] for word in spellings if word in known), "")
+
+
 def log_columns(names: Sequence[str], source: str) -> LogColumns:
     """The columns of a log by their names, or paths such as event_attributes.position.ordinal.
 
     The last word of a path says what it is; of two paths with the same, the shorter one.
     """
-    known: dict[str, str] = {}
-    for name in sorted(names, key=lambda name: name.count(".")):
-        known.setdefault(plain_name(name.rpartition(".")[2]), name)
-
-    def found(spellings: Sequence[str]) -> str:
-        return next((known[word] for word in spellings if word in known), "")
-
+    known = _known(names)
+    found = partial(_found, known)
     text = found(TEXT) or next((name for word, name in known.items() if text_tier(word) >= 2), "")
     query, document, rank = text or found(ID), found(SHOWN_DOCUMENT), found(SHOWN_RANK)
     action, clicks, search = found(ACTION), found(CLICKS), found(SEARCH)

@@ -42,8 +42,8 @@ class AttractionRule(NamedTuple):
             raise ComparisonError(
                 f"{given('attraction')} must rise from grade to grade, above 0 and up to 1: {listed}."
             )
-        if not least >= 1:
-            raise ComparisonError("is too small.", parameter="least", value=least, hint="give 1 or more")
+        if not 1 <= least < float("inf"):
+            raise ComparisonError("is no number of people.", parameter="least", value=least, hint="give 1 or more")
         return cls(grades, tuple(map(float, lowest)), float(least))
 
     def grade(self, attraction: Numbers) -> Numbers:
@@ -88,7 +88,7 @@ class Clicks:
 
     def __repr__(self) -> str:
         queries = count(len(self._counts.queries), "query", "queries")
-        return f"<Clicks: {self.impressions:,} impressions, {self.clicks:,} clicks of {queries}>"
+        return f"<Clicks: {count(self.impressions, 'impression')}, {count(self.clicks, 'click')} of {queries}>"
 
     @property
     def source(self) -> str:

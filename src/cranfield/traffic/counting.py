@@ -22,6 +22,7 @@ from cranfield.ranks.columns import Numbers
 from cranfield.traffic.personal_data import personal_data_of
 
 AT_ONCE = 150_000  # different texts that are held before they are counted
+ADDED = 64  # times that texts are added before they are counted; a block of a log may have few of them, but long ones
 SPOOLED = 1 << 24  # bytes of texts that stay in memory
 _GROWTH = 1.2
 # Blanks that mean nothing, between texts that are joined by newlines; lines may also end in other ways.
@@ -43,6 +44,7 @@ class CountedQueries:
         self._salt = hashlib.blake2b(f"{seed}\n".encode(), digest_size=8)
         self._any_order, self._same_case, self._keep = any_order, same_case, keep
         self._waiting: Counter[str] = Counter()
+        self._added = 0
         self._known: Whole = np.empty(0, np.int64)  # the numbers of texts, sorted
         self._places: npt.NDArray[np.int32] = np.empty(0, np.int32)  # where each is in the columns below
         self._size = 0
@@ -67,10 +69,12 @@ class CountedQueries:
         else:
             for text, number in zip(texts, counts, strict=True):
                 self._waiting[text] += number
-        if len(self._waiting) >= AT_ONCE:
+        self._added += 1
+        if len(self._waiting) >= AT_ONCE or self._added >= ADDED:
             self._count_waiting()
 
     def _count_waiting(self) -> None:
+        self._added = 0
         if not self._waiting:
             return
         forms = self._forms(list(self._waiting))

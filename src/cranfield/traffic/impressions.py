@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from cranfield.engines.duckdb import DuckDB
 from cranfield.errors import InputError, need
+from cranfield.io.streams import as_stream
 from cranfield.ranks.columns import Numbers
 from cranfield.traffic.click_columns import ACTIONS, Shape
 from cranfield.traffic.log_tables import LogTable
+from cranfield.words import count
 
 Codes = npt.NDArray[np.int64]
 DEEPEST = 200  # ranks further down are left out: hardly anybody gets there
@@ -51,7 +53,8 @@ class Impressions:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<Impressions: {self.shown.sum():,.0f} with {self.clicked.sum():,.0f} clicks>"
+        shown, clicked = round(self.shown.sum()), round(self.clicked.sum())
+        return f"<Impressions: {count(shown, 'impression')}, {count(clicked, 'click')}>"
 
 
 def normalised(query: str) -> str:
@@ -76,15 +79,17 @@ def read_impressions(logs: Any) -> Impressions:
         # Nothing is fetched from elsewhere, not even an extension.
         settings = {"autoinstall_known_extensions": "false", "python_enable_replacements": "false"}
         with duckdb.connect(os.path.join(folder, "log.duckdb"), config=settings) as connection:
-            source = "the log"
+            source, tables = "the log", list[LogTable]()
             try:
-                tables = []
                 for number, log in enumerate(logs if several else [logs]):
-                    source = os.fspath(log) if isinstance(log, str | os.PathLike) else "the log"
-                    tables.append(LogTable(connection, log, source, f"log{number}"))
+                    stream = as_stream(log)
+                    source = stream.name if stream else "the log"
+                    tables.append(LogTable(connection, stream or log, source, f"log{number}"))
                 source = ", ".join(table.name for table in tables)
                 return _counted(connection, tables, source)
             except duckdb.Error as error:
+                for table in tables:
+                    table.refuse_bad_line()
                 first = str(error).strip().partition("\n")[0]
                 raise InputError(source, f"it cannot be read as a log ({first:.200}).") from error
 
@@ -113,9 +118,9 @@ def _counted(connection: Any, tables: Sequence[LogTable], source: str) -> Impres
 _BAD = {
     "the query is empty": "query IS NULL",
     "the document is empty": "document IS NULL",
-    "the rank is not a whole number": "rank IS NULL OR rank < 0",
-    "the number of clicks is not a number": "clicked IS NULL OR clicked < 0 OR NOT isfinite(clicked)",
-    "the number of impressions is not a number": "shown IS NULL OR shown < 0 OR NOT isfinite(shown)",
+    "the rank is not a whole number from 0": "rank IS NULL OR rank < 0",
+    "the number of clicks is not a number from 0": "clicked IS NULL OR clicked < 0 OR NOT isfinite(clicked)",
+    "the number of impressions is not a number from 0": "shown IS NULL OR shown < 0 OR NOT isfinite(shown)",
     "there are more clicks than impressions": "clicked > shown",
 }
 
@@ -136,7 +141,7 @@ def _counted_rows(table: LogTable) -> str:
 def _rank(table: LogTable) -> str:
     """A rank as a whole number; NULL for 1.5 and what is no number at all."""
     number = f"TRY_CAST({table.text(table.columns.rank)} AS DOUBLE)"
-    return f"CASE WHEN {number} = floor({number}) THEN TRY_CAST({number} AS INTEGER) END"
+    return f"CASE WHEN {number} = floor({number}) THEN TRY_CAST({number} AS BIGINT) END"
 
 
 def _refuse_bad_row(connection: Any, table: LogTable) -> None:
@@ -221,7 +226,8 @@ def _coded(cells: Any, source: str, left_out: dict[str, int], texts: bool) -> Im
     if not near.all():
         left_out = {**left_out, f"impressions below rank {DEEPEST}": int(shown[~near].sum())}
     if not clicked[near].any():
-        raise InputError(source, "nothing in it was clicked.", hint="are all clicks in another file? Give both")
+        where = "" if near.all() else f" down to rank {DEEPEST}"
+        raise InputError(source, f"nothing in it was clicked{where}.", hint="are all clicks in another file? Give both")
     firsts = np.unique(codes, return_index=True)[1]  # of each query, one of its ids
     ids = [name or "" for name in cells["query_id"].take(firsts).to_pylist()]
     keys = codes * len(documents) + document

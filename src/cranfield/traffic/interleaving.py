@@ -12,6 +12,7 @@ by the unit that was randomised, such as a person: searches of one person are al
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,10 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.comparison.power import detectable_difference, queries_needed
-from cranfield.errors import ComparisonError, InputError
+from cranfield.errors import ComparisonError, InputError, given
+from cranfield.io.mappings import id_text
+from cranfield.io.streams import stream_name
 from cranfield.ranks.columns import Numbers
 from cranfield.traffic.logs import open_log
-from cranfield.words import count
+from cranfield.words import count, listed
 
 TEAMS = ("a", "b")
 FIELDS = ("unit", "query", "document", "team")
@@ -82,28 +85,21 @@ class TeamDraft:
     ) -> None:
         if length < 1:
             raise InputError("the list", "is too short to show anything.", parameter="length", value=length)
-        for name, ranking in zip(TEAMS, (a, b), strict=True):
-            if isinstance(ranking, str) or not isinstance(ranking, Sequence):
-                raise InputError(f"ranking {name}", f"{ranking!r:.60} is not a list of ids.", hint="best first")
-            if len(set(ranking)) < len(ranking):
-                twice = next(document for document, times in Counter(ranking).items() if times > 1)
-                raise InputError(f"ranking {name}", f"document {twice!r} appears twice.")
+        rest = {name: _ranking(name, ranking)[::-1] for name, ranking in zip(TEAMS, (a, b), strict=True)}
         self.experiment, self.unit, self.query = experiment, unit, query
         self.teams: dict[str, str] = {}
-        coins, sizes = _coins(experiment, unit, query), dict.fromkeys(TEAMS, 0)
-        rest: dict[str, Iterator[str]] = {"a": map(str, a), "b": map(str, b)}
-        best: dict[str, str | None] = {name: next(rest[name], None) for name in TEAMS}
+        coins, sizes = _coins(experiment, unit, query), Counter[str]()
         while len(self.teams) < length:
-            for name in TEAMS:
-                while best[name] is not None and best[name] in self.teams:
-                    best[name] = next(rest[name], None)
-            able = [name for name in TEAMS if best[name] is not None]
+            for ranking in rest.values():
+                while ranking and ranking[-1] in self.teams:
+                    ranking.pop()
+            able = [name for name in TEAMS if rest[name]]
             if not able:
                 break
             if len(able) == 2 and sizes["a"] != sizes["b"]:
                 able = [min(TEAMS, key=sizes.__getitem__)]
             team = able[0] if len(able) == 1 else TEAMS[next(coins)]
-            self.teams[str(best[team])] = team
+            self.teams[rest[team].pop()] = team
             sizes[team] += 1
 
     @property
@@ -124,7 +120,10 @@ class TeamDraft:
         >>> TeamDraft(["d1", "d2"], ["d1", "d2"], 2).credit(["d1", "d1", "other"])
         Credit(a=0, b=1)
         """
-        teams = Counter(self.teams.get(document, "") for document in set(clicked))
+        if isinstance(clicked, str):
+            raise InputError("the clicks", f"{clicked!r:.60} is not a list of ids.", hint="give a list of ids")
+        ids = {id_text(document, "the clicks", "a document") for document in clicked}
+        teams = Counter(self.teams.get(document, "") for document in ids)
         return Credit(teams["a"], teams["b"])
 
     def click(self, document: str) -> dict[str, str]:
@@ -136,10 +135,10 @@ class TeamDraft:
         >>> TeamDraft(["d1"], ["d2"], 2, experiment="spring", unit="person 1", query="red shoes").click("d2")
         {'experiment': 'spring', 'unit': 'person 1', 'query': 'red shoes', 'document': 'd2', 'team': 'b'}
         """
+        document = id_text(document, "the click", "a document")
         if document not in self.teams:
-            raise InputError(
-                "the click", f"document {document!r} is not in the list.", hint=f"it has {len(self.teams)} others"
-            )
+            hint = f"it has {count(len(self.teams), 'other')}"
+            raise InputError("the click", f"document {document!r} is not in the list.", hint=hint)
         logged = {"experiment": self.experiment, "unit": self.unit, "query": self.query}
         return {**logged, "document": document, "team": self.teams[document]}
 
@@ -147,10 +146,19 @@ class TeamDraft:
         return f"<TeamDraft of {count(len(self.teams), 'document')}>"
 
 
+def _ranking(name: str, ranking: Sequence[str]) -> list[str]:
+    """The ids of a ranking; an error if it is none."""
+    place = f"ranking {name}"
+    if isinstance(ranking, str) or not isinstance(ranking, Sequence):
+        raise InputError(place, f"{ranking!r:.60} is not a list of ids.", hint="give a list of ids, best first")
+    ids = [id_text(document, place, f"rank {rank}") for rank, document in enumerate(ranking, 1)]
+    if len(set(ids)) < len(ids):
+        raise InputError(place, f"document {Counter(ids).most_common(1)[0][0]!r} appears twice.")
+    return ids
+
+
 def _coins(experiment: str, unit: str, query: str) -> Iterator[int]:
     """0 or 1, by chance but always the same for the same three."""
-    import json
-
     key = json.dumps([experiment, unit, query]).encode()
     part = 0
     while True:
@@ -267,9 +275,9 @@ def preferred(
     """
     if not 0 < alpha < 1:
         raise ComparisonError("is not a level.", parameter="alpha", value=alpha, hint="it lies between 0 and 1")
+    if permutations < 1:
+        raise ComparisonError("are too few.", parameter="permutations", value=permutations, hint="give 1 or more")
     credits = _credits(clicks, experiment)
-    if not credits:
-        raise InputError("the clicks", "there are none.")
     by_unit: dict[str, list[int]] = {}
     wins = Counter(credit.winner for credit in credits.values())
     for (unit, _), credit in credits.items():
@@ -296,13 +304,10 @@ def _flipped(table: Numbers, alpha: float, permutations: int, seed: int) -> tupl
     where too few subsets have Σ_S d / (2 Σ_S n) ≤ Δ or ≥ Δ, and p is that of Δ = 0.
     """
     sums = _subset_sums(table, permutations, seed)
-    exact = len(table) <= EXACT
-    ways = len(sums) if exact else len(sums) + 1  # the empty subset is among all ways; beside drawn ones it is added
-    added = 0 if exact else 1
-    greater = (int((sums[:, 0] <= 0).sum()) + added) / ways
-    less = (int((sums[:, 0] >= 0).sum()) + added) / ways
     ratios = np.sort(sums[sums[:, 1] > 0, 0] / (2 * sums[sums[:, 1] > 0, 1]))
-    p, outside = min(1.0, 2 * min(greater, less)), int(alpha / 2 * ways)
+    ways = len(ratios) + 1  # with the empty subset, which is as the clicks are: it speaks for every preference
+    greater, less = (1 + int(side.sum()) for side in (ratios <= 0, ratios >= 0))
+    p, outside = min(1.0, 2 * min(greater, less) / ways), int(alpha / 2 * ways + 1e-9)
     if outside < 1:
         return p, float("-inf"), float("inf")
     low, high = float(ratios[outside - 1]), float(ratios[len(ratios) - outside])
@@ -333,46 +338,56 @@ def _subset_sums(table: Numbers, permutations: int, seed: int) -> Numbers:
 
 def _credits(clicks: Any, experiment: str | None) -> dict[tuple[str, str], Credit]:
     """The credit of each query of each unit."""
+    place = stream_name(clicks) if _is_log(clicks) else "the clicks"
     seen: dict[tuple[str, str], dict[str, str]] = {}
-    experiments: set[str] = set()
-    for own, unit, query, document, team in _rows(clicks):
+    experiments: dict[str, None] = {}
+    for row, (own, unit, query, document, team) in enumerate(_rows(clicks, place), 1):
+        experiments[own] = None
         if experiment is not None and own != experiment:
             continue
-        experiments.add(own)
+        for what, its, hint in (
+            ("unit", unit, "log whom you randomised"),
+            ("document", document, "log what was clicked"),
+        ):
+            if not its:
+                raise InputError(place, f"row {row:,} has no {what}.", hint=hint)
         if team not in TEAMS:
-            raise InputError("the clicks", f"{team!r} is not a team.", hint="a team is 'a' or 'b'")
-        if not unit:
-            raise InputError("the clicks", f"a click on {document!r} has no unit.", hint="log whom you randomised")
-        other = seen.setdefault((unit, query), {}).setdefault(document, team)
-        if other != team:
-            fact = f"document {document!r} is in both teams for {query!r} and the unit {unit!r}."
-            raise InputError("the clicks", fact, hint="give TeamDraft the same experiment, unit and query each time")
-    if len(experiments) > 1:
-        from cranfield.errors import given
-
+            raise InputError(place, f"row {row:,}: {team!r:.60} is not a team.", hint="a team is 'a' or 'b'")
+        if seen.setdefault((unit, query), {}).setdefault(document, team) != team:
+            fact = f"row {row:,}: document {document!r} is in both teams for {query!r} and the unit {unit!r}."
+            raise InputError(place, fact, hint="give TeamDraft the same experiment, unit and query each time")
+    if experiment is None and len(experiments) > 1:
         some = sorted(experiments)
-        fact = f"they are of {len(some)} experiments: {', '.join(map(repr, some[:4]))}."
-        raise InputError("the clicks", fact, hint=f"give one: {given('experiment', some[0])}")
+        fact = f"they are of {len(some)} experiments: {listed([*map(repr, some)])}."
+        raise InputError(place, fact, hint=f"give one: {given('experiment', some[0])}")
+    if not seen:
+        its = "" if experiment is None else f" of the experiment {experiment!r}"
+        hint = f"there are some of {listed([*map(repr, experiments)])}" if experiments else ""
+        raise InputError(place, f"there are no clicks{its}.", hint=hint)
     return {key: Credit(*(sum(its == team for its in teams.values()) for team in TEAMS)) for key, teams in seen.items()}
 
 
-def _rows(clicks: Any) -> Iterator[tuple[str, ...]]:
+def _is_log(clicks: Any) -> bool:
+    return isinstance(clicks, str | os.PathLike) or hasattr(clicks, "read")
+
+
+def _rows(clicks: Any, place: str) -> Iterator[tuple[str, ...]]:
     """Clicks as (experiment, unit, query, document, team)."""
-    if isinstance(clicks, str | os.PathLike) or hasattr(clicks, "read"):
+    if _is_log(clicks):
         log = open_log(clicks)
-        names = [*(["experiment"] if "experiment" in log.names else []), *FIELDS]
-        for batch in log.batches(names):
-            columns = batch.columns if len(names) > len(FIELDS) else [[""] * len(batch.columns[0]), *batch.columns]
+        own = ["experiment"] if "experiment" in log.names else []
+        for batch in log.batches([*own, *FIELDS]):
+            columns = batch.columns if own else [[""] * len(batch.columns[0]), *batch.columns]
             yield from zip(*columns, strict=True)
         return
-    for row in clicks:
-        if isinstance(row, Mapping):
-            lacking = [name for name in FIELDS if name not in row]
-            if lacking:
-                raise InputError("the clicks", f"a row has no {lacking[0]}.", hint=f"it needs {', '.join(FIELDS)}")
-            yield tuple(str(row.get(name, "")) for name in ("experiment", *FIELDS))
+    if not isinstance(clicks, Iterable):
+        raise InputError(place, f"{clicks!r:.60} is neither a log nor rows.", hint="give a path, or rows of TeamDraft")
+    for number, row in enumerate(clicks, 1):
+        if isinstance(row, list | tuple) and len(row) == len(FIELDS):
+            fields: Mapping[str, Any] = dict(zip(FIELDS, row, strict=True))
+        elif isinstance(row, Mapping):
+            fields = row
         else:
-            cells = tuple(map(str, row))
-            if len(cells) != len(FIELDS):
-                raise InputError("the clicks", f"{row!r:.60} is not a click.", hint=f"a click is ({', '.join(FIELDS)})")
-            yield ("", *cells)
+            hint = f"a click is ({', '.join(FIELDS)})"
+            raise InputError(place, f"row {number:,}: {row!r:.60} is not a click.", hint=hint)
+        yield tuple("" if (its := fields.get(name)) is None else str(its) for name in ("experiment", *FIELDS))

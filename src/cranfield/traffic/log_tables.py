@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -25,17 +24,24 @@ class LogTable:
         self._connection, self.name, self._sql = connection, name, {"": "NULL"}
         self.table = view
         self.columns: LogColumns
-        if not isinstance(source, str | os.PathLike):
+        self._log: Log | None = None
+        if not isinstance(source, Stream):
             connection.register(view, _arrow(source, name))
             self._of_schema(view)
-        elif Stream(source).head(len(_PARQUET)) == _PARQUET:
-            self._of_schema(f"read_parquet({_file(os.fspath(source))})")
+        elif source.address and source.head(len(_PARQUET)) == _PARQUET:
+            self._of_schema(f"read_parquet({_file(source.address)})")
         else:
-            self._of_log(open_log(os.fspath(source)))
+            self._log = open_log(source)
+            self._of_log(self._log)
 
     def text(self, column: str) -> str:
         """The SQL of one of its columns: a text, NULL where there is none."""
         return f"nullif(CAST({self._sql[column]} AS VARCHAR), '')"
+
+    def refuse_bad_line(self) -> None:
+        """An error for the first line that cannot be read, in our words."""
+        for _ in self._log.batches([]) if self._log else ():
+            pass
 
     def _of_schema(self, table: str) -> None:
         self.table = table
@@ -77,7 +83,7 @@ def _arrow(source: Any, name: str) -> Any:
     if hasattr(source, "__arrow_c_stream__"):
         return arrow.table(source)
     hint = "give a path, a frame, or rows as dicts"
-    raise InputError(name, f"a {type(source).__name__} is not a log.", hint=hint)
+    raise InputError(name, f"{source!r:.60} is not a log.", hint=hint)
 
 
 def _paths_of(column: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -41,11 +41,12 @@ class Batch(NamedTuple):
     columns: list[list[str]]
 
 
-def open_log(source: Any, *, skip_bad: bool = False) -> Log:
+def open_log(source: Any, *, skip_bad: bool | None = None) -> Log:
     """A log, recognised by its beginning.
 
-    source: a path, "-" or an open binary file; compressed or not
-    skip_bad: whether lines that cannot be read are left out and counted, instead of being an error
+    source: a path, "-", an open binary file, or a stream of one; compressed or not
+    skip_bad: whether lines that cannot be read are left out and counted, instead of being an error; None if the
+        caller cannot choose
     """
     stream = as_stream(source)
     if stream is None:
@@ -55,10 +56,13 @@ def open_log(source: Any, *, skip_bad: bool = False) -> Log:
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"PAR1", b"PK\x03\x04")):
         hint = "save it as UTF-8 text: CSV, TSV or JSON lines"
         raise InputError(stream.name, "this is not text in UTF-8.", hint=hint)
-    text = head.decode(errors="replace").replace("\r\n", "\n")
+    text = _unix(head.decode(errors="replace"))
     begin = text.lstrip()[:2]
     if not begin:
         raise InputError(stream.name, "it contains no lines.")
+    if b"\r" in head and b"\n" not in head:
+        hint = "end lines with line feeds, as Unix and Windows do"
+        raise InputError(stream.name, "its lines end with carriage returns alone.", hint=hint)
     if begin[0] == "[":
         return ArrayLog(stream, skip_bad)
     return JsonLog(stream, text, skip_bad) if begin[0] == "{" else TextLog(stream, text, skip_bad)
@@ -68,14 +72,16 @@ class Log:
     """A log, of which columns can be read, some rows at a time, again and again.
 
     name, format: where it comes from, and in words what it is
+    above: how many lines are above the first row
     names: those of its columns; of JSON, the paths of all members that its first lines have
     skipped: how many lines could not be read, when it was read last
     """
 
     format = ""
     names: tuple[str, ...] = ()
+    above = 0
 
-    def __init__(self, stream: Stream, skip_bad: bool) -> None:
+    def __init__(self, stream: Stream, skip_bad: bool | None) -> None:
         self.name, self.stream, self.skip_bad, self.skipped = stream.name, stream, skip_bad, 0
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Batch]:
@@ -109,29 +115,31 @@ class Log:
         try:
             return _unix(data.decode())
         except UnicodeDecodeError:
-            rows = data.split(b"\n")
-        for at, row in enumerate(rows):
+            rows: list[str] = []
+        for number, row in enumerate(data.split(b"\n"), line):
             try:
-                row.decode()
+                rows.append(row.decode())
             except UnicodeDecodeError as error:
-                self._refuse(line + at, f"byte 0x{row[error.start]:02x} at column {error.start + 1} is not UTF-8.")
-                rows[at] = b""
-        return _unix(b"\n".join(rows).decode())
+                self._refuse(number, f"byte 0x{row[error.start]:02x} at column {error.start + 1} is not UTF-8.")
+                rows += [""] * (number <= self.above)
+        return _unix("\n".join(rows))
 
     def _refuse(self, line: int, fact: str) -> None:
         if not self.skip_bad:
-            raise InputError(self.name, fact, line=line, hint=f"{given('skip_bad', True)} leaves such lines out")
+            hint = "" if self.skip_bad is None else f"{given('skip_bad', True)} leaves such lines out"
+            raise InputError(self.name, fact, line=line, hint=hint)
         self.skipped += 1
 
 
 def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n") if "\r" in text else text
+    """Lines end with line feeds; a carriage return within one is a blank."""
+    return text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
 
 
 class TextLog(Log):
     """Lines of cells with a separator, or of one text each."""
 
-    def __init__(self, stream: Stream, head: str, skip_bad: bool) -> None:
+    def __init__(self, stream: Stream, head: str, skip_bad: bool | None) -> None:
         super().__init__(stream, skip_bad)
         comments = _comments(head)
         rows = [row for row in head.split("\n")[comments:] if row][:MOST_READ]
@@ -144,7 +152,7 @@ class TextLog(Log):
         if self._width == 1 and not named:
             self.names = (LINES_ALONE,)
         self.format = SEPARATORS[self._separator] if self._separator else TEXT
-        self._above = comments + named
+        self.above = comments + named
 
     def _cells(self, row: str) -> list[str]:
         if not self._separator:
@@ -166,7 +174,7 @@ class TextLog(Log):
         return last
 
     def _columns(self, text: str, wanted: Sequence[str], line: int) -> list[list[str]]:
-        above = self._above if line == 1 else 0
+        above = self.above if line == 1 else 0
         if above:
             text = text.split("\n", above)[above] if text.count("\n") >= above else ""
         text = text.removesuffix("\n")
@@ -239,7 +247,7 @@ class JsonLog(Log):
 
     format = JSON_LINES
 
-    def __init__(self, stream: Stream, head: str, skip_bad: bool) -> None:
+    def __init__(self, stream: Stream, head: str, skip_bad: bool | None) -> None:
         super().__init__(stream, skip_bad)
         rows: list[dict[str, Any]] = []
         for number, line in enumerate(head.split("\n")[:MOST_READ], 1):
@@ -272,7 +280,7 @@ class ArrayLog(Log):
 
     format = JSON
 
-    def __init__(self, stream: Stream, skip_bad: bool) -> None:
+    def __init__(self, stream: Stream, skip_bad: bool | None) -> None:
         super().__init__(stream, skip_bad)
         from cranfield.io.formats.json import parse_json
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from cranfield.errors import InputError, choice_hint
 
 _STREETS = "street|st|road|rd|avenue|ave|lane|boulevard|blvd"
+# What a number before it measures or counts, as in 26 inch road bike: no house.
+_COUNTED = "inch|inches|in|ft|foot|feet|cm|mm|m|km|mph|speed|gear|pack|pcs?|pieces?|pairs?|persons?|players?|lanes?|usb"
 _BEFORE = "rue|avenue|boulevard|calle|avenida|via|viale|corso|rua"  # such as 12 rue de la paix, via roma 12
 _ENDINGS = r"str\.?|straße|strasse|gasse|straat|laan|gatan|vägen"  # such as hauptstr. 12
 
@@ -86,9 +88,9 @@ KINDS = {
     "handle": PersonalData("names of accounts (@name)", r"(?<![\w@])@\w[\w.]+", has="@"),
     "address": PersonalData(
         "street addresses",
-        rf"(?<!\w)\d{{1,5}}[a-z]?,? (?:[^\W\d_]+ ){{1,3}}(?:{_STREETS})(?!\w)"
-        rf"|(?<!\w)\d{{1,5}}(?: ?bis)?,? (?:{_BEFORE}) [^\W\d_]+"
-        rf"|(?<!\w)(?:{_BEFORE}) (?:[^\W\d_]+ ){{1,3}}\d{{1,5}}(?!\w)"
+        rf"(?<!\w)\d{{1,5}}[a-z]?,? (?!(?:{_COUNTED}) )(?:[^\W\d_]+ ){{1,3}}(?:{_STREETS})(?!\w)"
+        rf"|(?<!\w)\d{{1,5}}(?: ?bis)?,? (?:{_BEFORE}) (?!(?:{_COUNTED}) )[^\W\d_]+"
+        rf"|(?<!\w)(?<!\d )(?:{_BEFORE}) (?:[^\W\d_]+ ){{1,3}}\d{{1,5}}(?!\w)"
         rf"|[^\W\d_]{{2,}} ?(?:{_ENDINGS}) ?\d{{1,4}}[a-z]?(?!\w)",
         digits=1,
         has=f"{_STREETS}|{_BEFORE}|{_ENDINGS}",

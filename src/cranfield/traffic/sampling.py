@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.comparison.power import detectable_difference
-from cranfield.errors import InputError
+from cranfield.errors import InputError, given
 from cranfield.evaluation.weighting import Weights, effective_queries
 from cranfield.io.formats import extension_of
 from cranfield.io.pairs import PROBABILITY
@@ -29,6 +29,7 @@ from cranfield.io.queries import made_id
 from cranfield.io.query_columns import Column, text_tier, words_of
 from cranfield.io.target import write_text
 from cranfield.ranks.columns import Numbers
+from cranfield.traffic.click_columns import are_searches
 from cranfield.traffic.counting import CountedQueries, Whole
 from cranfield.traffic.logs import Log, open_log
 from cranfield.traffic.personal_data import KINDS, check_kinds
@@ -43,6 +44,8 @@ ESTIMANDS = {
 COLUMNS = ("query_id", "text", "count", PROBABILITY, *ESTIMANDS.values())
 # Columns of logs that are counted already; other numbers, such as clicks, are not how often a query was asked.
 _COUNTS = "count counts frequency freq searches volume anzahl haufigkeit suchen nombre frequence antal aantal"
+
+MOST = 10**12  # searches for one query in a log; so their sums are exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +196,9 @@ class QuerySample:
         >>> round(sample_queries([f"lamp {at}" for at in range(1000)], 50).detectable(), 3)
         0.078
         """
+        if not 0 < spread < float("inf"):
+            hint = "a standard deviation is above 0"
+            raise InputError("the sample", "is not a spread.", parameter="spread", value=spread, hint=hint)
         effective = self.effective(of)
         return detectable_difference(spread, max(effective, 2.0)) if isfinite(effective) else 0.0
 
@@ -294,15 +300,17 @@ def sample_queries(
     with CountedQueries(seed, any_order=any_order, same_case=same_case, keep=keep) as found:
         for each in _sources(log):
             if isinstance(each, Mapping):
-                found.add([str(text) for text in each], [_whole(number, "the log") for number in each.values()])
+                found.add([str(text) for text in each], _counts(each.values(), "the log", 1))
             elif isinstance(each, _Texts):
                 found.add(each)
             else:
                 opened = open_log(each, skip_bad=skip_bad)
                 columns[opened.name] = _columns(opened, query, count)
+                row = 1
                 for batch in opened.batches(list(columns[opened.name].values())):
                     texts, *numbers = batch.columns
-                    found.add(texts, [_whole(number, opened.name) for number in numbers[0]] if numbers else None)
+                    found.add(texts, _counts(numbers[0], opened.name, row) if numbers else None)
+                    row += len(texts)
                 skipped += opened.skipped
         found.finish()
         return _drawn(found, size, columns, skipped, seed)
@@ -327,26 +335,32 @@ def _sources(log: Any) -> Iterable[Any]:
     return [_Texts(items)]
 
 
-def _whole(number: Any, place: str) -> int:
-    try:
-        exact = float(number)
-        if exact >= 0 and exact == int(exact):
-            return int(exact)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InputError(
-        place, f"{number!r:.60} is not how often a query was asked.", hint="counts are whole numbers from 0"
-    )
+def _counts(numbers: Iterable[Any], place: str, first: int) -> list[int]:
+    """How often each query was asked; `first` is the number of the first row."""
+    counts = []
+    for row, number in enumerate(numbers, first):
+        try:
+            exact = float(number)
+        except (TypeError, ValueError, OverflowError):
+            exact = -1.0
+        if not 0 <= exact <= MOST or exact != int(exact):
+            fact = f"row {row:,}: {number!r:.60} is not how often a query was asked."
+            raise InputError(place, fact, hint=f"a count is a whole number from 0 to {MOST:,}")
+        counts.append(int(exact))
+    return counts
 
 
 def _columns(log: Log, query: str | None, count: str | None) -> dict[str, str]:
     """The columns to read: of the texts, and if there is one, of the counts."""
+    if query is None and not are_searches(log.names):
+        fact = "its rows are what happened in searches, such as documents shown and clicks, not searches."
+        raise InputError(log.name, fact, hint=f"give the log of searches, or count rows by {given('query', 'COLUMN')}")
     cells = dict(zip(log.names, log.head(log.names), strict=True))
     looked = {name: Column([cell.strip() for cell in column]) for name, column in cells.items()}
     wanted = {"query": query or _text_column(log, looked)}
     if count is None:
         named = [name for name in log.names if len(words_of(name)) == 1 and words_of(name)[0] in _COUNTS.split()]
-        whole = [name for name in named if all(map(str.isdecimal, looked[name].filled)) and looked[name].filled]
+        whole = [name for name in named if any(map(str.isdecimal, looked[name].filled))]
         count = whole[0] if len(whole) == 1 else None
     if count is not None:
         wanted["count"] = count
@@ -365,14 +379,8 @@ def _text_column(log: Log, looked: Mapping[str, Column]) -> str:
     raise InputError(
         log.name,
         fact or "no column is the text of a query by its name.",
-        hint=f"name the column: {_given_query(log.names)}",
+        hint=f"name the column: {given('query', log.names[0])}; it has {joined(log.names, 'and')}",
     )
-
-
-def _given_query(names: Sequence[str]) -> str:
-    from cranfield.errors import given
-
-    return f"{given('query', names[0])}; it has {joined(names, 'and')}"
 
 
 def draw(chance: Numbers, counts: Numbers | Whole, size: int) -> tuple[Whole, Numbers]:
