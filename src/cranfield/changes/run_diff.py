@@ -52,12 +52,15 @@ class JudgedChange(NamedTuple):
     """What of the change is judged.
 
     entered, left: of the documents that enter the first k, and of those that leave them
+    rel: the lowest grade that is relevant
     before, now: the means of the measure; difference: as `compare` tells it, None with a single judged query
     """
 
     entered: JudgedShare
     left: JudgedShare
+    rel: float
     measure: str
+    lower_is_better: bool
     before: float
     now: float
     difference: Difference | None

@@ -53,7 +53,7 @@ class RankingFile(Protocol):
 def open_rankings(run: Run, policy: Policy, stack: ExitStack) -> RankingFile:
     """A run opened for reading by query; what it needs is closed with the stack."""
     if policy.ties not in _ORDERS:
-        fact = "leaves open the order that a mixture needs." if policy.ties in TIE_ORDERS else "needs judgments."
+        fact = "leaves open the order, which is needed here." if policy.ties in TIE_ORDERS else "needs judgments."
         raise PolicyError(fact, parameter="ties", value=policy.ties, hint=f"it may be {', '.join(_ORDERS)}")
     source = run.source
     if isinstance(source, Text):

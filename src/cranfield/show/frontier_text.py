@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from cranfield.comparison.frontier import Frontier, FrontierPoint
 from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.escaping import markdown_text
-from cranfield.show.layout import Paint, aligned, wrapped
+from cranfield.show.escaping import markdown_text, markdown_warnings
+from cranfield.show.layout import Paint, aligned, warning_lines, wrapped
 from cranfield.show.run_table_text import DRAWN, DrawnInterval, drawn_intervals
 from cranfield.show.systems_text import milliseconds
 from cranfield.words import columns, joined, shortened
@@ -22,6 +22,7 @@ def frontier_json(found: Frontier) -> str:
 
 def frontier_lines(found: Frontier, width: int, paint: Paint) -> Iterator[str]:
     """Which runs are on the frontier, in a sentence; then all of them."""
+    yield from warning_lines(found.warnings, width, paint)
     said = found.sentence
     yield from map(paint.strong, wrapped(f"{said[:1].upper()}{said[1:]}.", width=width))
     yield ""
@@ -57,6 +58,7 @@ def spent_cells(found: Frontier) -> tuple[list[str], list[list[str]]]:
 
 
 def frontier_markdown(found: Frontier) -> Iterator[str]:
+    yield from markdown_warnings(found.warnings)
     yield f"**{markdown_text(found.sentence)}**"
     yield ""
     head, cells = spent_cells(found)

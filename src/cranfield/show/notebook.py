@@ -395,6 +395,7 @@ def frontier_html(found: Frontier) -> str:
         rows.append([point.run, f"{point.value:.4f}", f"{point.low:.3f} to {point.high:.3f}", *numbers, standing])
     names = ["run", found.measure, "95% interval", *head, "standing"]
     return frame(
+        warnings(found.warnings),
         paragraph(found.sentence, "headline"),
         table(names, rows, words=(0, len(names) - 1)),
         chart(lambda: frontier_chart(found)),
