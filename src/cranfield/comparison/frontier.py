@@ -293,7 +293,8 @@ def _spent_columns(found: Paired, spent: Spent, by: str) -> tuple[list[str], Num
     by_query = [its for its in (spent[run] for run in found.runs) if isinstance(its, Mapping)]
     queries = [query for query in found.query_ids if all(query in its for its in by_query)]
     if len(queries) < 2:
-        raise InputError(f"the {by}", f"it is known for {count(len(queries), 'query', 'queries')} that all runs have.")
+        fact = f"it is known for {count(len(queries), 'query', 'queries')} that all runs have."
+        raise InputError(f"the {by}", fact, hint="tests need two queries or more; are the ids written differently?")
     columns = np.empty((len(queries), len(found.runs)))
     for at, run in enumerate(found.runs):
         its = spent[run]

@@ -27,7 +27,7 @@ from cranfield.ranks.run import Run
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.ties import ordered
 
-BYTES = 6_000_000  # of text to read at a time, of all runs together
+BYTES = 3_000_000  # of text to read at a time, of all runs together
 LINE = 40  # bytes, as a document in memory counts
 _BLOCK = 1 << 22
 _ORDERS = [ties for ties in TIE_ORDERS if ties != "expected"]  # a mixture of runs has an order
