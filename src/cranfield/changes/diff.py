@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import islice
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,10 @@ from cranfield.ranks.made import Made
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rising import RISING
 from cranfield.ranks.scan.parallel import in_parallel
-from cranfield.systems.collection import Collection, open_collection
 from cranfield.words import count
+
+if TYPE_CHECKING:
+    from cranfield.systems.collection import Collection
 
 USUAL_K = 10
 MEASURE = "nDCG@10"
@@ -235,7 +237,11 @@ def _how(made: Made) -> str:
 
 
 def _collection(given: Any, sides: Sequence[OpenSide]) -> Collection | None:
+    texts = {query: text for side in sides if side.kept for query, text in side.kept.texts.items() if text}
+    if given is None and not texts:
+        return None
+    from cranfield.systems.collection import Collection, open_collection  # few diffs have texts
+
     if given is not None:
         return given if isinstance(given, Collection) else open_collection(given)
-    texts = {query: text for side in sides if side.kept for query, text in side.kept.texts.items() if text}
-    return Collection("the history", texts) if texts else None
+    return Collection("the history", texts)

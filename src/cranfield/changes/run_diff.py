@@ -12,11 +12,11 @@ from cranfield.changes.counting import Counted
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
 from cranfield.drawing import as_html
 from cranfield.errors import InputError
-from cranfield.systems.collection import Collection
 from cranfield.words import count, percent
 
 if TYPE_CHECKING:
     from cranfield.comparison.differences import Difference
+    from cranfield.systems.collection import Collection
 
 
 class QueryChange(NamedTuple):

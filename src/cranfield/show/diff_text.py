@@ -85,10 +85,10 @@ def _judged(diff: RunDiff, width: int, paint: Paint) -> Iterator[str]:
 def _query(query: ChangedQuery, judged: JudgedChange | None, width: int, paint: Paint) -> Iterator[str]:
     """Both lists side by side, as a diff: what left is marked - and what entered +."""
     name = query.query_id if not query.text or query.text == query.query_id else f"{query.query_id}  {query.text}"
-    from cranfield.comparison.differences import signed
-
     overlap, change = f"overlap {query.overlap:.2f}, RBO {query.rbo:.2f}", ""
     if judged is not None and query.before is not None and query.now is not None:
+        from cranfield.comparison.differences import signed  # with all tests of differences
+
         overlap, change = f"{overlap}, {judged.measure} ", signed(query.now - query.before)
     toned = paint.signed(float(change or 0), change, lower_is_better=judged is not None and judged.lower_is_better)
     yield f"{paint.strong(cut(name, width - len(overlap + change) - 2))}  {paint.dim(overlap)}{toned}"
