@@ -85,12 +85,10 @@ def _judged(diff: RunDiff, width: int, paint: Paint) -> Iterator[str]:
 def _query(query: ChangedQuery, judged: JudgedChange | None, width: int, paint: Paint) -> Iterator[str]:
     """Both lists side by side, as a diff: what left is marked - and what entered +."""
     name = query.query_id if not query.text or query.text == query.query_id else f"{query.query_id}  {query.text}"
-    overlap, change = f"overlap {query.overlap:.2f}, RBO {query.rbo:.2f}", ""
-    if judged is not None and query.before is not None and query.now is not None:
-        from cranfield.comparison.differences import signed  # with all tests of differences
-
-        overlap, change = f"{overlap}, {judged.measure} ", signed(query.now - query.before)
-    toned = paint.signed(float(change or 0), change, lower_is_better=judged is not None and judged.lower_is_better)
+    overlap, change, toned = f"overlap {query.overlap:.2f}, RBO {query.rbo:.2f}", "", ""
+    if judged is not None and (change := change_of(query)):
+        overlap = f"{overlap}, {judged.measure} "
+        toned = paint.signed(float(change), change, lower_is_better=judged.lower_is_better)
     yield f"{paint.strong(cut(name, width - len(overlap + change) - 2))}  {paint.dim(overlap)}{toned}"
     room = (width - 3) // 2
     graded = judged is not None
@@ -100,6 +98,15 @@ def _query(query: ChangedQuery, judged: JudgedChange | None, width: int, paint: 
         (mark, one), (other_mark, other) = (lines[at] if at < len(lines) else blank for lines in (left, right))
         one = padded(one, room)
         yield f"{paint.bad(one) if mark == '-' else one}   {paint.good(other) if other_mark == '+' else other}".rstrip()
+
+
+def change_of(query: ChangedQuery) -> str:
+    """By how much the measure changed; empty where nobody has judged the query."""
+    if query.before is None or query.now is None:
+        return ""
+    from cranfield.comparison.differences import signed  # with all tests of differences
+
+    return signed(query.now - query.before)
 
 
 def _list(side: int, documents: Sequence[ListedDocument], room: int, *, graded: bool) -> Iterator[tuple[str, str]]:
@@ -172,13 +179,14 @@ def diff_markdown(diff: RunDiff) -> Iterator[str]:
             yield f"\n{markdown_text(judged.difference.sentence)}."
     if diff.changed_most:
         yield "\n<details><summary>The queries that changed most</summary>\n"
-        head = ["query", "overlap", "RBO", "enter", "leave"]
+        measured = [] if diff.judged is None else [markdown_text(diff.judged.measure)]
+        head = ["query", "overlap", "RBO", *measured, "enter", "leave"]
         rows = []
         for query in diff.changed_most:
             entered = [its for its in query.other if its.other_rank is None or its.other_rank > diff.k]
             left = [its for its in query.one if its.other_rank is None or its.other_rank > diff.k]
             name = named_query(query.query_id, {query.query_id: query.text})
-            numbers = f"{query.overlap:.2f}", f"{query.rbo:.2f}"
+            numbers = [f"{query.overlap:.2f}", f"{query.rbo:.2f}", *([change_of(query)] if measured else [])]
             rows.append([markdown_text(name), *numbers, _named(entered), _named(left)])
         yield from markdown_table(head, rows, words=("enter", "leave"))
         yield "\n</details>"
