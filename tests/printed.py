@@ -396,6 +396,8 @@ def changes():
     yield from neighbours_lines(neighbour_recall(two[1], two[0]), 1000, UNPAINTED)
     costs = {"plain": 1.0, "tuned": 0.5}
     yield from frontier_lines(frontier("builtin", two, by="cost", values=costs), 1000, UNPAINTED)
+    alike = {"plain": "builtin:plain", "tuned": "builtin:plain"}
+    yield from frontier_lines(frontier("builtin", alike, by="cost", values=costs), 1000, UNPAINTED)
 
 
 @output

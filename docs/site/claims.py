@@ -133,6 +133,10 @@ called dominated, by the tests of `frontier`, or by comparing means and medians:
 
 {false}
 
+The last two are runs with the same values for nearly all queries. A rare loss may then be missing from the sample, and
+no test of means can see it. So `frontier` warns where two runs differ for fewer than {enough} queries: without a
+warning, it was wrong in at most {quiet} of these worlds.
+
 A run that is twice as slow and worse by 0.02 is found to be dominated in
 {found}.
 
@@ -328,6 +332,8 @@ def _nearby() -> str:
     return NEARBY.format(
         worlds=known["worlds"],
         false="\n".join(_table(["", "by the tests", "by means and medians"], false)),
+        enough=ENOUGH,
+        quiet=f"{max(world['quiet'] for its in worlds.values() for world in its if 'quiet' in world):.1%}",
         found=" and ".join(f"{share:.0%} of the worlds with {size} queries" for size, share in by_size.items()),
         held="\n".join(
             _table(["recall", *(f"{size:,} queries" for size in sizes)], [[name, *row] for name, row in held.items()])

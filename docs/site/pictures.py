@@ -82,7 +82,7 @@ def shots(folder: Path) -> dict[str, Shot]:
         "many": Shot(many, 1180),
         "failed": Shot(failed, 700),
         "history": Shot(history, 900),
-        "diff": Shot(changed, 1130),
+        "diff": Shot(changed, 1330),
     }
 
 

@@ -1,4 +1,4 @@
-// Which documents of a query several runs share; the twin of comparison/joint/holes.py's match_documents.
+// Which documents of a query several runs share; the twin of ranks/matching.py.
 
 #pragma once
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,29 @@ def test_what_is_judged_of_the_change_and_the_verdict_are_those_of_a_loop_and_of
     assert (found.before, found.now) == pytest.approx(tuple(diff_means(qrels, one, other)))
 
 
+def test_the_queries_that_changed_most_have_the_values_of_evaluate() -> None:
+    from cranfield import evaluate
+
+    one, other = made(11)
+    qrels = {query: {f"d{at}": at % 3 for at in range(20)} for query in list(one)[::2]}
+    before, now = (evaluate(qrels, run, "nDCG@10").by_query("nDCG@10") for run in (one, other))
+    found = diff(one, other, qrels=qrels, most_changed=100).changed_most
+    assert {query.query_id for query in found} - qrels.keys()
+    for query in found:
+        assert (query.before, query.now) == (before.get(query.query_id), now.get(query.query_id))
+
+
+def test_a_measure_that_says_nothing_of_documents_suggests_none() -> None:
+    one, other = made(2)
+    qrels = {query: {"d1": 1, "d2": 0} for query in one}
+    found = diff(one, other, qrels=qrels, measure="Judged@10")
+    assert found.judged is not None
+    assert found.to_judge == ()
+    [warning] = found.warnings
+    assert warning.startswith("no document is suggested for judging: Judged@10 cannot be modelled")
+    assert diff(one, other, qrels=qrels, measure="Judged@10", to_judge=0).warnings == ()
+
+
 def diff_means(qrels: dict[str, dict[str, int]], *runs: Lists) -> list[float]:
     from cranfield import evaluate
 
@@ -195,6 +219,27 @@ def test_runs_of_other_queries_are_refused() -> None:
         diff({"1": ["a"]}, {"2": ["a"]})
     with pytest.raises(InputError, match="max_changed=2 is not a share"):
         diff({"1": ["a"]}, {"1": ["a"]}).same(2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"k": 0}, "k=0 is not a whole number from 1"),
+        ({"k": 2.5}, "k=2.5 is not a whole number from 1"),
+        ({"most_changed": -1}, "most_changed=-1 is not a whole number from 0"),
+        ({"to_judge": -1}, "to_judge=-1 is not a whole number from 0"),
+        ({"p": 1.0}, "p=1.0 is not between 0 and 1"),
+    ],
+)
+def test_errors_name_the_parameter(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        diff({"1": ["a"]}, {"1": ["a"]}, **arguments)
+
+
+def test_a_run_without_rankings_is_refused() -> None:
+    for empty in ({}, {"1": []}):
+        with pytest.raises(InputError, match="it contains no rankings"):
+            diff({"1": ["a"]}, empty)
 
 
 def test_settings_that_differ_are_said() -> None:

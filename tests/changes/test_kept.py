@@ -69,6 +69,34 @@ def test_what_else_changed_is_said(history: Path) -> None:
     assert "other judgments" in found.between
 
 
+def test_settings_and_documents_that_changed_are_said(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "queries.tsv").write_text("1\tred cat\n2\tdog\n")
+    (shop / "qrels.txt").write_text("1 0 a 1\n2 0 b 1\n")
+    corpus, config = tmp_path / "corpus.jsonl", tmp_path / "cranfield.toml"
+    documents = {"a": "cat", "b": "dog", "c": "a red cat"}
+    settings = 'type = "python"\nobject = "mine:search"\n[systems.mine.arguments]\napi_key = "{key}"\nboost = {boost}\n'
+    (tmp_path / "mine.py").write_text("def search(query, k=2, boost=1, api_key=''):\n    return ['a', 'b', 'c'][:k]\n")
+    for boost, key in ((1, "first"), (2, "second")):
+        corpus.write_text("".join(f'{{"_id": "{name}", "text": "{text}"}}\n' for name, text in documents.items()))
+        config.write_text(
+            f'collection = "shop"\ncorpus = "corpus.jsonl"\nk = {boost}\n[systems.mine]\n'
+            + settings.format(boost=boost, key=key)
+        )
+        done = program.run("test", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        documents["d"] = "another"
+    path = tmp_path / ".cranfield" / "history.db"
+    assert b"second" not in path.read_bytes()
+    with open_history(path) as opened:
+        one, other = opened.beginning_with("", None)
+    found = diff(one.id, other.id, history=path).between
+    assert "settings arguments.boost 1 → 2, k 1 → 2" in found
+    assert "4 documents, not 3" in found
+    assert other.settings["arguments.api_key"] == "hidden"
+
+
 def test_a_kept_result_beside_a_run(history: Path) -> None:
     found = diff("90c192c", run_of([1] * 40), history=history)
     assert found.runs == ("mine 90c192c", "the run")

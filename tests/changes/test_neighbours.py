@@ -152,7 +152,9 @@ def test_what_lost_neighbours_cost_is_what_compare_says() -> None:
     assert (
         found.meaning == f"Recall of neighbours is a means, not the end. What the lost ones cost: {difference.sentence}"
     )
-    assert "without judgments, nothing says" in neighbour_recall(run, exact, k=K).meaning
+    without = "without judgments of several queries, nothing says what the lost ones cost"
+    assert without in neighbour_recall(run, exact, k=K).meaning
+    assert without in neighbour_recall(run, exact, k=K, qrels={"q1": qrels["q1"]}).meaning
     calculated = neighbour_recall(run, k=K, vectors=vectors, qrels=qrels)
     assert calculated.values == found.values
 
@@ -255,6 +257,19 @@ def test_errors_say_what_is_wrong(tmp_path: Path) -> None:
     distances = {"1": {f"d{at}": float(at) for at in range(30)}}
     with pytest.raises(InputError, match="negate them if they are distances"):
         neighbour_recall(distances, distances)
+
+
+def test_an_exact_run_that_is_short_of_k_is_warned_of() -> None:
+    exact = {"1": {"a": -1.0, "b": -2.0, "c": -4.0}, "2": {"a": -1.0, "b": -3.0}}
+    found = neighbour_recall({"1": ["a", "b", "c"], "2": ["a"]}, exact, k=3)
+    assert found.by_query == {"1": 1.0, "2": 0.5}
+    assert found.warnings[-1] == "the run has fewer than 3 neighbours for 1 query: recall there is of as many as it has"
+
+
+@pytest.mark.parametrize("vectors", [{"a": [1, 0], "b": [1]}, {"a": ["x", "y"]}, {"a": "x"}, (["a"], [None])])
+def test_what_is_no_vector_is_an_error(vectors: Any) -> None:
+    with pytest.raises(InputError, match="the documents: they are not vectors of numbers, all of one length"):
+        neighbour_recall({"1": ["a"]}, vectors=({"1": [0, 0]}, vectors))
 
 
 def test_the_recorded_simulation_keeps_what_is_promised() -> None:

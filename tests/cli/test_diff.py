@@ -23,7 +23,10 @@ def test_the_text_leads_with_one_sentence_and_fits_80_columns() -> None:
     assert max(map(len, lines)) <= 80
     assert "Judged: 125 of 220 that enter (25 relevant), 123 of 212 that leave (12" in done.stdout
     assert "Too close to call  tuned vs plain: nDCG@10 +0.037 (-0.006 to +0.080), p = 0.087" in done.stdout
-    assert "-  1 The same document twice             +  1 Retrieve, then rerank         new" in done.stdout
+    assert "60 queries   ▲ 23 better   21 the same   ▼ 16 worse" in done.stdout
+    assert "overlap 0.30, RBO 0.16, nDCG@10 +0.573\n" in done.stdout
+    assert "-  1 [0] The same document twice         +  1 [3] Retrieve, then rerank     new" in done.stdout
+    assert "[?] Weak baselines" in done.stdout
     assert "Judge these first to know whether it is better (the first 5 of 20)" in done.stdout
 
 
@@ -68,6 +71,10 @@ def test_recall_of_neighbours_from_runs_and_from_vectors(tmp_path: Path) -> None
         (["builtin:plain"], "missing argument 'B': diff takes two runs; with --exact and --vectors, one."),
         (["builtin:plain", "--exact"], "missing argument 'B': --exact takes two runs; with --vectors, one."),
         ([*TWO, "--vectors", "v.npz"], "--vectors needs --exact."),
+        ([*TWO, "--metric", "l2"], "--metric needs --exact."),
+        ([*TWO, "--exact", "--metric", "l2"], "--metric needs --vectors."),
+        ([*TWO, "--exact", "--max-changed", "0.1"], "--max-changed cannot be used with --exact."),
+        ([*TWO, "--exact", "--depth", "10"], "--depth cannot be used with --exact."),
         ([*TWO, "--exact", "-o", "page.html"], "--exact has no page; write .txt, .md or .json."),
         ([*TWO, "-m", "AP", "-m", "RR"], "a diff is by one measure; give one -m."),
         ([*TWO, "--rbo-p", "2"], "--rbo-p: 2 is not between 0 and 1."),

@@ -5,10 +5,10 @@ import pytest
 
 from cranfield import evaluate_runs, parse_measures
 from cranfield.comparison.joint import holes
-from cranfield.comparison.joint.holes import match_documents
 from cranfield.comparison.unjudged import Reaches
 from cranfield.measures import completion
 from cranfield.native import native
+from cranfield.ranks.matching import match_documents
 from tests.comparison.reaching import larger
 
 

@@ -213,7 +213,7 @@ def test_thinned_judgments_are_of_open_ties_too():
         ),
         (lambda: cranfield.explain({"1": {"a": 1}}, {"1": ["a"]}, "1", policy=EXPECTED), "rank by rank"),
         (lambda: evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", policy=EXPECTED).bounds("RR"), "no bounds"),
-        (lambda: cranfield.fuse([{"1": ["a"]}, {"1": ["b"]}], policy=EXPECTED), "order that a mixture needs"),
+        (lambda: cranfield.fuse([{"1": ["a"]}, {"1": ["b"]}], policy=EXPECTED), "order, which is needed here"),
         (
             lambda: evaluate({"1": {"a": 1}}, {"1": ["a"]}, "TBG", policy=EXPECTED, lengths={"a": 3}),
             "cannot be combined with lengths",

@@ -37,15 +37,36 @@ def changes(**more):
 def test_the_page_shows_numbers_lists_and_what_to_judge(opened):
     found = changes(qrels="builtin")
     tab = opened(found)
-    assert tab.locator(".verdict .delta").inner_text().startswith("93%")
+    assert tab.locator(".seen .delta").inner_text().startswith("93%")
     assert tab.locator(".bars g").count() == 11
     assert tab.locator(".shares rect").count() == 6
-    assert found.judged.difference.sentence in tab.locator(".finding").inner_text()
+    card = tab.locator("#judged + .verdict")
+    assert card.locator(".badge").inner_text() == "Too close to call"
+    assert card.locator(".delta").inner_text().startswith("+0.037")
+    assert card.locator(".interval circle").count() == 1
+    assert "▲ 23 better" in card.inner_text()
     assert tab.locator(".changed details").count() == 10
     first = tab.locator(".changed details").first
     assert first.locator(".in").count() == first.locator(".out").count() == 7
-    assert first.locator("svg path").count() == 10
+    assert first.locator(".joined path").count() == 17
+    assert first.locator("summary .change").inner_text() == "▲ +0.573"
     assert tab.locator(".first tbody tr").count() == 20
+
+
+def test_colours_say_what_a_move_does_and_not_where_it_goes(opened):
+    """Only what is judged relevant adds or takes away; nothing is known of what is not judged."""
+    ids = ("good", "bad", "new", "lost", "stays")
+    one, other = {"1": ["lost", "bad", "stays", "x"]}, {"1": ["good", "new", "stays", "bad"]}
+    qrels = {"1": {"good": 2, "lost": 1, "bad": 0, "stays": 2}}
+    tab = opened(diff({**one, "2": ["a"]}, {**other, "2": ["a"]}, k=4, qrels={**qrels, "2": {"a": 1}}))
+    row = {name: tab.locator(f".joined li:has([title={name}])").first.get_attribute("class") for name in ids}
+    assert row == {"good": "in better", "new": "in unknown", "lost": "out worse", "bad": None, "stays": None}
+    kinds = [path.get_attribute("class") for path in tab.locator(".joined path").all()]
+    assert kinds == ["leaves worse", "none", "none", "leaves unknown", "enters better", "enters unknown"]
+    plain = opened(diff(one, other, k=4))
+    kinds = [path.get_attribute("class") for path in plain.locator(".joined path").all()]
+    assert kinds == ["leaves none", "none", "none", "leaves none", "enters none", "enters none"]
+    assert plain.locator(".legend, .grade, .change").count() == 0
 
 
 @pytest.mark.parametrize("width", [360, 800, 1280])

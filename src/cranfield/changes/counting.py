@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import match_documents
 from cranfield.mixing.lists import Ranked
 from cranfield.native import native
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.matching import match_documents
 from cranfield.ranks.scan.counting import Places
 
 _NO_PAIRS = np.zeros((0, 2), np.int64)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cranfield.changes.counting import Counted, JudgedDocuments, JudgedPlaces, m
 from cranfield.changes.listing import (
     DECIDING,
     FirstRanks,
+    WaitingDocument,
     changed_query,
     first_to_judge,
     most_changed_first,
@@ -21,7 +23,7 @@ from cranfield.changes.listing import (
 )
 from cranfield.changes.opening import OpenSide, opened_files, opened_sides
 from cranfield.changes.run_diff import JudgedChange, JudgedShare, RunDiff, with_texts
-from cranfield.errors import InputError
+from cranfield.errors import InputError, MeasureError
 from cranfield.io.text import located
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
@@ -32,8 +34,10 @@ from cranfield.ranks.made import Made
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rising import RISING
 from cranfield.ranks.scan.parallel import in_parallel
-from cranfield.systems.collection import Collection, open_collection
 from cranfield.words import count
+
+if TYPE_CHECKING:
+    from cranfield.systems.collection import Collection
 
 USUAL_K = 10
 MEASURE = "nDCG@10"
@@ -85,8 +89,8 @@ def diff(
     'Too close to call: the run (2) vs the run, nDCG@10 -0.185 (95% interval -1.000 to +1.000), p = 0.500'
     """
     wanted = parse_measure(measure)
-    if k < 1:
-        raise InputError("diff", "is not a number of documents.", parameter="k", value=k, hint="give 1 or more")
+    for name, number, least in (("k", k, 1), ("most_changed", most_changed, 0), ("to_judge", to_judge, 0)):
+        require_number(name, number, least)
     if not 0 < p < 1:
         raise InputError("diff", "is not between 0 and 1.", parameter="p", value=p)
     policy = policy or Policy()
@@ -101,6 +105,11 @@ def diff(
         wide = _listed(files, found.ids, order[: max(most_changed, DECIDING if to_judge else 0)], max(k, deciding))
     names = sides[0].name, sides[1].name
     at = dict(zip(found.ids, range(len(found.ids)), strict=True))
+    judged: JudgedChange | None = None
+    values: dict[str, tuple[float, float]] = {}
+    if judgments is not None:
+        judged, values = _judged(names, judgments, found, wanted, policy, k, rel)
+    waiting, unknown = _first_to_judge(wide, judgments, wanted, deciding, to_judge)
     changes = RunDiff(
         names,
         k,
@@ -109,16 +118,31 @@ def diff(
         tuple(found.ids),
         _missing(files, found.ids),
         tuple(
-            changed_query(query, at[query], found.changes, its, judgments, k)
+            changed_query(query, at[query], found.changes, its, judgments, k, values.get(query))
             for query, its in islice(wide.items(), most_changed)
         ),
-        None if judgments is None else _judged(names, judgments, found, wanted, policy, k, rel),
-        first_to_judge(wide, judgments, wanted, deciding, to_judge),
+        judged,
+        waiting,
         (*_made_otherwise(sides), *_between(sides)),
-        tuple(f"{side.name}: {RISING}" for side in sides if side.rising),
+        (*(f"{side.name}: {RISING}" for side in sides if side.rising), *unknown),
         _counted=found.changes,
     )
     return with_texts(changes, _collection(collection, sides))
+
+
+def require_number(name: str, number: int, least: int) -> None:
+    if not isinstance(number, Integral) or number < least:
+        raise InputError("diff", f"is not a whole number from {least}.", parameter=name, value=number)
+
+
+def _first_to_judge(
+    wide: Mapping[str, FirstRanks], judgments: Judgments | None, measure: Measure, deciding: int, n: int
+) -> tuple[tuple[WaitingDocument, ...], tuple[str, ...]]:
+    """The documents to judge first; where the measure says nothing about single documents, why there are none."""
+    try:
+        return first_to_judge(wide, judgments, measure, deciding, n), ()
+    except MeasureError as error:
+        return (), (f"no document is suggested for judging: {error.fact.removesuffix('.')}",)
 
 
 def _missing(files: Sequence[RankingFile], queries: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -167,8 +191,8 @@ def _judged(
     policy: Policy,
     k: int,
     rel: float,
-) -> JudgedChange:
-    """What of the change is judged, and by how much the measure changes."""
+) -> tuple[JudgedChange, dict[str, tuple[float, float]]]:
+    """What of the change is judged, and by how much the measure changes; and its values, by query."""
     from cranfield.changes.measuring import measured_pair  # with all tests of differences
 
     judged = found.judged
@@ -182,7 +206,10 @@ def _judged(
         documents = int((sizes[:, side] - shared).sum())
         shares.append(JudgedShare(documents, int(moved.sum()), int((moved & (grade >= rel)).sum())))
     pair = measured_pair(names, judgments, found.ids, found.changes.sizes, judged, measure, policy)
-    return JudgedChange(shares[0], shares[1], measure.name, *pair)
+    entered, left = shares
+    lower = measure.definition.lower_is_better
+    change = JudgedChange(entered, left, rel, measure.name, lower, pair.before, pair.now, pair.difference)
+    return change, pair.values
 
 
 def _made_otherwise(sides: Sequence[OpenSide]) -> Iterator[str]:
@@ -210,7 +237,11 @@ def _how(made: Made) -> str:
 
 
 def _collection(given: Any, sides: Sequence[OpenSide]) -> Collection | None:
+    texts = {query: text for side in sides if side.kept for query, text in side.kept.texts.items() if text}
+    if given is None and not texts:
+        return None
+    from cranfield.systems.collection import Collection, open_collection  # few diffs have texts
+
     if given is not None:
         return given if isinstance(given, Collection) else open_collection(given)
-    texts = {query: text for side in sides if side.kept for query, text in side.kept.texts.items() if text}
-    return Collection("the history", texts) if texts else None
+    return Collection("the history", texts)

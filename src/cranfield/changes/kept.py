@@ -20,6 +20,7 @@ from cranfield.words import cut, listed
 # bm25@3d9c172: the first letters of a commit or an id, after the name of a system where several were tested
 _NAMED = re.compile(r"(?:(?P<system>.+)@)?(?P<start>[0-9a-f]{4,64})\+?", re.IGNORECASE)
 _SUBJECT = 50  # columns of what a commit says
+_SETTING = 40  # of the value of a setting
 
 
 class Kept(NamedTuple):
@@ -82,6 +83,10 @@ def changed_between(one: Kept, other: Kept) -> Iterator[str]:
         yield f"{days} day{'s' if days > 1 else ''} {'later' if after.at > before.at else 'earlier'}"
     if after.change.subject and after.change.commit != before.change.commit:
         yield f"the commit says: {cut(after.change.subject, _SUBJECT)}"
+    yield from _set_otherwise(before.settings, after.settings)
+    if before.documents is not None and after.documents is not None and before.corpus != after.corpus:
+        many = f"{after.documents:,} documents, not {before.documents:,}"
+        yield many if after.documents != before.documents else "other documents, as many as before"
     yield from changes_between(one.basis, other.basis, before, after)
     lost, back = ({*after.gone} - {*before.gone}, {*before.gone} - {*after.gone})
     if lost and back:
@@ -91,6 +96,19 @@ def changed_between(one: Kept, other: Kept) -> Iterator[str]:
         yield f"cranfield {after.version}, not {before.version}"
     if before.basis == after.basis:
         yield from _values(before.values, after.values)
+
+
+def _set_otherwise(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    """Settings of the system that changed, where both results kept theirs."""
+    if not before or not after:
+        return
+    told = [
+        f"{name} {' → '.join(cut(its.get(name, 'not set'), _SETTING) for its in (before, after))}"
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
+    ]
+    if told:
+        yield f"settings {', '.join(told)}"
 
 
 def _asked(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:

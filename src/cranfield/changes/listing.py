@@ -17,7 +17,6 @@ from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.judgments import Judgments
 
 DECIDING = 100  # queries, those that changed most, among whose documents the first to judge are sought
-_TITLE = 10  # words of a document without a title
 
 
 class ListedDocument(NamedTuple):
@@ -31,7 +30,11 @@ class ListedDocument(NamedTuple):
 
 
 class ChangedQuery(NamedTuple):
-    """A query whose first documents changed. one, other: the first documents of both runs."""
+    """A query whose first documents changed.
+
+    one, other: the first documents of both runs
+    before, now: the measure in both, None without judgments of the query
+    """
 
     query_id: str
     text: str
@@ -41,6 +44,8 @@ class ChangedQuery(NamedTuple):
     left: int
     one: tuple[ListedDocument, ...]
     other: tuple[ListedDocument, ...]
+    before: float | None = None
+    now: float | None = None
 
     def __repr__(self) -> str:
         return f"<ChangedQuery {self.query_id}: overlap {self.overlap:.2f}, {self.entered} entered, {self.left} left>"
@@ -108,13 +113,19 @@ def _codes(ranked: Ranked) -> list[Integers]:
 
 
 def most_changed_first(counted: Counted) -> Integers:
-    """The queries whose first documents changed, those with the least overlap first."""
+    """The queries whose first documents changed, those with the least rank-biased overlap first."""
     changed = np.flatnonzero(~counted.same_order)
     return changed[np.lexsort((changed, counted.overlap[changed], counted.rbo[changed]))]
 
 
 def changed_query(
-    query: str, at: int, counted: Counted, first: FirstRanks, judgments: Judgments | None, k: int
+    query: str,
+    at: int,
+    counted: Counted,
+    first: FirstRanks,
+    judgments: Judgments | None,
+    k: int,
+    values: tuple[float, float] | None,
 ) -> ChangedQuery:
     grades = judgments.by_query.get(query, {}) if judgments is not None else {}
     sizes = np.minimum(counted.sizes[at], k).tolist()
@@ -128,6 +139,7 @@ def changed_query(
         sizes[0] - shared,
         first.listed(0, k, grades),
         first.listed(1, k, grades),
+        *(values or ()),
     )
 
 

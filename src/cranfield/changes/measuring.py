@@ -20,11 +20,15 @@ from cranfield.ranks.scan.counting import Scanned
 
 
 class MeasuredPair(NamedTuple):
-    """The means of both runs, and their difference as `compare` tells it; None with a single judged query."""
+    """The means of both runs, and their difference as `compare` tells it; None with a single judged query.
+
+    values: of each judged query, in both runs
+    """
 
     before: float
     now: float
     difference: Difference | None
+    values: dict[str, tuple[float, float]]
 
 
 def measured_pair(
@@ -49,4 +53,6 @@ def measured_pair(
     difference = None
     if len(before.query_ids) > 1 and measure.definition.aggregate == "mean":
         [difference] = compare_evaluations(evaluations, [measure], baseline=names[0], bounds=False)
-    return MeasuredPair(before[measure], now[measure], difference)
+    one, other = (evaluation.by_query(measure) for evaluation in evaluations)
+    values = {query: (value, other[query]) for query, value in one.items() if query in other}
+    return MeasuredPair(before[measure], now[measure], difference, values)

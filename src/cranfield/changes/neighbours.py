@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.changes.counting import JudgedDocuments, JudgedPlaces, Matched, match
-from cranfield.changes.diff import USUAL_K
+from cranfield.changes.diff import USUAL_K, require_number
 from cranfield.changes.listing import first_ids
 from cranfield.changes.measuring import measured_pair
 from cranfield.changes.opening import opened_files, opened_sides
@@ -112,7 +112,7 @@ class NeighbourRecall:
         """What the lost neighbours cost, or that nothing says it; in one sentence."""
         means = "Recall of neighbours is a means, not the end"
         if self.cost is None:
-            return f"{means}: without judgments, nothing says what the lost ones cost."
+            return f"{means}: without judgments of several queries, nothing says what the lost ones cost."
         return f"{means}. What the lost ones cost: {self.cost.sentence}"
 
     @property
@@ -176,8 +176,8 @@ def neighbour_recall(
     >>> neighbour_recall({"1": ["a", "c"]}, k=2, vectors=(queries, documents)).recall
     1.0
     """
-    if k < 1:
-        raise InputError("diff", "is not a number of documents.", parameter="k", value=k, hint="give 1 or more")
+    require_number("k", k, 1)
+    require_number("worst", worst, 0)
     if not 0 <= epsilon < math.inf:
         raise InputError("diff", "is not a share from 0.", parameter="epsilon", value=epsilon)
     wanted = parse_measure(measure)
@@ -266,7 +266,7 @@ def _measured(run: Any, exact: Any, asked: _Asked, format: str | None, policy: P
         int((values == 1).sum()),
         tuple(MissedQuery(queries[at], float(values[at]), missing[queries[at]]) for at in order),
         cost,
-        tuple(_warnings(found, by, files)),
+        tuple(_warnings(found, by, files, asked)),
     )
 
 
@@ -349,7 +349,7 @@ def _decided(found: _Found, asked: _Asked) -> tuple[str, Numbers]:
     return (BOTH, found.near) if comparable else (EXACT, found.near_by_exact)
 
 
-def _warnings(found: _Found, by: str, files: Sequence[RankingFile]) -> Iterator[str]:
+def _warnings(found: _Found, by: str, files: Sequence[RankingFile], asked: _Asked) -> Iterator[str]:
     if by == IDS:
         yield (
             f"the scores of {files[0].name} are the same at each rank of all queries, so they are not distances: "
@@ -360,6 +360,12 @@ def _warnings(found: _Found, by: str, files: Sequence[RankingFile]) -> Iterator[
         yield (
             f"in {files[0].name}, {ended} at the distance of the k-th neighbour, and the scores of the runs differ, so "
             "others that are as near count as lost; ask the exact index for more than k"
+        )
+    short = int((found.wanted < asked.k).sum())
+    if short and (asked.vectors is None or short < len(found.wanted) or len(asked.vectors.documents.ids) >= asked.k):
+        yield (
+            f"{files[0].name} has fewer than {asked.k} neighbours for {count(short, 'query', 'queries')}: "
+            "recall there is of as many as it has"
         )
     lacking = sum(query not in files[1].sizes for query in files[0].sizes)
     if lacking:

@@ -55,6 +55,9 @@ def _kept(thing: Any, history: Any, stack: ExitStack) -> Kept | None:
 def opened_files(runs: Sequence[Run], policy: Policy, stack: ExitStack) -> list[RankingFile]:
     """Both runs by query; they must have a query in common."""
     files = [open_rankings(run, policy, stack) for run in runs]
+    for file in files:
+        if not file.sizes:
+            raise InputError(file.name, "it contains no rankings.")
     if not files[0].sizes.keys() & files[1].sizes.keys():
         some = "; ".join(f"{file.name}: {', '.join(list(file.sizes)[:SHOWN])}" for file in files)
         raise InputError("diff", f"the runs have no query in common: {some}.", hint="are the ids written differently?")

@@ -12,11 +12,11 @@ from cranfield.changes.counting import Counted
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
 from cranfield.drawing import as_html
 from cranfield.errors import InputError
-from cranfield.systems.collection import Collection
 from cranfield.words import count, percent
 
 if TYPE_CHECKING:
     from cranfield.comparison.differences import Difference
+    from cranfield.systems.collection import Collection
 
 
 class QueryChange(NamedTuple):
@@ -52,12 +52,15 @@ class JudgedChange(NamedTuple):
     """What of the change is judged.
 
     entered, left: of the documents that enter the first k, and of those that leave them
+    rel: the lowest grade that is relevant
     before, now: the means of the measure; difference: as `compare` tells it, None with a single judged query
     """
 
     entered: JudgedShare
     left: JudgedShare
+    rel: float
     measure: str
+    lower_is_better: bool
     before: float
     now: float
     difference: Difference | None

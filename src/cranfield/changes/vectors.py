@@ -17,6 +17,16 @@ _ARRAYS = ("query_ids", "queries", "document_ids", "documents")
 _HINT = "give {id: vector}, or a pair of ids and an array with a row for each"
 
 
+def _numbers(what: str, rows: Any) -> Any:
+    try:
+        array = np.asarray(rows)
+    except ValueError:  # of several lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "biuf":
+        raise InputError(what, "they are not vectors of numbers, all of one length.", hint=_HINT)
+    return array
+
+
 def _squares(rows: Any) -> Any:
     return (rows * rows).sum(1)
 
@@ -61,15 +71,12 @@ class Rows:
     @classmethod
     def of(cls, what: str, given: Any) -> Self:
         if isinstance(given, Mapping):
-            given = (
-                list(given),
-                np.stack([np.asarray(vector) for vector in given.values()]) if given else np.zeros((0, 0)),
-            )
+            given = list(given), list(given.values())
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
             raise InputError(what, "they are not vectors.", hint=_HINT)
         ids, array = [str(name) for name in given[0]], given[1]
         if not hasattr(array, "detach"):
-            array = np.asarray(array)
+            array = _numbers(what, array)
         place = {name: at for at, name in enumerate(ids)}
         if len(array.shape) != 2 or len(ids) != array.shape[0]:
             raise InputError(what, f"{len(ids)} ids do not go with an array of {tuple(array.shape)}.", hint=_HINT)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cranfield.changes.run_diff import RunDiff
 
 ON_PAGE = 20  # queries that changed most
+WITHOUT_EXACT = ("depth", "p", "max_changed", "to_judge", "collection", "history")
 _RESULT = re.compile(r"(?:.+@)?[0-9a-fA-F]{4,64}\+?")
 
 
@@ -126,9 +127,7 @@ def command(
         return 0
     if other is None:
         raise click.UsageError("missing argument 'B': diff takes two runs; with --exact and --vectors, one.")
-    given = [name for name in ("vectors", "epsilon") if getattr(neighbours, name) is not None]
-    if given:
-        raise click.UsageError(f"--{given[0]} needs --exact.")
+    options.refuse("{} needs --exact.", "vectors", "metric", "epsilon")
     from cranfield.changes.diff import diff
 
     most = shown.most if shown.most is not None else ON_PAGE if page or shown.form != "text" else 3
@@ -209,6 +208,9 @@ def _show_neighbours(
 
     if page:
         raise click.UsageError("--exact has no page; write .txt, .md or .json.")
+    options.refuse("{} cannot be used with --exact.", *WITHOUT_EXACT)
+    if asked.vectors is None:
+        options.refuse("{} needs --vectors.", "metric")
     if other is None and asked.vectors is None:
         raise click.UsageError("missing argument 'B': --exact takes two runs; with --vectors, one.")
     exact, run = (None, only(one)) if other is None else (only(one), only(other))

@@ -369,7 +369,8 @@ OUTPUTS: dict[str, Any] = {
             {
                 **dict.fromkeys(("entered", "left"), JudgedShare),
                 "measure": TEXT,
-                **dict.fromkeys(("before", "now"), NUMBER),
+                "lower_is_better": bool,
+                **dict.fromkeys(("rel", "before", "now"), NUMBER),
                 "difference": Maybe(DIFFERENCE),
             }
         ),
@@ -395,6 +396,7 @@ OUTPUTS: dict[str, Any] = {
         "weights?": WEIGHTS,
         "points": [FrontierPoint],
         "pairs": [Domination],
+        "warnings": [TEXT],
     },
     "gate": GATE,
     "test": {"passed": bool, "collection": TEXT, "systems": [TESTED], "unjudged": [TEXT]},

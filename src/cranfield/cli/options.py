@@ -133,6 +133,15 @@ class OptionGroup:
         return type(self)(**{**self.__dict__, **values})
 
 
+def refuse(fact: str, *names: str) -> None:
+    """Refuse options that were given and mean nothing here. fact: what is wrong, with {} for the option"""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+        if parameter.name in names and given:
+            raise click.UsageError(fact.format(max(parameter.opts, key=len)))
+
+
 class Command(click.Command):
     """A command whose help shows its options in sections."""
 

@@ -60,23 +60,14 @@ def command(
     qrels, settings = judgments.source, reading.arguments()
     if removal.leave_out:
         random = ("fractions", "design", "repeats", "seed")
-        _refuse("{} is for random shares and cannot be used with --leave-out.", *random)
+        options.refuse("{} is for random shares and cannot be used with --leave-out.", *random)
         settings |= removal.values("groups", "pool_depth")
         with output.shown_progress("leaving runs out"):
             lost = reusability(qrels, expanded(runs), measures.chosen(USUAL_MEASURES), **settings)
         shown.write(lost.to_json, lambda width, paint: reusability_text(lost, width, paint))
         return
-    _refuse("{} needs --leave-out.", "groups", "pool_depth")
+    options.refuse("{} needs --leave-out.", "groups", "pool_depth")
     settings |= removal.values("design", "repeats", "seed")
     with output.shown_progress("removing judgments"):
         changed = stability(qrels, expanded(runs), measures.chosen(USUAL), removal.fractions or FRACTIONS, **settings)
     shown.write(changed.to_json, lambda width, paint: stability_text(changed, width, paint))
-
-
-def _refuse(fact: str, *names: str) -> None:
-    """Refuse options that were given and mean nothing here."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
-        if parameter.name in names and given:
-            raise click.UsageError(fact.format(parameter.opts[0]))

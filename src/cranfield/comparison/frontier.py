@@ -8,6 +8,7 @@ estimates: of two equal runs, one is nearly always a little faster and not much 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -15,11 +16,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from cranfield.comparison.doubts import ENOUGH
 from cranfield.comparison.multiple_testing import holm
 from cranfield.comparison.pairing import Paired, paired
 from cranfield.drawing import as_html
 from cranfield.errors import ComparisonError, InputError, choice_hint, given
-from cranfield.evaluation.estimating import Columns, estimated, estimates_of
+from cranfield.evaluation.estimating import SAME, Columns, estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.weighting import Weights
@@ -27,7 +29,7 @@ from cranfield.io.pairs import read_numbers_by_run
 from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.made import asked_numbers
-from cranfield.words import count, joined
+from cranfield.words import count, joined, listed
 
 MARGIN = 0.01
 BY = {"latency": "seconds", "cost": "cost"}  # what recordings call it
@@ -56,6 +58,7 @@ class Domination(NamedTuple):
 
     quality: by how much the other is better, less where it is worse; ratio: how many times as long the other takes
     not_worse, cheaper: the p-values of the two one-sided tests; p: the larger one; adjusted: corrected for all pairs
+    differing: for how many queries the two differ in quality
     """
 
     run: str
@@ -66,6 +69,7 @@ class Domination(NamedTuple):
     cheaper: float
     p: float
     adjusted: float
+    differing: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +81,7 @@ class Frontier:
     points: of the runs, the one that takes least first
     pairs: of each run with each other one; empty with a single run
     queries: how many are compared; weights: how much each of them counts; None where all count alike
+    warnings: where a domination rests on few queries, in sentences
 
     >>> from cranfield import frontier
     >>> qrels = {str(q): {"a": 1} for q in range(40)}
@@ -102,6 +107,7 @@ class Frontier:
     pairs: tuple[Domination, ...]
     queries: int
     weights: Weights | None = None
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Frontier: {self.sentence}>"
@@ -148,6 +154,7 @@ class Frontier:
             **({"weights": self.weights.to_dict()} if self.weights else {}),
             "points": [point._asdict() | {"dominated_by": list(point.dominated_by)} for point in self.points],
             "pairs": [pair._asdict() for pair in self.pairs],
+            "warnings": list(self.warnings),
         }
 
 
@@ -186,9 +193,11 @@ def frontier(
         raise InputError("frontier", f"there is no '{by}'.", hint=choice_hint("it may be by", BY, by))
     if not 0 < alpha < 1:
         raise ComparisonError(f"invalid alpha {alpha}.", hint="it lies between 0 and 1")
-    if margin < 0:
+    if not 0 <= margin < math.inf:
         raise ComparisonError("is not a margin.", parameter="margin", value=margin, hint="give 0 or more")
     named, wanted = named_runs(runs), parse_measure(measure)
+    if len(named) < 2:
+        raise ComparisonError("a frontier needs at least two runs.")
     spent = spent_by_run(named, by, values)
     evaluations = list(evaluate_runs(qrels, named, [wanted], **options).values())
     return frontier_of(paired(evaluations, [wanted]), spent, wanted, by=by, margin=margin, alpha=alpha)
@@ -226,7 +235,17 @@ def frontier_of(
     ]
     points.sort(key=lambda point: point.spent if point.p50 is None else point.p50)
     lower = measure.definition.lower_is_better
-    return Frontier(measure.name, lower, margin, alpha, by, tuple(points), pairs, len(queries), found.weights)
+    warnings = tuple(_few_differ([pair for pair in pairs if pair.adjusted <= alpha], measure, len(queries)))
+    return Frontier(measure.name, lower, margin, alpha, by, tuple(points), pairs, len(queries), found.weights, warnings)
+
+
+def _few_differ(dominations: Sequence[Domination], measure: Measure, queries: int) -> Iterator[str]:
+    """Runs that differ for hardly any query may differ by much for the next: no test of a mean sees a rare loss."""
+    few = [
+        f"{pair.run} and {pair.by} ({pair.differing} of {queries:,})" for pair in dominations if pair.differing < ENOUGH
+    ]
+    if few:
+        yield f"few queries differ by {measure.name} between {listed(few)}: a rare, large loss may not be among them"
 
 
 def _percentiles(column: Numbers, known: bool) -> tuple[float | None, float | None]:
@@ -250,7 +269,8 @@ def _dominations(
     cheaper = np.where(known, (less.value >= 0).astype(np.float64), less.chances()[1])
     means = estimated(better).value
     p = np.maximum(not_worse, cheaper)
-    columns = (means, np.exp(less.value), not_worse, cheaper, p, holm(p))
+    differing = (np.abs(better.values) > SAME).sum(axis=0)
+    columns = (means, np.exp(less.value), not_worse, cheaper, p, holm(p), differing)
     for (run, other), *numbers in zip(ordered, *(column.tolist() for column in columns), strict=True):
         yield Domination(runs[run], runs[other], *numbers)
 
@@ -278,7 +298,8 @@ def _spent_columns(found: Paired, spent: Spent, by: str) -> tuple[list[str], Num
     by_query = [its for its in (spent[run] for run in found.runs) if isinstance(its, Mapping)]
     queries = [query for query in found.query_ids if all(query in its for its in by_query)]
     if len(queries) < 2:
-        raise InputError(f"the {by}", f"it is known for {count(len(queries), 'query', 'queries')} that all runs have.")
+        fact = f"it is known for {count(len(queries), 'query', 'queries')} that all runs have."
+        raise InputError(f"the {by}", fact, hint="tests need two queries or more; are the ids written differently?")
     columns = np.empty((len(queries), len(found.runs)))
     for at, run in enumerate(found.runs):
         its = spent[run]

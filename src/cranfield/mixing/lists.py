@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import match_documents
 from cranfield.native import native
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.ranks.matching import match_documents
 
 _DROPPED = 2.0**16 + 1  # leaves 37 of 53 bits: eleven digits
 

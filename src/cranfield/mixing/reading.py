@@ -27,7 +27,7 @@ from cranfield.ranks.run import Run
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.ties import ordered
 
-BYTES = 6_000_000  # of text to read at a time, of all runs together
+BYTES = 3_000_000  # of text to read at a time, of all runs together
 LINE = 40  # bytes, as a document in memory counts
 _BLOCK = 1 << 22
 _ORDERS = [ties for ties in TIE_ORDERS if ties != "expected"]  # a mixture of runs has an order
@@ -53,7 +53,7 @@ class RankingFile(Protocol):
 def open_rankings(run: Run, policy: Policy, stack: ExitStack) -> RankingFile:
     """A run opened for reading by query; what it needs is closed with the stack."""
     if policy.ties not in _ORDERS:
-        fact = "leaves open the order that a mixture needs." if policy.ties in TIE_ORDERS else "needs judgments."
+        fact = "leaves open the order, which is needed here." if policy.ties in TIE_ORDERS else "needs judgments."
         raise PolicyError(fact, parameter="ties", value=policy.ties, hint=f"it may be {', '.join(_ORDERS)}")
     source = run.source
     if isinstance(source, Text):

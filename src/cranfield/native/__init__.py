@@ -37,7 +37,7 @@ TWINS = {
     "partition": "cranfield.io.text:partition",
     "largest_differences": "cranfield.comparison.significance.tukey:in_numpy",
     "largest_fractions": "cranfield.comparison.joint.gains:largest_fractions",
-    "match_documents": "cranfield.comparison.joint.holes:match_documents",
+    "match_documents": "cranfield.ranks.matching:match_documents",
     "places_of_text": "cranfield.mixing.reading:places_of_lines",
     "ranked_text": "cranfield.mixing.reading:ranked_lines",
     "count_above": "cranfield.mixing.counting:count_above",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
-from cranfield.comparison.differences import Change, decisive_p, estimate_text, interval_name, span_text
+from cranfield.comparison.differences import Change
 from cranfield.comparison.doubts import doubt_texts
 from cranfield.comparison.pairing import judged_share
 from cranfield.evaluation.overview import below_perfect
@@ -18,21 +18,12 @@ from cranfield.report.gathered import Gathered
 from cranfield.report.order import compare_place, order_of, same_leaders
 from cranfield.report.pair import VerdictPair
 from cranfield.report.sentences import NAME, capital, rounded, sentences_of_one, sentences_of_two, signed
+from cranfield.report.verdict import WIDTH, Drawn, directed, verdict_content
 from cranfield.words import count, percent, shortened
 
 WORST = 3  # queries named of a single run
 TITLE = 48  # letters of a name in the title
 NAMED = 5  # runs that are not compared
-WIDTH = 400.0  # of the drawings, in the units of their SVG
-
-
-class Drawn(NamedTuple):
-    """An interval, as positions in a drawing that is `WIDTH` wide; `zero` is None if it is not a difference."""
-
-    low: float
-    point: float
-    high: float
-    zero: float | None
 
 
 def card(gathered: Gathered) -> dict[str, Any] | None:
@@ -119,33 +110,19 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     if comparison.left_out:
         which = ("query that only some runs have is", "queries that only some runs have are")
         sentences.append(f"{count(comparison.left_out, *which)} left out.")
-    better, same, worse = pair.counts
+    means = comparison.means[pair.measure.name]
     order = order_of(gathered.standings) if gathered.standings is not None else {}
     return {
-        "kind": pair.kind,
-        "badge": difference.headline,
+        **verdict_content(difference, means[pair.baseline], means[pair.run]),
         "tone": pair.kind,
         "verdict": difference.headline,
         "href": compare_place(gathered, pair.run),
         "about": _about(gathered, pair),
         "asked": _asked(gathered),
-        "number": signed(0) if pair.kind == "same" else estimate_text(difference).replace("-", "−"),
-        "measure": _directed(pair.measure),
-        "of": "" if difference.of == "mean" else f"{difference.of} of the queries",
-        "numbers": _numbers(pair, comparison.means[pair.measure.name]),
-        "drawn": _drawn_difference(pair),
-        "told": f"The interval {'includes' if difference.low <= 0 <= difference.high else 'does not include'} 0",
-        "queries": pair.queries,
-        "counts": {"better": better, "same": same, "worse": worse},
-        "bar": _bar(pair.counts),
         "largest": _largest(gathered, pair),
         "sentences": sentences,
         **order,
     }
-
-
-def _directed(measure: Measure) -> str:
-    return f"{measure.name}{' (lower is better)' if measure.definition.lower_is_better else ''}"
 
 
 def _about(gathered: Gathered, pair: VerdictPair) -> str:
@@ -163,42 +140,6 @@ def _asked(gathered: Gathered) -> bool:
     """Whether the title names what is compared, so that the card need not."""
     request = gathered.request
     return len(gathered.runs) == 2 and (request.title is None or request.passed is not None)
-
-
-def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
-    difference = pair.difference
-    parts = [f"{rounded(means[pair.baseline])} → {rounded(means[pair.run])}"]
-    if pair.kind == "same":
-        return [*parts, "the same on every query"]
-    if difference.constant:
-        parts.append("by the same amount on every query")
-    else:
-        of = f" of the {difference.of}" if "median" in difference.of else ""
-        ends = span_text(difference).replace("-", "−")
-        parts.append(f"{interval_name(difference)}{of} {ends}")
-    many = f" corrected for {difference.family:,} comparisons" if difference.family > 1 else ""
-    return [*parts, f"p {decisive_p(difference)}{many}"]
-
-
-def _drawn_difference(pair: VerdictPair) -> Drawn | None:
-    if pair.kind == "same" or not pair.bounded:
-        return None
-    ends = (pair.difference.low, pair.difference.estimate, pair.difference.high, 0.0)
-    least, most = min(ends), max(ends)
-    if not most > least:
-        return None
-    room = 0.08 * (most - least)
-    return Drawn(*(round(WIDTH * (end - least + room) / (most - least + 2 * room), 1) for end in ends))
-
-
-def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
-    total, at, parts = sum(counts), 0.0, []
-    for kind, number in zip(("better", "same", "worse"), counts, strict=True):
-        wide = WIDTH * number / total
-        if number:
-            parts.append((kind, round(at, 2), round(wide, 2)))
-        at += wide
-    return parts
 
 
 def _largest(gathered: Gathered, pair: VerdictPair) -> list[dict[str, str]]:
@@ -239,7 +180,7 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
         "about": shortened(result.run, NAME),
         "asked": gathered.request.title is None,
         "number": rounded(result[measure]),
-        "measure": _directed(measure),
+        "measure": directed(measure.name, lower=measure.definition.lower_is_better),
         "of": "weighted mean" if result.weights else "",
         "numbers": numbers,
         "drawn": _drawn_value(result[measure], ends, measure),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import isfinite
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Change, Difference
@@ -48,11 +47,6 @@ class VerdictPair:
     @property
     def queries(self) -> int:
         return sum(self.counts)
-
-    @property
-    def bounded(self) -> bool:
-        difference = self.difference
-        return not difference.constant and isfinite(difference.low) and isfinite(difference.high)
 
 
 def seen_from(difference: Difference, run: str) -> Difference:

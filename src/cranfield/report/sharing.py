@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import CranfieldError, OutputError, need
 from cranfield.io.target import open_target
 from cranfield.look import coloured
-from cranfield.report.card import WIDTH
+from cranfield.report.verdict import WIDTH
 from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings
 from cranfield.show.pictures import drawn_svg
 from cranfield.words import columns, count, joined, shortened, visible

@@ -274,6 +274,20 @@ def _changed_lines(
     if known_measure(difference.measure, comparison.measures).definition.of_run:
         yield f"{count(queries, 'query', 'queries')}: {OF_RUN}"
         return
+    yield from balance_lines(difference, width, paint)
+    if comparison.weights is not None and comparison.weights.groups is not None:
+        noise = comparison.within_groups(difference.measure, difference.run, difference.baseline)
+        yield from map(paint.dim, wrapped(f"{noise.sentence[:1].upper()}{noise.sentence[1:]}.", width=width))
+    lower = difference.lower_is_better
+    shown = [change for most in most_changed(comparison, difference, LISTED) for change in most]
+    named = min(max([columns(visible(change.query_id)) for change in shown], default=0), NAMED if texts else width - 12)
+    for change in shown:
+        yield _changed_line(change, named, width, paint, texts.get(change.query_id, ""), lower=lower)
+
+
+def balance_lines(difference: Difference, width: int, paint: Paint) -> Iterator[str]:
+    """How many queries got better, stayed the same and got worse."""
+    queries = difference.better + difference.same + difference.worse
     better, worse = f"▲ {difference.better} better", f"▼ {difference.worse} worse"
     total, same = count(queries, difference.unit, difference.units), f"{difference.same} the same"
     narrow = len("   ".join((total, better, same, worse))) > width
@@ -283,14 +297,6 @@ def _changed_lines(
         yield "  ".join((better, same, worse))
     else:
         yield "   ".join((total, better, same, worse))
-    if comparison.weights is not None and comparison.weights.groups is not None:
-        noise = comparison.within_groups(difference.measure, difference.run, difference.baseline)
-        yield from map(paint.dim, wrapped(f"{noise.sentence[:1].upper()}{noise.sentence[1:]}.", width=width))
-    lower = difference.lower_is_better
-    shown = [change for most in most_changed(comparison, difference, LISTED) for change in most]
-    named = min(max([columns(visible(change.query_id)) for change in shown], default=0), NAMED if texts else width - 12)
-    for change in shown:
-        yield _changed_line(change, named, width, paint, texts.get(change.query_id, ""), lower=lower)
 
 
 def most_changed(comparison: Comparison, difference: Difference, count: int) -> tuple[list[Change], list[Change]]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
-from cranfield.changes.run_diff import JudgedShare, RunDiff
+from cranfield.changes.run_diff import JudgedChange, JudgedShare, RunDiff
 from cranfield.show.escaping import markdown_text, markdown_warnings
 from cranfield.show.layout import Paint, aligned, padded, warning_lines, wrapped
 from cranfield.words import columns, count, cut, named_query, percent, shortened, visible
@@ -33,7 +33,7 @@ def diff_lines(diff: RunDiff, width: int, paint: Paint, *, most: int = QUERIES) 
     yield from _judged(diff, width, paint)
     for query in diff.changed_most[:most]:
         yield ""
-        yield from _query(query, width, paint)
+        yield from _query(query, diff.judged, width, paint)
     yield from _waiting(diff, width, paint)
 
 
@@ -70,24 +70,29 @@ def _judged(diff: RunDiff, width: int, paint: Paint) -> Iterator[str]:
     if judged is None:
         return
     from cranfield.comparison.differences import change_text
-    from cranfield.show.comparison_text import difference_lines
+    from cranfield.show.comparison_text import balance_lines, difference_lines
 
     yield ""
     told = f"Judged: {share_text(judged.entered, 'enter')}, {share_text(judged.left, 'leave')}."
     yield from wrapped(told, width=width)
     if judged.difference is not None:
         yield from difference_lines(judged.difference, width, paint)
+        yield from balance_lines(judged.difference, width, paint)
     else:
         yield f"{judged.measure} {change_text(judged.before, judged.now)}"
 
 
-def _query(query: ChangedQuery, width: int, paint: Paint) -> Iterator[str]:
+def _query(query: ChangedQuery, judged: JudgedChange | None, width: int, paint: Paint) -> Iterator[str]:
     """Both lists side by side, as a diff: what left is marked - and what entered +."""
     name = query.query_id if not query.text or query.text == query.query_id else f"{query.query_id}  {query.text}"
-    overlap = f"overlap {query.overlap:.2f}, RBO {query.rbo:.2f}"
-    yield f"{paint.strong(cut(name, width - len(overlap) - 2))}  {paint.dim(overlap)}"
+    overlap, change, toned = f"overlap {query.overlap:.2f}, RBO {query.rbo:.2f}", "", ""
+    if judged is not None and (change := change_of(query)):
+        overlap = f"{overlap}, {judged.measure} "
+        toned = paint.signed(float(change), change, lower_is_better=judged.lower_is_better)
+    yield f"{paint.strong(cut(name, width - len(overlap + change) - 2))}  {paint.dim(overlap)}{toned}"
     room = (width - 3) // 2
-    left, right = ([*_list(side, its, room)] for side, its in enumerate((query.one, query.other)))
+    graded = judged is not None
+    left, right = ([*_list(side, its, room, graded=graded)] for side, its in enumerate((query.one, query.other)))
     blank = ("", "")
     for at in range(max(len(left), len(right))):
         (mark, one), (other_mark, other) = (lines[at] if at < len(lines) else blank for lines in (left, right))
@@ -95,17 +100,34 @@ def _query(query: ChangedQuery, width: int, paint: Paint) -> Iterator[str]:
         yield f"{paint.bad(one) if mark == '-' else one}   {paint.good(other) if other_mark == '+' else other}".rstrip()
 
 
-def _list(side: int, documents: Sequence[ListedDocument], room: int) -> Iterator[tuple[str, str]]:
+def change_of(query: ChangedQuery) -> str:
+    """By how much the measure changed; empty where nobody has judged the query."""
+    if query.before is None or query.now is None:
+        return ""
+    from cranfield.comparison.differences import signed  # with all tests of differences
+
+    return signed(query.now - query.before)
+
+
+def _list(side: int, documents: Sequence[ListedDocument], room: int, *, graded: bool) -> Iterator[tuple[str, str]]:
     """Lines of a list with their marks: whether the document is not among the first of the other run."""
-    for document in documents[:_LINES]:
+    grades = [f"[{grade_text(document)}] " if graded else "" for document in documents[:_LINES]]
+    widest = max(map(len, grades), default=0)
+    for document, grade in zip(documents, grades, strict=False):
         here = document.other_rank is not None and document.other_rank <= len(documents)
         mark = "" if here else "-+"[side]
         was = moved_text(document) if side else ""
-        width = room - 5 - (columns(was) + 1 if was else 0)
+        width = room - 5 - widest - (columns(was) + 1 if was else 0)
         name = shortened(document.title or document.doc_id, width)
-        yield mark, f"{mark or ' '}{document.rank:>3} {padded(name, width) if was else name}{f' {was}' if was else ''}"
+        place = f"{mark or ' '}{document.rank:>3} {grade:{widest}}"
+        yield mark, f"{place}{padded(name, width) if was else name}{f' {was}' if was else ''}"
     if len(documents) > _LINES:
         yield "", f"    … {len(documents) - _LINES:,} more"
+
+
+def grade_text(document: ListedDocument) -> str:
+    """The grade of a document, ? where nobody has judged it."""
+    return "?" if document.grade is None or document.grade < 0 else f"{document.grade:g}"
 
 
 def moved_text(document: ListedDocument) -> str:
@@ -157,13 +179,14 @@ def diff_markdown(diff: RunDiff) -> Iterator[str]:
             yield f"\n{markdown_text(judged.difference.sentence)}."
     if diff.changed_most:
         yield "\n<details><summary>The queries that changed most</summary>\n"
-        head = ["query", "overlap", "RBO", "enter", "leave"]
+        measured = [] if diff.judged is None else [markdown_text(diff.judged.measure)]
+        head = ["query", "overlap", "RBO", *measured, "enter", "leave"]
         rows = []
         for query in diff.changed_most:
             entered = [its for its in query.other if its.other_rank is None or its.other_rank > diff.k]
             left = [its for its in query.one if its.other_rank is None or its.other_rank > diff.k]
             name = named_query(query.query_id, {query.query_id: query.text})
-            numbers = f"{query.overlap:.2f}", f"{query.rbo:.2f}"
+            numbers = [f"{query.overlap:.2f}", f"{query.rbo:.2f}", *([change_of(query)] if measured else [])]
             rows.append([markdown_text(name), *numbers, _named(entered), _named(left)])
         yield from markdown_table(head, rows, words=("enter", "leave"))
         yield "\n</details>"

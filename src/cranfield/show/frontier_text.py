@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from cranfield.comparison.frontier import Frontier, FrontierPoint
 from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.escaping import markdown_text
-from cranfield.show.layout import Paint, aligned, wrapped
+from cranfield.show.escaping import markdown_text, markdown_warnings
+from cranfield.show.layout import Paint, aligned, warning_lines, wrapped
 from cranfield.show.run_table_text import DRAWN, DrawnInterval, drawn_intervals
 from cranfield.show.systems_text import milliseconds
 from cranfield.words import columns, joined, shortened
@@ -22,8 +22,8 @@ def frontier_json(found: Frontier) -> str:
 
 def frontier_lines(found: Frontier, width: int, paint: Paint) -> Iterator[str]:
     """Which runs are on the frontier, in a sentence; then all of them."""
-    said = found.sentence
-    yield from map(paint.strong, wrapped(f"{said[:1].upper()}{said[1:]}.", width=width))
+    yield from warning_lines(found.warnings, width, paint)
+    yield from map(paint.strong, wrapped(_ended(found.sentence), width=width))
     yield ""
     points = found.points
     head, cells = spent_cells(found)
@@ -43,21 +43,31 @@ def frontier_lines(found: Frontier, width: int, paint: Paint) -> Iterator[str]:
 
     yield from aligned(rows, (0, 2, len(rows[0]) - 1), paint.strong, tint)
     yield ""
-    yield from map(paint.dim, wrapped(f"{found.method[:1].upper()}{found.method[1:]}.", width=width))
+    yield from map(paint.dim, wrapped(_ended(found.method), width=width))
 
 
 def spent_cells(found: Frontier) -> tuple[list[str], list[list[str]]]:
     """The heads and cells of what each run takes."""
     known = [(point.p50, point.p95) for point in found.points if point.p50 is not None and point.p95 is not None]
     if len(known) == len(found.points):
-        return ["p50", "p95"], [[milliseconds(each) for each in pair] for pair in known]
+        return ["p50", "p95"], [[_latency(each) for each in pair] for pair in known]
     if found.by == "latency":
-        return ["mean"], [[milliseconds(point.spent)] for point in found.points]
+        return ["mean"], [[_latency(point.spent)] for point in found.points]
     return ["cost"], [[f"{point.spent:.4g}"] for point in found.points]
 
 
+def _latency(seconds: float) -> str:
+    """Milliseconds; those of engines in memory to a hundredth, where a tenth would not tell them apart."""
+    return f"{1000 * seconds:.2f} ms" if seconds < 0.001 else milliseconds(seconds)
+
+
+def _ended(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def frontier_markdown(found: Frontier) -> Iterator[str]:
-    yield f"**{markdown_text(found.sentence)}**"
+    yield from markdown_warnings(found.warnings)
+    yield f"**{markdown_text(_ended(found.sentence))}**"
     yield ""
     head, cells = spent_cells(found)
     rows = [
@@ -73,7 +83,7 @@ def frontier_markdown(found: Frontier) -> Iterator[str]:
     yield from markdown_table(
         ["run", markdown_text(found.measure), "95% interval", *head, "standing"], rows, ("standing",)
     )
-    yield f"\n{markdown_text(found.method)}"
+    yield f"\n{markdown_text(_ended(found.method))}"
 
 
 def standing_text(point: FrontierPoint) -> str:

@@ -33,7 +33,7 @@ from cranfield.show.charts.frontier import frontier_chart
 from cranfield.show.charts.parts import Spec
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.comparison_words import estimate_name, interval_text, p_number, span_and_p, verdict
-from cranfield.show.diff_text import facts
+from cranfield.show.diff_text import change_of, facts
 from cranfield.show.frontier_text import spent_cells, standing_text
 from cranfield.show.neighbours_text import recall_facts
 from cranfield.show.pictures import picture
@@ -357,18 +357,29 @@ def reusability_html(result: Reusability) -> str:
 def diff_html(found: RunDiff) -> str:
     """What changed between two runs: the numbers, and the queries that changed most."""
     numbers: Rows = [[name, value, told] for name, value, told in facts(found)]
+    judged = found.judged
     changed: Rows = [
-        [query.query_id, query.text, f"{query.overlap:.2f}", f"{query.rbo:.2f}", str(query.entered), str(query.left)]
+        [
+            *(
+                query.query_id,
+                query.text,
+                f"{query.overlap:.2f}",
+                f"{query.rbo:.2f}",
+                str(query.entered),
+                str(query.left),
+            ),
+            *([] if judged is None else [change_of(query)]),
+        ]
         for query in found.changed_most
     ]
-    judged = found.judged
+    head = ["query", "text", "overlap", "RBO", "in", "out", *([] if judged is None else [judged.measure])]
     said = judged.difference.sentence if judged is not None and judged.difference is not None else ""
     return frame(
         warnings(found.warnings),
         paragraph(f"{found.runs[1]} vs {found.runs[0]}: {found.sentence}", "headline"),
         table(["", "", ""], numbers, words=(0, 2)),
         paragraph(said),
-        table(["query", "text", "overlap", "RBO", "in", "out"], changed, words=(0, 1)) if changed else "",
+        table(head, changed, words=(0, 1)) if changed else "",
         notes(f"also changed: {text}" for text in found.between),
     )
 
@@ -395,6 +406,7 @@ def frontier_html(found: Frontier) -> str:
         rows.append([point.run, f"{point.value:.4f}", f"{point.low:.3f} to {point.high:.3f}", *numbers, standing])
     names = ["run", found.measure, "95% interval", *head, "standing"]
     return frame(
+        warnings(found.warnings),
         paragraph(found.sentence, "headline"),
         table(names, rows, words=(0, len(names) - 1)),
         chart(lambda: frontier_chart(found)),

@@ -373,5 +373,8 @@ def _result(row: _Row, values: Mapping[str, Value]) -> Result:
         signature=row["signature"],
         version=row["version"],
         gone=tuple(facts.get("gone", ())),
+        settings=facts.get("settings", {}),
+        documents=facts.get("documents"),
+        corpus=facts.get("corpus", ""),
         values=values,
     )

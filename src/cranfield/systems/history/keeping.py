@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +18,19 @@ from cranfield.evaluation.saving import read
 from cranfield.io.compression import EXTENSIONS
 from cranfield.io.streams import Stream
 from cranfield.systems.accepting import ACCEPTED, MEASURED, accepted_run, accepted_values, values_path
+from cranfield.systems.collection import Collection
 from cranfield.systems.history.change import UNKNOWN, Moment, time_from
 from cranfield.systems.history.opening import HistorySettings, open_history
 from cranfield.systems.history.packing import content_id
 from cranfield.systems.history.results import BASELINE, Acceptance, Again, KeptRun, Measured
+from cranfield.systems.opening import TUNE
 from cranfield.systems.project import Project
+from cranfield.systems.queries import leaves
 from cranfield.systems.testing import ProjectTest, Tested
+
+HIDDEN = "hidden"
+_SECRET = re.compile("secret|passw|credential|cookie|authoriz|(token|key|auth)$", re.IGNORECASE)
+_WITH_PASSWORD = re.compile(r"://[^/\"]*@")
 
 
 def keep_test(project: Project, test: ProjectTest) -> None:
@@ -28,6 +39,7 @@ def keep_test(project: Project, test: ProjectTest) -> None:
     again: list[Again] = []
     acceptances: list[Acceptance] = []
     runs: list[KeptRun] = []
+    documents, corpus = _corpus(test.collection)
     for tested in test.systems:
         if tested.evaluation is None or tested.moment is None or tested.judged is None:
             continue
@@ -38,11 +50,36 @@ def keep_test(project: Project, test: ProjectTest) -> None:
             again.append(Again(before.id, tested.accepted, _judged(tested)))
             acceptances.append(acceptance)
             runs.append(kept)
-        results.append(_measured(tested, test.collection.queries, before.id if before else ""))
+        now = _measured(tested, test.collection.queries, before.id if before else "")
+        settings = shown_settings(project, tested.system)
+        results.append(replace(now, settings=settings, documents=documents, corpus=corpus))
         if not tested.moment.change.pull:
             runs.append(_kept(tested.evaluation, Path(tested.recorded.path)))
     with open_history(HistorySettings.of(project.history, project.path).store, create=True) as history:
         history.append(results, again=again, acceptances=acceptances, runs=runs)
+
+
+def shown_settings(project: Project, system: str) -> dict[str, str]:
+    """The settings of a system, and those of the project that decide what it is asked for; as JSON, without secrets."""
+    own = {"k": project.k, "deepen": project.deepen or None, "corpus": project.corpus, "split": project.split}
+    own |= {name: value for name, value in project.systems[system].items() if name != TUNE}
+    return {".".join(path): _shown(path, value) for path, value in leaves(own) if value is not None}
+
+
+def _shown(path: Sequence[str], value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    return HIDDEN if any(map(_SECRET.search, path)) or _WITH_PASSWORD.search(text) else text
+
+
+def _corpus(collection: Collection) -> tuple[int | None, str]:
+    """How many documents there are, and a hash of their ids in any order; None where they are not known."""
+    if collection.corpus is None:
+        return None, ""
+    number = total = 0
+    for document in collection.ids():
+        number += 1
+        total += int.from_bytes(hashlib.blake2b(document.encode(errors="surrogatepass"), digest_size=8).digest())
+    return number, f"{total % 2**64:016x}"
 
 
 def keep_accepted(project: Project, systems: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ from cranfield.systems.history.packing import content_id, packed_numbers, packed
 
 BASELINE = "baseline"
 _LEVEL = 0.05  # of the intervals that are kept beside the values
+_NOT_SHOWN = {"change", "values", "gone", "settings", "documents", "corpus"}  # as they are, in JSON
 
 
 class Value(NamedTuple):
@@ -60,6 +61,8 @@ class Result:
     accepted: the id of the result that was the accepted one then; empty where there was none
     latency: seconds: mean, p50, p90, p95, p99, max; empty where they are not known
     counts: of queries: judged, missing, and so on, and how many failed
+    settings: of the system, as JSON; documents, corpus: how many there were, and a hash of their ids; empty and None
+        where these are not known
     values: by measure, over all queries on this basis
     """
 
@@ -77,6 +80,9 @@ class Result:
     signature: str = ""
     version: str = ""
     gone: tuple[str, ...] = field(default=(), repr=False)
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    documents: int | None = None
+    corpus: str = field(default="", repr=False)
     values: Mapping[str, Value] = field(default_factory=dict)
 
     @property
@@ -87,7 +93,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, ready for JSON."""
         return {
-            **{name: value for name, value in asdict(self).items() if name not in ("change", "values", "gone")},
+            **{name: value for name, value in asdict(self).items() if name not in _NOT_SHOWN},
             "at": stored_time(self.at),
             **self.change._asdict(),
             "gone": len(self.gone),
@@ -124,6 +130,7 @@ class Measured:
     command: that measured it; BASELINE if it is not known when that was, and it only serves others to be compared with
     evaluation: its values
     judged: how many judgments there are
+    settings, documents, corpus: those of a `Result`
     texts: the texts of queries, as far as they are known
     """
 
@@ -137,6 +144,9 @@ class Measured:
     failed: int = 0
     judged: int = 0
     gone: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    documents: int | None = None
+    corpus: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -157,6 +167,9 @@ class Measured:
             "counts": {name: int(number) for name, number in asdict(evaluation.counts).items()}
             | {"failed": self.failed},
             "gone": sorted(self.gone),
+            "settings": dict(self.settings),
+            "documents": self.documents,
+            "corpus": self.corpus,
         }
         return {
             "id": self.id,

@@ -32,7 +32,7 @@ RESULTS = sa.Table(
     sa.Column("dirty", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("passed", sa.Boolean),
     sa.Column("accepted", _ID, nullable=False, server_default=""),  # the result that was the accepted one then
-    sa.Column("facts", sa.Text, nullable=False, server_default="{}"),  # JSON: latency, counts, choices, documents gone
+    sa.Column("facts", sa.Text, nullable=False, server_default="{}"),  # JSON: latency, counts, settings, documents, …
 )
 
 BASES = sa.Table(
