@@ -43,12 +43,12 @@ class ComparedOptions(options.OptionGroup, section="Comparison"):
         "--max-changed",
         type=options.ShareOfAll(),
         metavar="SHARE",
-        help="Exit with 1 if the first documents of more queries changed than this share, such as 0.2 or 20%.",
+        help="Exit with 1 if the first documents changed for a larger share of the queries, such as 0.2 or 20%.",
     )
 
 
 class NeighbourOptions(options.OptionGroup, section="Approximate search"):
-    exact: bool = flag("--exact", help="A is what an exact index returns: how many of its neighbours does B find?")
+    exact: bool = flag("--exact", help="Count how many of the neighbours in A, the run of an exact index, B finds.")
     vectors: str | None = options.file(
         "--vectors",
         help="Vectors for the distances: an .npz file with query_ids, queries, document_ids and documents.",
@@ -62,7 +62,11 @@ class NeighbourOptions(options.OptionGroup, section="Approximate search"):
 
 
 class JudgedOptions(ViewOptions):
-    qrels: str | None = option("--qrels", metavar="QRELS", help="Judgments: what of the change is judged, its effect.")
+    qrels: str | None = option(
+        "--qrels",
+        metavar="QRELS",
+        help="Judgments, to see how much of the change is judged, and whether it is better.",
+    )
 
     @property
     def source(self) -> Any:
@@ -97,12 +101,13 @@ def command(
 ) -> int:
     """Show what changed from run A to run B, with judgments or without.
 
-    A and B are runs, or results kept in the history, by the first letters of their commits or ids; SYSTEM@COMMIT where
-    several systems were tested. Shows how much the first documents overlap, which documents enter and leave, and both
-    lists of the queries that changed most. With --qrels, also what of the change is judged. A FILE.html is a page.
+    A and B are runs, or results in the history, named by the first letters of their commits or ids, or by SYSTEM@COMMIT
+    where several systems were tested. You see how much the first documents overlap, which documents enter and leave,
+    and both lists of the queries that changed most; with --qrels, also how much of the change is judged. With -o
+    FILE.html, it is written as a page.
 
-    With --exact, A is the run of an exact index, and B that of an approximate one. With --vectors A alone will do: the
-    exact neighbours are calculated.
+    With --exact, A is the run of an exact index, and B that of an approximate one. With --vectors as well, you may give
+    the approximate run alone: the exact neighbours are then calculated.
 
     \b
     Examples:

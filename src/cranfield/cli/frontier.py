@@ -14,13 +14,16 @@ from cranfield.cli.run_files import expanded
 
 
 class FrontierOptions(options.OptionGroup, section="Frontier"):
-    cost: bool = flag("--cost", help="What runs cost in place of how long they take.")
+    cost: bool = flag("--cost", help="Compare costs instead of latencies.")
     taken: str | None = options.file(
         "--values",
         parameter="values",
-        help="What each run takes, if it was not recorded: a file of run and number, or JSON {run: {query: number}}.",
+        help="The latency or cost of runs for which none was recorded: a file of run and number, or JSON {run: {query: "
+        "number}}.",
     )
-    margin: float | None = option("--margin", type=float, metavar="N", help="How much worse is good enough [0.01].")
+    margin: float | None = option(
+        "--margin", type=float, metavar="N", help="How much worse is still good enough [0.01]."
+    )
     alpha: float | None = option("--alpha", type=float, metavar="P", help="The level of significance [0.05].")
 
     def arguments(self) -> dict[str, Any]:
@@ -40,8 +43,9 @@ def command(
 ) -> None:
     """Show which RUNs are worth their latency or cost: the frontier of quality and speed.
 
-    A run is dominated if another one is shown to be faster and shown to be at most a margin worse. Latencies by query
-    are kept beside runs that 'cranfield run' and 'cranfield test' have recorded. 'cranfield plot frontier' draws it.
+    A run is dominated if another one is shown to be faster, and to be worse by at most a margin. 'cranfield run' and
+    'cranfield test' keep the latency of every query beside the runs that they record. 'cranfield plot frontier' draws
+    the frontier.
 
     \b
     Examples:

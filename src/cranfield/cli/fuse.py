@@ -120,8 +120,8 @@ def command(
     \b
     NORMALISATIONS
 
-    What a run does not return gets nothing from it. The file says how it was made. Which settings are best on your
-    queries, and how good they really are, says 'cranfield tune'.
+    A document gets nothing from a run that does not return it. The file says how it was made. 'cranfield tune' finds
+    out which settings are best on your queries, and how good they really are.
 
     \b
     Examples:

@@ -114,15 +114,15 @@ def command(
     --help` explains the orders. Judgments chosen by grades are a biased sample: never estimate from them how many
     documents are relevant.
 
-    A query may have no answer: Q says so on the page, and --no-answer without it. Commands that measure take STORE as
-    --answerable then, and count it as right to return nothing for the query.
+    If a query has no answer, press Q on the page, or say so with --no-answer. Commands that measure then take STORE as
+    --answerable, and it counts as right to return nothing for this query.
 
     With --assessor, no page is opened: a model is asked about every waiting document that it has not judged. Its grades
     are kept apart from those of people. You can interrupt it at any moment: the same command continues, and repeats no
     question that was answered. With --decide as well, the model is asked only until its own grades decide.
 
     With --clicks, no page is opened either: the documents of the store's queries get grades by what people clicked on,
-    corrected for the ranks at which it was shown, if the log tells how many people look at which rank. They are kept
+    corrected for the ranks at which they were shown, if the log tells how many people look at which rank. They are kept
     apart like those of a model. Clicks favour the system that the log comes from, so compare runs by them only with
     --correct-with people.
 

@@ -39,7 +39,7 @@ class ClickOptions(OptionGroup, section="Clicks"):
         "--attraction",
         type=AttractionOption(),
         metavar="SHARES",
-        help="The lowest attraction of each grade but the lowest [on a scale to 3: 0.125,0.25,0.5].",
+        help="The lowest attraction for each grade above the lowest one [on a scale to 3: 0.125,0.25,0.5].",
     )
     least: float | None = option(
         "--least",

@@ -16,7 +16,7 @@ from cranfield.traffic.sampling import SPREAD
 class DrawOptions(options.OptionGroup, section="Queries"):
     size: int = number("-n", "--size", least=2, default=200, help="How many queries to draw [200].")
     seed: int = options.SEED
-    any_order: bool = flag("--any-order", help="Take queries of the same words in another order as one.")
+    any_order: bool = flag("--any-order", help="Count queries with the same words in another order as one.")
     same_case: bool = flag("--same-case", help="Take queries that differ by case as two.")
     keep: tuple[str, ...] = option(
         "--keep",
@@ -30,7 +30,7 @@ class DrawOptions(options.OptionGroup, section="Queries"):
         type=float,
         default=SPREAD,
         metavar="N",
-        help=f"The standard deviation of differences by query, for what can be detected [{SPREAD:g}].",
+        help=f"The standard deviation of differences by query that is assumed for what can be detected [{SPREAD:g}].",
     )
 
 
@@ -53,18 +53,18 @@ class SampleOutput(options.PrintOptions, formats=("tsv", "csv", "json", "jsonl")
 
 @options.command("sample", logs=argument(nargs=-1, required=True, metavar="LOG..."))
 def command(logs: tuple[str, ...], drawing: DrawOptions, reading: LogOptions, shown: SampleOutput) -> None:
-    """Draw queries from LOGs of searches, to judge and to evaluate with.
+    """Draw queries to judge, and to evaluate with, from LOGs of searches.
 
-    A LOG is CSV, TSV, JSON lines, UBI queries or one text on each line, and may be compressed. Queries that differ only
-    by case or blanks are one. What looks like personal data is left out and counted; patterns find no names, so read
+    A LOG is CSV, TSV, JSON lines, UBI queries or one text per line, and may be compressed. Queries that differ only by
+    case or blanks count as one. What looks like personal data is left out and counted; patterns find no names, so read
     the sample before you share it.
 
-    Frequent queries are drawn with higher probability, and the file says with which: its column weight is for the mean
-    of a search, distinct_weight for that of a distinct query, and intervals know the design. A larger sample with the
-    same seed has all queries of a smaller one.
+    Frequent queries are more likely to be drawn. The file has the probability of each query, which intervals use, and
+    two columns of weights: 'weight' is for the mean over searches, 'distinct_weight' for that over distinct queries. A
+    larger sample with the same seed has all queries of a smaller one.
 
-    Without -o and --format, it only says what the sample would stand for. Evaluate with --weights queries.tsv, or with
-    --weights queries.tsv:distinct_weight.
+    Without -o and --format, it only says what the sample would stand for. To evaluate with the sample, give
+    --weights queries.tsv or --weights queries.tsv:distinct_weight.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ from cranfield.cli.options import argument, flag, option
 
 class SplitOptions(options.OptionGroup, section="Recommendations"):
     hold_out: int = option(
-        "--hold-out", type=int, default=1, metavar="N", help="How many of each user are held out [1]."
+        "--hold-out", type=int, default=1, metavar="N", help="How many interactions of each user to hold out [1]."
     )
     ratings: bool = flag("--ratings", help="Use ratings as grades; otherwise each item held out has grade 1.")
     force: bool = options.FORCE
@@ -16,10 +16,11 @@ class SplitOptions(options.OptionGroup, section="Recommendations"):
 
 @options.command("split", interactions=argument(), folder=argument())
 def command(interactions: str, folder: str, split: SplitOptions) -> None:
-    """Split INTERACTIONS of users with items: hold out the last ones of each user, to measure a recommender by.
+    """Hold out the last INTERACTIONS of each user, to measure a recommender by them.
 
-    INTERACTIONS has the columns user_id, item_id, timestamp, and perhaps rating. FOLDER gets train.csv, from which the
-    recommender may learn, and qrels.csv, the items that it should recommend. What is not held out is counted.
+    INTERACTIONS is a file with the columns user_id, item_id and timestamp, and perhaps rating. train.csv in FOLDER is
+    what the recommender may learn from; qrels.csv has the items that it should recommend. Users of whom nothing could
+    be held out are counted.
 
     \b
     Example:
