@@ -83,7 +83,8 @@ def test_the_command_split(files):
     done = run("split", "ratings.csv", "shop", cwd=files)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
-        "leave-last-out, 1 of each user: 2 interactions of 2 users held out, 3 interactions to learn from\n"
+        "leave-last-out, 1 of each user: 2 interactions of 2 users held out, 3\n"
+        "  interactions to learn from\n"
         "  1 user has too few interactions and is not measured\n"
         "Written: shop/train.csv and shop/qrels.csv.\n"
     )

@@ -16,6 +16,7 @@ from cranfield.io.compression import EXTENSIONS as COMPRESSED
 from cranfield.io.formats import readable, writable
 from cranfield.io.formats.store import names_store
 from cranfield.io.streams import BUILT_IN_FILES, DATA, Stream
+from cranfield.show.layout import wrapped
 from cranfield.words import count, joined
 
 
@@ -184,7 +185,8 @@ def _into_folder(source: str, target: str, force: bool) -> None:
         raise OutputError(target, "this is a folder.", hint=hint)
     with output.shown_progress("converting"):
         done = convert_traces(stream, target, force=force)
-    output.say(f"{count(done.searches, 'search', 'searches')} in {joined(done.files, 'and')}")
+    written = f"{count(done.searches, 'search', 'searches')} in {joined(done.files, 'and')}"
+    output.write(wrapped(written, hang=2, width=output.width(), break_words=False))
     for note in done.notes:
         output.say(f"cranfield: {stream.name}: {note}", err=True)
 

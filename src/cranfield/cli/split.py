@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cranfield.cli import options, output
 from cranfield.cli.options import argument, flag, option
+from cranfield.show.layout import wrapped
 
 
 class SplitOptions(options.OptionGroup, section="Recommendations"):
@@ -30,5 +31,8 @@ def command(interactions: str, folder: str, split: SplitOptions) -> None:
 
     made = read_interactions(interactions).leave_last_out(split.hold_out)
     train, qrels = write_split(made, folder, ratings=split.ratings, force=split.force)
-    output.say(str(made))
+    held_out, *notes = str(made).splitlines()
+    output.write(wrapped(held_out, hang=2, width=output.width()))
+    for note in notes:
+        output.write(wrapped(note.strip(), "  ", hang=4, width=output.width()))
     output.say(f"Written: {train} and {qrels}.")
