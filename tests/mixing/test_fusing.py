@@ -325,6 +325,7 @@ def test_a_written_run_is_the_one_in_memory_and_knows_what_it_is_made_of(tmp_pat
         "ir_metadata.end"
     )
     parsed = yaml.safe_load(head)
+    assert parsed["method"]["score ties"] == "larger id first"
     assert parsed["method"]["retrieval"][-1]["interpolates"] == ["lexical", "dense"]
     assert parsed["cranfield"]["made"]["fusion"]["settings"]["weights"] == [0.25, 0.75]
     plain = fuse(runs, "rrf", tmp_path / "plain.run", metadata=False)
@@ -334,7 +335,10 @@ def test_a_written_run_is_the_one_in_memory_and_knows_what_it_is_made_of(tmp_pat
 
 def test_a_signature_names_what_was_fused(tmp_path):
     fuse({"lexical": A, "dense": B}, path=tmp_path / "f.run")
-    assert "|fused:rrf(lexical+dense)|" in evaluate({"q": {"a": 1}}, tmp_path / "f.run", "RR").signature
+    assert "|fused:rrf(lexical+dense,k=60,depth=1000)|" in evaluate({"q": {"a": 1}}, tmp_path / "f.run", "RR").signature
+    weighted = fuse({"lexical": A, "dense": B}, "combsum", weights=[1, 2], constant=0.5)
+    wanted = "|fused:combsum(lexical+dense,normalisation=min-max,constant=0.5,weights=1+2,depth=1000)|"
+    assert wanted in evaluate({"q": {"a": 1}}, weighted, "RR").signature
 
 
 def test_a_damaged_head_is_no_head(tmp_path):
@@ -398,6 +402,14 @@ def test_what_cannot_be_is_refused_with_a_hint(arguments, message, hint):
         fuse({"one": A, "two": B}, **arguments)
     assert message in error.value.fact
     assert hint in error.value.hint
+
+
+@pytest.mark.parametrize("method", ["combsum", "combmnz", "combanz"])
+@pytest.mark.parametrize("normalisation", ["none", "z-score", "min-max"])
+def test_scores_that_are_too_large_are_refused(method, normalisation):
+    huge = {"q": {"a": 1.7e308, "b": 1e308, "c": -1.7e308}}
+    with pytest.raises(InputError, match="the scores are too large to be added"):
+        fuse([huge, huge], method, normalisation=normalisation)
 
 
 def test_one_run_is_not_fused():

@@ -22,10 +22,10 @@ from cranfield.errors import ComparisonError, InputError, choice_hint, given
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs
+from cranfield.io.made import asked_numbers
 from cranfield.io.pairs import read_numbers_by_run
 from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.made import asked_numbers
 from cranfield.words import count, joined
 
 MARGIN = 0.01

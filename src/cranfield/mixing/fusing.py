@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -15,15 +14,15 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.io.formats import FORMATS, format_to_write
+from cranfield.io.made import Fusion, Made, Tuned, head_of, inherited, keep_beside
 from cranfield.io.records import Records
 from cranfield.io.shapes import Rankings
-from cranfield.io.target import STANDARD_OUTPUT, write_text
+from cranfield.io.target import STANDARD_OUTPUT
 from cranfield.io.text import located
 from cranfield.io.writing import name_from, write_records
 from cranfield.mixing.mixture import DEPTH, USUAL, Mixture
 from cranfield.mixing.reading import Part, RankingFile, chunks, open_rankings
 from cranfield.native import CORES
-from cranfield.ranks.made import Fusion, Made, Tuned, head_of
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import open_run
 from cranfield.ranks.scan.parallel import in_parallel
@@ -159,12 +158,14 @@ def fuse_as(
         raise InputError(next(iter(named), "the runs"), "fusing takes at least two runs.", hint="add another run")
     policy = policy or Policy()
     runs = tuple(named)
-    made = Made(fusion=Fusion(runs, mixture.to_dict()), tuned=tuned)
+    opened = {run_name: open_run(run, format, name=run_name) for run_name, run in named.items()}
+    fusion = Fusion(runs, mixture.to_dict(), mixture.chosen)
+    made = Made(fusion=fusion, tuned=inherited({name: run.made for name, run in opened.items()}, tuned))
     target = None if path is None else os.fspath(path)
     facts: dict[str, Any] = {"path": target or "", "name": name, "runs": runs, "made": made}
     facts["mixture"] = ", ".join(mixture.parts(runs))
     with ExitStack() as stack, located():
-        files = [open_rankings(open_run(run, format, name=run_name), policy, stack) for run_name, run in named.items()]
+        files = [open_rankings(run, policy, stack) for run in opened.values()]
         queries = list(dict.fromkeys(query for file in files for query in file.sizes))
         partial = sum(not all(query in file.sizes for file in files) for query in queries)
         facts |= {"queries": len(queries), "partial": partial}
@@ -172,11 +173,8 @@ def fuse_as(
             if target is None:
                 kept = {query: dict(zip(ids, scores, strict=True)) for query, ids, scores in rankings}
                 return Fused(**facts, documents=sum(map(len, kept.values())), _rankings=kept)
-            written, digest = (
-                (FORMATS["trec"] if target == STANDARD_OUTPUT else format_to_write(target)),
-                hashlib.sha256(),
-            )
-            tag = name_from(name)
+            written = FORMATS["trec"] if target == STANDARD_OUTPUT else format_to_write(target)
+            digest, tag = hashlib.sha256(), name_from(name)
             rows = write_records(
                 target,
                 (_records(*ranking) for ranking in rankings),
@@ -187,8 +185,7 @@ def fuse_as(
                 head=head_of(made, tag) if metadata else b"",
             )
     if metadata and not written.takes_comments and os.path.isfile(target):
-        known = {"made": made.to_dict(), "run_bytes": os.path.getsize(target)}
-        write_text(f"{target}.json", json.dumps(known) + "\n", force=True)
+        keep_beside(target, {"made": made.to_dict()})
     return replace(Fused(**facts, documents=rows), _sha256=digest.hexdigest())
 
 
@@ -203,6 +200,8 @@ def _fused(files: Sequence[RankingFile], queries: Sequence[str], mixture: Mixtur
         names, parts = group
         lists = mixture.lists([part.ranked() for part in parts])
         columns, sizes, shown = lists.best(mixture.fused(lists), mixture.depth)
+        if not np.isfinite(shown).all():
+            raise InputError(", ".join(file.name for file in files[:2]), "the scores are too large to be added.")
         ids, scores = lists.ids(columns), shown.tolist()
         rankings, start = [], 0
         for query, size in zip(names, sizes.tolist(), strict=True):
