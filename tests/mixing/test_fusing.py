@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, Policy, PolicyError, compare, evaluate, fuse
-from cranfield.mixing import lists, reading
+from cranfield.mixing import fusing, lists, reading
 from cranfield.mixing.methods import METHODS
 from cranfield.mixing.normalising import NORMALISATIONS
 from cranfield.mixing.registry import PARAMETERS
@@ -331,6 +331,37 @@ def test_a_written_run_is_the_one_in_memory_and_knows_what_it_is_made_of(tmp_pat
     plain = fuse(runs, "rrf", tmp_path / "plain.run", metadata=False)
     assert "#" not in (tmp_path / "plain.run").read_text()
     assert open_run(plain.path).made is None
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+@pytest.mark.parametrize("odd", ["plain", "é", "#a", "a#", "\x01", "\x7f", "x" * 1001])
+@pytest.mark.parametrize("name", ["f.run", "f.run.gz", "f.txt"])
+def test_lines_are_those_of_the_twin(tmp_path, monkeypatch, odd, name):
+    chance = np.random.default_rng(3)
+    runs = [
+        {f"q{q}": {f"d{d}": float(s) for d, s in zip(chance.permutation(40)[:20], chance.random(20), strict=True)}}
+        for q in (1, 1, 2)
+    ]
+    runs[1]["q1"][odd] = 1e-300
+    (tmp_path / "theirs").mkdir()
+    for method in ("rrf", "combsum", "condorcet"):
+        fuse(runs, method, tmp_path / name, force=True)
+        monkeypatch.setattr(fusing, "native", None)
+        fuse(runs, method, tmp_path / "theirs" / name, force=True)
+        monkeypatch.undo()
+        read = gzip.decompress if name.endswith("gz") else bytes
+        assert read((tmp_path / name).read_bytes()) == read((tmp_path / "theirs" / name).read_bytes())
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+def test_numbers_are_written_as_python_writes_them():
+    chance = np.random.default_rng(4)
+    some = [0.0, -0.0, 1.0, 1e-4, 9.999e-5, 1e15, 1e16, 1e22, 1 / 3, 5e-324, 1.7976931348623157e308]
+    scores = np.concatenate([some, chance.random(5000), 10 ** chance.uniform(-30, 30, 5000)])
+    n = len(scores)
+    places = np.frombuffer(b"doc", np.uint8), np.zeros(n, np.int64), np.full(n, 3)
+    lines = native.run_lines([b"q"], np.array([n]), *places, scores, b"tag").decode().splitlines()
+    assert lines == [f"q Q0 doc {rank} {score!r} tag" for rank, score in enumerate(scores.tolist(), 1)]
 
 
 def test_a_signature_names_what_was_fused(tmp_path):

@@ -32,7 +32,12 @@ def judgments_for(runs, seed):
     return qrels
 
 
-SPACE = {"k": [0, 20, 60], "phi": [0.5, 0.9], "depth": [1, 3, 1000], "normalisation": ["min-max", "z-score", "rank"]}
+SPACE = {
+    "k": [0, 20, 60],
+    "phi": [0.5, 0.9],
+    "depth": [1, 3, 1000],
+    "normalisation": ["min-max", "z-score", "rank", "none"],
+}
 
 
 @pytest.mark.parametrize("compiled", [True, False])

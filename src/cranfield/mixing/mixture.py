@@ -116,7 +116,7 @@ class Mixture:
 
     def lists(self, ranked: Sequence[Ranked]) -> Lists:
         within = [first_of(its, self.depth) for its in ranked]
-        return Lists(within, [self.normalised(its) for its in within])
+        return Lists(within, [self.normalised(its) for its in within] if METHODS[self.method].reads == "scores" else [])
 
     def fused(self, lists: Lists, weights: Numbers | None = None) -> Numbers:
         """The score of every document; with rows of weights, a row for each."""
