@@ -132,6 +132,7 @@ inline nb::object run_lines(nb::list query_ids, Integers sizes, Text text, Integ
                             nb::bytes tag) {
     std::vector<std::string> queries;
     for (nb::handle query : query_ids) {
+        require(nb::isinstance<nb::bytes>(query), "queries", "they must be bytes");
         const auto id = nb::cast<nb::bytes>(query);
         queries.emplace_back(id.c_str(), id.size());
     }
