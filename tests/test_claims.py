@@ -25,7 +25,7 @@ SOURCES = (
     "changes",
 )
 CLAIMING = re.compile(
-    "interval|signific|confiden|detect|revers|hold|correct(ed|ion)|inferior|likely|of the time|narrow|rough"
+    r"interval|signific|confiden|detect|revers|\bhold|correct(ed|ion)|inferior|likely|of the time|narrow|rough"
     "|cannot be estimated|differs between|ties matter",
     re.IGNORECASE,
 )
@@ -40,7 +40,6 @@ OTHERS = {
     "interval alpha",
     "no interval: too few units",
     "line: 95% interval of the mean",
-    "with one are too few to choose a threshold",
 }
 
 

@@ -95,6 +95,7 @@ GROUPS = {
         "Headroom",
         "RerankedDepth",
     ),
+    "Groups and answers": ("within_groups", "WithinGroups", "GroupNoise", "Answering"),
     "Production traffic": (
         "sample_queries",
         "TeamDraft",

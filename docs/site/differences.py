@@ -22,8 +22,8 @@ deliberate.
 
 What differs from `cranfield evaluate` without options, for the usual measures. `--like` follows these rules, and
 `--theirs` looks for them. Each dialect was compared with its tool on generated queries: with the tool itself where it
-can be installed beside us, with recorded values otherwise; the rules of Elasticsearch and OpenSearch are read from
-their code. Tools in italics have such a rule too, but no dialect here.
+is installed, with recorded values otherwise; the rules of Elasticsearch and OpenSearch are read from their code. Tools
+in italics have such a rule too, but no dialect here.
 
 <!-- tools -->
 

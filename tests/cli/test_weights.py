@@ -175,6 +175,9 @@ def test_charts_and_pages_are_of_groups(queries):
     assert done.returncode == 0, done.stderr
     title = json.loads((queries / "chart.json").read_text())["title"][1]
     assert title.startswith("Means weighted and grouped by columns.csv: as precise as")
+    (queries / "seconds").write_text("plain 2\ntuned 1\n")
+    worth = run("frontier", *RUNS, "--query-columns", "columns.csv", "--values", "seconds", cwd=queries)
+    assert "weighted and grouped by columns.csv: as precise as" in flat(worth.stdout), worth.stderr
     done = run("report", *RUNS, "--query-columns", "columns.csv", "--no-charts", "-o", "r.html", cwd=queries)
     assert done.returncode == 0, done.stderr
     page = (queries / "r.html").read_text(encoding="utf-8")
@@ -195,7 +198,11 @@ def test_gates_and_projects_name_the_file_of_queries(queries):
     shown = run("history", "sqlite", cwd=queries)
     assert shown.returncode == 0, shown.stderr
     assert "segment  queries" in shown.stdout
+    assert "nDCG@10†" in shown.stdout
+    assert "  groups  " in shown.stdout  # what ▲ and ▼ count
+    assert "weighted and grouped: as precise as" in flat(shown.stdout)
     [line] = json.loads(run("history", "sqlite", "--by", "segments.csv", "--format", "json", cwd=queries).stdout)
+    assert line["weighted"].startswith("weighted and grouped: as precise as")
     head, tail = line["segments"]
     assert (head["segment"], head["queries"], tail["queries"]) == ("head", 30, 30)
     assert head["values"][0] == head["values"][-1] == head["accepted"]  # nothing has changed

@@ -7,6 +7,7 @@ from cranfield import Evaluation, compare, evaluate, evaluate_runs, gate
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.estimating import GROUPED, Columns
 from cranfield.evaluation.weighting import Weights, by_group
+from cranfield.show.comparison_text import comparison_text
 from tests.comparison.published_repeats import MINI, NANO, right
 
 CHANCE = np.random.default_rng(5)
@@ -144,6 +145,14 @@ def test_groups_are_kept_and_compared(tmp_path):
     assert decided.measures[0].worse == 62
     with pytest.raises(InputError, match="none of 2 queries is in a group"):
         evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"]}, "RR", groups={"7": "x"})
+
+
+def test_what_changed_most_is_told_of_groups_as_it_is_counted():
+    qrels, runs, groups = published()
+    shown = comparison_text(compare(qrels, runs, "P@1", baseline="mini", groups=groups, bounds=False))
+    assert "198 groups   ▲ 62 better" in shown
+    assert "  +1.000  " in shown
+    assert "#" not in shown  # as in the name of a repeat
 
 
 @pytest.mark.parametrize("test", ["randomisation", "sign", "wilcoxon", "tukey"])

@@ -1,9 +1,12 @@
 """Other tools asked directly: {name: {query: value}} of every query that they count, or {name: mean}."""
 
+import math
+
 import numpy as np
 import pytest
 
 from tests import peers
+from tests.dialects.oracle import own_threshold
 
 
 def as_lists(qrels, run):
@@ -14,10 +17,19 @@ def as_lists(qrels, run):
 
 
 def pytrec_eval(names, qrels, run):
+    return {name: value for rel in (1, 2) for name, value in _at_level(names, qrels, run, rel).items()}
+
+
+def _at_level(names, qrels, run, rel):
+    """The names that are told this lowest relevant grade, or 1 if none."""
+    level = f" (relevance_level={rel})"
+    wanted = {
+        name.removesuffix(level): name for name in names if name.endswith(level) or (rel == 1 and "=" not in name)
+    }
     # It reads ndcg_cut.5 and prints ndcg_cut_5; iprec_at_recall.0.35 likewise.
-    asked = {name.rpartition("_")[0] + "." + name.rpartition("_")[2] if _ends(name) else name for name in names}
-    found = peers.trec_eval_9_values(asked, qrels, run)
-    return {name: {query: values[name] for query, values in found.items()} for name in names}
+    asked = {name.rpartition("_")[0] + "." + name.rpartition("_")[2] if _ends(name) else name for name in wanted}
+    found = peers.trec_eval_9_values(asked, qrels, run, rel=rel)
+    return {wanted[name]: {query: values[name] for query, values in found.items()} for name in wanted}
 
 
 def _ends(name):
@@ -132,6 +144,66 @@ def spark(names, qrels, run, context):
         value = getattr(metrics, called)
         found[name] = float(value(int(k)) if k else value)
     return found
+
+
+def open_search(names, qrels, run):
+    """Not asked, since it is a server: written from the code of its Search Relevance Workbench."""
+    found = {name: {} for name in names}
+    for query, judged in qrels.items():
+        ranking = run.get(query, {})
+        documents = sorted(ranking, key=lambda document: -ranking[document])
+        least = own_threshold(judged.values())
+        for name in names:
+            called, _, k = name.replace(" of the first ", "@").partition("@")
+            k = int(k) if k else len(documents)
+            top = documents[:k]
+            hits = [judged.get(document, 0) > 0 and judged[document] >= least for document in top]
+            relevant = sum(grade > 0 and grade >= least for grade in judged.values())
+            gains, best = ([judged.get(d, 0) for d in top], sorted(judged.values(), reverse=True)[:k])
+            precisions = [sum(hits[:at]) / at for at, hit in enumerate(hits, 1) if hit]
+            value, of = {
+                "Precision": (sum(hits), len(top)),
+                "Recall": (sum(hits), relevant),
+                "MAP": (sum(precisions), relevant),
+                "MRR": (max((1 / at for at, hit in enumerate(hits, 1) if hit), default=0), 1),
+                "NDCG": (dcg(gains), dcg(best)),
+                "DCG": (dcg(gains), 1),
+                "Coverage": (sum(document in judged for document in top), len(top)),
+            }[called]
+            found[name][query] = math.floor(value / of * 100 + 0.5) / 100 if of else 0.0
+    return found
+
+
+def elasticsearch(names, qrels, run):
+    """Not asked, since it is a server: written from the code of its ranking evaluation."""
+    found = {name: {} for name in names}
+    for query, judged in qrels.items():
+        ranking = run.get(query, {})
+        documents = sorted(ranking, key=lambda document: -ranking[document])
+        for name in names:
+            called, _, options = name.rstrip(")").partition("(")
+            given = dict(option.split("=") for option in options.split(", "))
+            grades = [judged.get(document, 0) for document in documents[: int(given["k"])]]
+            hits = [grade >= 1 for grade in grades]
+            value, of = sum(hits), len(hits)
+            if called == "recall":
+                of = sum(grade >= 1 for grade in judged.values())
+            elif called == "mean_reciprocal_rank":
+                value, of = max((1 / at for at, hit in enumerate(hits, 1) if hit), default=0), 1
+            elif called == "dcg":
+                best = sorted(judged.values(), reverse=True)[: len(grades)]
+                value, of = dcg(grades), dcg(best) if "normalize" in given else 1
+            elif called == "expected_reciprocal_rank":
+                value, of, goes_on = 0, 1, 1
+                for at, grade in enumerate(grades, 1):
+                    stops = (2**grade - 1) / 2 ** int(given["maximum_relevance"])
+                    value, goes_on = value + goes_on * stops / at, goes_on * (1 - stops)
+            found[name][query] = value / of if of else 0.0
+    return found
+
+
+def dcg(grades):
+    return sum((2**grade - 1) / math.log2(at + 1) for at, grade in enumerate(grades, 1))
 
 
 def means(found):

@@ -24,6 +24,8 @@ def values(rule, name, qrels, run):
             del found[query]
         elif not relevant and settings.get("no_relevant") == "one":
             found[query] = 1.0
+        elif settings.get("query_decimals") == "2":
+            found[query] = math.floor(found[query] * 100 + 0.5) / 100
         elif settings.get("query_decimals"):
             found[query] = float(np.round(found[query], int(settings["query_decimals"])))
     more = sum(query not in qrels for query in run) if settings.get("unjudged_query") == "zero" else 0
@@ -43,6 +45,9 @@ def one(name, query, judged, scores, settings, parameters):
     known = {document: grade for document, grade in judged.items() if grade >= 0}
     if settings.get("negative") == "nonrelevant":
         known = {document: max(grade, 0) for document, grade in judged.items()}
+    if settings.get("threshold") == "query":
+        least = own_threshold(judged.values())
+        known = {document: int(grade > 0 and grade >= least) for document, grade in known.items()}
     if settings.get("missed") == "ignored":
         known = {document: grade for document, grade in known.items() if document in scores}
     called, _, cutoff = name.partition("@")
@@ -51,6 +56,12 @@ def one(name, query, judged, scores, settings, parameters):
     orders = list(rankings(scores, judged, settings))
     results = [measured(called, k, order, known, scores, settings, parameters) for order in orders]
     return sum(value for value, _ in results) / len(results), results[0][1], relevant
+
+
+def own_threshold(grades):
+    """Half of the highest grade, or the 90th percentile if that is more."""
+    ordered = sorted(grades)
+    return max(ordered[-1] / 2, ordered[math.ceil(0.9 * len(ordered)) - 1])
 
 
 def rankings(scores, judged, settings):

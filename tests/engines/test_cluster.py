@@ -60,7 +60,7 @@ def waiting(judged):
         if len(judged) > 1:
             with where.open("x") as file:
                 file.write(str(os.getpid()))
-            time.sleep(120)
+            time.sleep(300)
     except FileExistsError:
         pass
     return cranfield.parse_measure("RR")(judged)
@@ -79,7 +79,7 @@ def started(name, *arguments, env, until, folder):
         command = [str(HOME / "bin" / "spark-class"), *arguments]
         process = subprocess.Popen(command, env=env, stdout=file, stderr=file, start_new_session=True)
     try:
-        for _ in range(600):
+        for _ in range(1800):
             if found := re.search(until, log.read_text()):
                 yield process, found[0]
                 break
@@ -188,7 +188,7 @@ def test_the_job_of_the_page(cluster, files):
     (folder / "measure.py").write_text(of_page("python", "import sys"))
     address, _, env = cluster
     command = of_page("sh", "spark-submit").replace(HEAD, address)
-    how = {"shell": True, "cwd": folder, "env": env, "capture_output": True, "text": True, "timeout": 120}
+    how = {"shell": True, "cwd": folder, "env": env, "capture_output": True, "text": True, "timeout": 300}
     job = subprocess.run(command, **how)
     assert job.returncode == 0, job.stderr[-3000:]
     assert values_of(folder / "values.parquet") == expected(wanted)
@@ -219,7 +219,7 @@ def connected(cluster, tmp_path_factory):
 def test_spark_connect_of_the_page(cluster, connected, files):
     folder, wanted = files
     asked = of_page("sh", "cranfield evaluate").replace(CONNECT, connected).strip()
-    how = {"shell": True, "cwd": folder, "env": cluster[2], "capture_output": True, "text": True, "timeout": 120}
+    how = {"shell": True, "cwd": folder, "env": cluster[2], "capture_output": True, "text": True, "timeout": 300}
     told = subprocess.run(f"{asked} --format json", **how)
     assert told.returncode == 0, told.stderr[-3000:]
     [result] = json.loads(told.stdout)["runs"]
@@ -234,7 +234,7 @@ def test_a_machine_is_lost_in_the_middle(cluster, connected, files, tmp_path):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     job = subprocess.Popen(script, env={**env, "SPARK_REMOTE": connected}, **pipes)
     marker = tmp_path / "waiting"
-    for _ in range(900):
+    for _ in range(3000):
         if marker.exists() and marker.read_text():
             break
         assert job.poll() is None, job.communicate()[1][-3000:]
@@ -243,7 +243,7 @@ def test_a_machine_is_lost_in_the_middle(cluster, connected, files, tmp_path):
     [worker] = [worker for worker in workers if waiting in descendants(worker.pid)]
     for process in (*descendants(worker.pid), worker.pid):
         kill(process)
-    _, err = job.communicate(timeout=120)
+    _, err = job.communicate(timeout=300)
     assert job.returncode == 0, err[-3000:]
     assert worker.wait() == -signal.SIGKILL
     values = values_of(tmp_path / "values.parquet")

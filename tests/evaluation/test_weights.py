@@ -186,6 +186,22 @@ def test_tests_without_a_weighted_form_are_refused(test):
     assert "t, bootstrap" in refused.value.hint
 
 
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [
+        ({"weights": {query: float(query == "3") for query in WEIGHTS}}, "query"),
+        ({"groups": dict.fromkeys(WEIGHTS, "all")}, "group"),
+    ],
+)
+def test_one_query_or_group_that_counts_is_too_few_to_compare(options, unit):
+    for decided in (
+        lambda: compare(QRELS, {"old": OLD, "new": NEW}, "RR", **options),
+        lambda: gate(QRELS, OLD, NEW, "RR", **options),
+    ):
+        with pytest.raises(ComparisonError, match=f"only one {unit} counts"):
+            decided()
+
+
 def test_few_heavy_queries_are_told():
     heavy = {q: 100.0 if int(q) < 3 else 0.01 for q in WEIGHTS}
     told = compare(QRELS, {"old": OLD, "new": NEW}, "RR", weights=heavy).warnings[-1]

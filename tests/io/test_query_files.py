@@ -9,6 +9,7 @@ import random
 import pytest
 
 from cranfield.errors import InputError
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.io.pairs import read_numbers, read_words
 from cranfield.io.queries import Queries, made_id, read_queries
 from cranfield.io.query_tables import read_query_table
@@ -256,6 +257,41 @@ def test_weights_and_segments_come_from_a_file_of_queries(name, content, weights
 def test_unclear_weights_are_refused(content, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_numbers(written(tmp_path, "q.csv", content), "weight")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("weight", "-1", "q.csv: weight '-1' of '2' is not a number from 0."),
+        ("weight", "often", "q.csv: weight 'often' of '2' is not a number from 0."),
+        ("answerable", "maybe", "q.csv: answerable 'maybe' of '2' is neither yes nor no."),
+    ],
+)
+def test_a_bad_fact_in_a_file_of_queries_names_the_file(column, value, message, tmp_path):
+    good = "yes" if column == "answerable" else "3"
+    path = written(tmp_path, "q.csv", f"query_id,text,{column}\n1,boots,{good}\n2,raincoat,{value}\n")
+    for option in ("query_columns", column if column == "answerable" else f"{column}s"):
+        with pytest.raises(InputError) as error:
+            QueryColumns.read(**{option: path})
+        assert message in str(error.value)
+
+
+def test_points_that_may_separate_thousands_are_refused_in_all_columns_at_once(tmp_path):
+    path = written(tmp_path, "q.csv", "query;weight\nraincoat;1.234\nboots;80\n")
+    with pytest.raises(InputError, match=r"whether the point in weight '1\.234' separates thousands"):
+        QueryColumns.read(path)
+
+
+def test_the_text_of_a_query_is_not_taken_for_a_fact(tmp_path):
+    path = written(tmp_path, "q.csv", "query_id,text\n1,boots\n2,raincoat\n")
+    with pytest.raises(InputError, match="no column is the segment of a query"):
+        read_words(path, "segment")
+
+
+def test_facts_that_are_no_file_are_told_how_to_be_given():
+    with pytest.raises(InputError, match="dict is no file of queries") as error:
+        QueryColumns.read({"1": 2})
+    assert "weights, segments, groups, answerable as {query: value}" in str(error.value)
 
 
 def test_check_shows_how_queries_are_read(tmp_path):

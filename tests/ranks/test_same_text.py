@@ -130,6 +130,12 @@ def test_commands_take_a_corpus(corpus, monkeypatch):
     for command in (["compare", "qrels", "run", "run"], ["gate", "qrels", "run", "run"]):
         done = program.run(*command, "--same-text", ".")
         assert done.returncode == 0, done.stderr
+    piped = program.run("check", "qrels", "run", "--corpus", "-")
+    assert "-: this is a pipe, which can be read only once." in piped.stderr
+    (corpus / "broken.jsonl").write_text('{"_id": "a", "text": "x"}\n{"_id":\n')
+    broken = program.run("check", "qrels", "run", "--corpus", "broken.jsonl")
+    assert "broken.jsonl:2: this is not JSON" in broken.stderr
+    assert "Hint: each line is a JSON object of its own" in broken.stderr
     lacking = program.run("evaluate", "qrels", "run", "--same-text", "nothing")
     assert (lacking.returncode, lacking.stderr.partition("\n")[0]) == (
         2,

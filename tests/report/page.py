@@ -6,6 +6,7 @@ import json
 from html.parser import HTMLParser
 
 import cranfield
+from cranfield.report.encoding import LETTERS
 from cranfield.systems.collection import Collection, Document
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
@@ -31,12 +32,15 @@ def unpacked(text):
 def shown(data, row, top, ranks, reasons, tags, steps, effects):
     def part(column):
         values, starts = column
-        return values[starts[row] : starts[row + 1]]
+        first, last = (row * starts, (row + 1) * starts) if isinstance(starts, int) else starts[row : row + 2]
+        its = values[first:last]
+        return [LETTERS.index(letter) for letter in its] if isinstance(its, str) else its
 
+    documents = data["details"][str(data["detailed"][row])]["shown"]
     values, depth = [value / 10_000 for value in part(steps)], len(part(top)) if top else 0
     return {
-        "top": top and part(top),
-        "ranks": ranks and part(ranks),
+        "top": top and [documents[at] for at in part(top)],
+        "ranks": ranks and part((ranks, data["starts"])),
         "reason": data["reasons"][reasons[row]],
         "why": data["tags"][tags[row]],
         "effects": [each / 10**9 for each in part(effects)],

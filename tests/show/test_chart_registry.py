@@ -58,5 +58,5 @@ def test_every_chart_has_a_file_of_its_own(chart):
 def test_the_methods_of_evaluations_document_their_charts():
     made = [chart for chart in charts.CHARTS.values() if chart.of in ("evaluations", "curves")]
     for method, runs in ((Evaluation.plot, None), (Evaluations.plot, 2)):
-        documented = next(line for line in method.__doc__.splitlines() if line.strip().startswith("kind: "))
+        documented = re.search("kind: (.*?) measure: ", method.__doc__, re.S)[1]
         assert set(re.findall('"(.*?)"', documented)) == {chart.name for chart in made if chart.runs == runs}

@@ -32,7 +32,10 @@ from cranfield.show.pictures import picture, sized
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
 # What a chart needs besides judgments and runs.
-MORE = {"frontier": {"by": "cost", "values": {"keywords": 1.0, "meaning": 3.0}}}
+MORE = {
+    "frontier": {"by": "cost", "values": {"keywords": 1.0, "meaning": 3.0}},
+    "thresholds": {"answerable": {"nothing to find": False}},
+}
 
 
 def rows(spec):
@@ -267,13 +270,25 @@ def test_every_chart_describes_itself_and_is_not_blank(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind, chart in CHARTS.items() if chart.of in ("evaluations", "curves")])
 def test_results_draw_the_same_charts_themselves(kind):
-    wanted = draw_chart(kind, *FILES)
-    results = cranfield.evaluate_runs(*FILES, "nDCG@10")
+    more = MORE.get(kind, {})
+    wanted = draw_chart(kind, *FILES, **more)
+    results = cranfield.evaluate_runs(*FILES, "nDCG@10", **more)
     measure = None if CHARTS[kind].only else "nDCG@10"
     assert results.plot(kind, measure) == wanted
-    assert cranfield.compare(*FILES, "nDCG@10").plot(kind, measure) == wanted
+    assert cranfield.compare(*FILES, "nDCG@10", **more).plot(kind, measure) == wanted
     if CHARTS[kind].runs is None:
-        assert results["keywords"].plot(kind, measure) == draw_chart(kind, FILES[0], FILES[1][:1])
+        assert results["keywords"].plot(kind, measure) == draw_chart(kind, FILES[0], FILES[1][:1], **more)
+
+
+def test_thresholds_are_drawn_as_shares_that_are_rightly_and_wrongly_empty():
+    run = {"1": {"a": 0.9}, "2": {"b": 0.4}, "3": {"x": 0.6}, "4": {"x": 0.1}}
+    options = {"answerable": {"3": False, "4": False}}
+    spec = draw_chart("thresholds", {"1": {"a": 1}, "2": {"b": 1}}, {"mine": run}, **options)
+    points = [(row["rightly_empty"], row["wrongly_empty"]) for row in rows(spec)]
+    assert points == [(0, 0), (0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5), (1, 1)]
+    assert spec["description"] == "mine: where 50% are rightly empty, 0% are wrongly."
+    with pytest.raises(CranfieldError, match="about queries without an answer, and none is known"):
+        draw_chart("thresholds", *FILES)
 
 
 def test_a_baseline_comes_first_only_in_charts_of_two_runs():

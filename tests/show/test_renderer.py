@@ -73,6 +73,13 @@ def test_a_name_that_is_too_long_is_not_cut_within_a_character():
         assert "😀" * 60 in picture(sized(spec, 1), "svg").decode()
 
 
+# What a chart needs besides judgments and runs.
+MORE = {
+    "frontier": {"by": "cost", "values": dict.fromkeys(RUNS, 1.0)},
+    "thresholds": {"answerable": {"nothing to find": False}},
+}
+
+
 @pytest.mark.fault("characters of all kinds in names in charts", "They are drawn, or shown escaped.")
 @settings(max_examples=40)
 @example(["if"])
@@ -86,8 +93,7 @@ def test_mixtures_are_drawn(names):
 @pytest.mark.fault("characters of all kinds in names in charts", "They are drawn, or shown escaped.")
 @pytest.mark.parametrize("kind", CHARTS)
 def test_every_chart_shows_names_of_any_characters(kind):
-    more = {"by": "cost", "values": dict.fromkeys(RUNS, 1.0)} if kind == "frontier" else {}
-    spec = cranfield.draw_chart(kind, QRELS, RUNS, "nDCG@10 AP" if kind == "stability" else None, **more)
+    spec = cranfield.draw_chart(kind, QRELS, RUNS, "nDCG@10 AP" if kind == "stability" else None, **MORE.get(kind, {}))
     words = "".join(ElementTree.fromstring(picture(spec, "svg")).itertext())
     assert in_xml(words)
     if kind not in ("discount", "gain", "stability"):

@@ -237,6 +237,7 @@ TESTED = {
     "lost": [LOST],
     "worst": [MISS],
     "signature": TEXT | None,
+    "answering?": ANSWERING,
 }
 BOUNDS = {"low": NUMBER | None, "high": NUMBER | None, "exact": bool, "scale": [NUMBER], "unseen": int}
 WORST = Own(QueryFacts, {"reason": TEXT})
@@ -281,6 +282,7 @@ REASON = {
 }
 LINE = {
     **dict.fromkeys(("system", "measure", "verdict"), TEXT),
+    "weighted?": TEXT,
     "accepted": Maybe(ACCEPTED),
     "results": [MEASURED],
     "breaks": [{"at": TEXT, "what": [TEXT], "joined": bool}],
@@ -313,7 +315,17 @@ OUTPUTS: dict[str, Any] = {
     "evaluate (--like)": {
         **dict.fromkeys(("tool", "version", "note"), TEXT),
         "runs": [
-            {"run": TEXT, "values": [{"name": TEXT, "measure": TEXT, "mean": NUMBER, "by_query": _NUMBERS}]},
+            {
+                "run": TEXT,
+                "values": [
+                    {
+                        **dict.fromkeys(("name", "measure", "policy"), TEXT),
+                        "beyond": [TEXT],
+                        "mean": NUMBER,
+                        "by_query": _NUMBERS,
+                    }
+                ],
+            },
         ],
     },
     "calls": Calls,
@@ -380,6 +392,7 @@ OUTPUTS: dict[str, Any] = {
         **dict.fromkeys(("measure", "by", "sentence"), TEXT),
         **dict.fromkeys(("margin", "alpha"), NUMBER),
         "queries": int,
+        "weights?": WEIGHTS,
         "points": [FrontierPoint],
         "pairs": [Domination],
     },

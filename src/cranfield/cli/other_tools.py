@@ -80,6 +80,7 @@ def _explained(
     known: dict[str, Any],
 ) -> str:
     from cranfield.dialects.why import why
+    from cranfield.measures import parse_measure
     from cranfield.show.why_text import why_json, why_text
 
     if len(runs) > 1:
@@ -88,6 +89,7 @@ def _explained(
     theirs: dict[str, Any] = {}
     for word in asked.theirs:
         name, value = _split(word, wanted)
+        name = measures.with_all(parse_measure(name)).name
         if name in theirs:
             raise click.UsageError(f"--theirs gives {name} twice.")
         theirs[name] = value
@@ -115,10 +117,14 @@ def _like(
     shown: EvaluationOptions,
     known: dict[str, Any],
 ) -> list[str]:
-    from cranfield.dialects.like import evaluate_like, known_names
+    from cranfield.dialects.like import evaluate_like, known_names, listed
+    from cranfield.dialects.tools import find_dialect
     from cranfield.show.why_text import like_json, like_text
 
-    names = list(measures.measures) or known_names(tool)
+    names: Sequence[Any] = list(measures.measures) or known_names(tool)
+    if measures.rel is not None or measures.judged_only:
+        dialect = find_dialect(tool)
+        names = [measures.with_all(dialect.read(name).measure) for name in listed(dialect, names)]
     judged = _read_once(qrels, known)
     results: list[LikeEvaluation] = [evaluate_like(judged, run, tool, names, **known) for run in runs]
     if shown.form == "json":

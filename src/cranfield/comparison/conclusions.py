@@ -23,7 +23,7 @@ from cranfield.evaluation.corrected import CorrectionBasis
 from cranfield.evaluation.estimating import Estimate
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import Weights
+from cranfield.evaluation.weighting import Weights, means_of
 from cranfield.io.pairs import read_segments
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.flat_names import finite, flat_names
@@ -507,8 +507,5 @@ def described_method(comparison: Comparison) -> str:
         return f"{comparison.corrected}, two-sided; no p is below that of the {test.described(settings)} alone"
     one = comparison.pairs == 1 and comparison.differences[0].family == 1
     interval = f", {100 * (1 - comparison.alpha):g}% interval" if one else ""
-    weighted = ""
-    if comparison.weights is not None:
-        kind = "means over groups" if comparison.weights.equal else "weighted means"
-        weighted = f" of {kind}"
+    weighted = "" if comparison.weights is None else f" of {means_of(comparison.weights)}"
     return f"{test.described(settings)}{weighted}, two-sided{interval}; {comparison.corrected}{assumed}"

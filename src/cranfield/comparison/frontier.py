@@ -22,6 +22,7 @@ from cranfield.errors import ComparisonError, InputError, choice_hint, given
 from cranfield.evaluation.estimating import Columns, estimated, estimates_of
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.made import asked_numbers
 from cranfield.io.pairs import read_numbers_by_run
 from cranfield.measures import Measure, parse_measure
@@ -75,7 +76,7 @@ class Frontier:
     by: "latency" or "cost"
     points: of the runs, the one that takes least first
     pairs: of each run with each other one; empty with a single run
-    queries: how many are compared
+    queries: how many are compared; weights: how much each of them counts; None where all count alike
 
     >>> from cranfield import frontier
     >>> qrels = {str(q): {"a": 1} for q in range(40)}
@@ -86,8 +87,8 @@ class Frontier:
     <Frontier: on the frontier: fast; slow is dominated by fast>
     >>> found.method[:69]
     'dominated: another run is faster and at most 0.01 worse, each by a on'
-    >>> found.to_dict()["queries"], found.pairs[0].ratio < 1
-    (40, True)
+    >>> found.to_dict()["queries"], found.weights, found.pairs[0].ratio < 1
+    (40, None, True)
     >>> found.on_frontier, found.points[1].dominated_by, found.sentence
     (('fast',), ('fast',), 'on the frontier: fast; slow is dominated by fast')
     """
@@ -100,6 +101,7 @@ class Frontier:
     points: tuple[FrontierPoint, ...]
     pairs: tuple[Domination, ...]
     queries: int
+    weights: Weights | None = None
 
     def __repr__(self) -> str:
         return f"<Frontier: {self.sentence}>"
@@ -132,15 +134,18 @@ class Frontier:
     def method(self) -> str:
         """What a domination is, in one sentence."""
         cheaper = "faster" if self.by == "latency" else "cheaper"
+        weighted = "" if self.weights is None else f"; {self.weights.sentence}"
         return (
             f"dominated: another run is {cheaper} and at most {self.margin:g} worse, each by a one-sided paired test; "
             f"{count(self.queries, 'query', 'queries')}, α = {self.alpha:g}, Holm over {count(len(self.pairs), 'pair')}"
+            f"{weighted}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, ready for JSON."""
         return {
             **{name: getattr(self, name) for name in ("measure", "by", "margin", "alpha", "queries", "sentence")},
+            **({"weights": self.weights.to_dict()} if self.weights else {}),
             "points": [point._asdict() | {"dominated_by": list(point.dominated_by)} for point in self.points],
             "pairs": [pair._asdict() for pair in self.pairs],
         }
@@ -221,7 +226,7 @@ def frontier_of(
     ]
     points.sort(key=lambda point: point.spent if point.p50 is None else point.p50)
     lower = measure.definition.lower_is_better
-    return Frontier(measure.name, lower, margin, alpha, by, tuple(points), pairs, len(queries))
+    return Frontier(measure.name, lower, margin, alpha, by, tuple(points), pairs, len(queries), found.weights)
 
 
 def _percentiles(column: Numbers, known: bool) -> tuple[float | None, float | None]:

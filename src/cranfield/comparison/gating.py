@@ -40,7 +40,7 @@ from cranfield.evaluation.estimating import Columns, estimated
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import Weights
+from cranfield.evaluation.weighting import Weights, are_weighted
 from cranfield.io.queries import Queries
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.flat_names import finite, flat_names
@@ -356,7 +356,7 @@ def gate(
             wanted, two_sided, found, needs.detectable().tolist(), powers, strict=True
         )
     )
-    weighted = values.weights is not None
+    weighted = are_weighted(values.weights)
     minima = [floor_check(after[measure], measure, floor, weighted=weighted) for measure, floor in floors.items()]
     lost = dict(zip(values.query_ids, _drops(values, wanted[0]).values[:, 0].tolist(), strict=True))
     of_queries, to_judge = limits.beside((before, after), wanted[0], lost, (asking[0], asking[1]))
@@ -539,5 +539,5 @@ def _gated(
         corrected=difference.corrected is not None,
         lower_is_better=measure.definition.lower_is_better,
         power=power if known else None,
-        weighted=values.weights is not None,
+        weighted=are_weighted(values.weights),
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cranfield.errors import ComparisonError, either, given
 from cranfield.evaluation.estimating import Columns, Estimator, estimator_of
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import Weights
+from cranfield.evaluation.weighting import Weights, only_one_counts
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
@@ -108,6 +108,8 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
         for measure in measures
     }
     weights = None if first.weights is None else first.weights.over(query_ids)
+    if weights is not None and only_one_counts(weights):
+        raise ComparisonError(f"only one {weights.unit} counts.", hint="a significance test needs at least two")
     return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values, weights=weights)
 
 

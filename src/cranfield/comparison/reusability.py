@@ -164,7 +164,7 @@ def reusability(
         raise ComparisonError(fact, parameter="pool_depth", value=pool_depth, hint="it is 1 or more")
     judgments = Judgments.read(qrels, qrels_format)
     known = QueryColumns.read(query_columns, weights=weights)
-    judgments = known.judged(judgments)
+    judgments = known.answered(known.judged(judgments))
     counted = None if known.weights is None else known.weights.over(judgments.query_ids)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     names, scanned = tuple(tables), list(tables.values())

@@ -165,7 +165,7 @@ def stability(
         strata = GroupedJudgments.read(qrels, qrels_format, strata=True)
     judgments = Judgments.read(qrels, qrels_format) if strata is None else strata.to_judgments()
     known = QueryColumns.read(query_columns, weights=weights, groups=groups)
-    judgments = known.judged(judgments)
+    judgments = known.answered(known.judged(judgments))
     counted = None if known.weights is None else known.weights.over(judgments.query_ids)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
     seen = _looked_at(list(tables.values()), wanted, policy)

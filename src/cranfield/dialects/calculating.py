@@ -70,10 +70,15 @@ def calculate(ranks: RunRanks, measure: Measure, conventions: Conventions) -> Va
         else:
             values[empty] = 1.0
     if conventions.query_decimals != "all":
-        values = np.round(values, int(conventions.query_decimals))
+        values = _rounded(values, int(conventions.query_decimals))
     weight = _denominators(measure, table) if conventions.average == "micro" else None
     more = table.extra if conventions.unjudged_query == "zero" else 0
     return Values(table.query_ids, values, kept, measure, conventions, weight, more)
+
+
+def _rounded(values: Numbers, decimals: int) -> Numbers:
+    """A half goes up in OpenSearch, whose values have two decimals, and to the even digit in gdeval."""
+    return np.floor(values * 100 + 0.5) / 100 if decimals == 2 else np.round(values, decimals)
 
 
 def _values(ranks: RunRanks, table: JudgedRanks, measure: Measure, conventions: Conventions) -> Numbers:

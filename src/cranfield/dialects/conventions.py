@@ -41,6 +41,13 @@ class Conventions(Policy):
     missed: Literal["count", "ignored"] = setting(
         "Judged documents that were not retrieved", {"count": "count", "ignored": "are ignored, relevant or not"}
     )
+    threshold: Literal["grade", "query"] = setting(
+        "A document is relevant",
+        {
+            "grade": "from a grade on that is the same for all queries",
+            "query": "if it reaches the 90th percentile of its query's grades, and half of the highest",
+        },
+    )
     no_relevant: Literal["zero", "skip", "one"] = setting(
         "A query without relevant documents", {"zero": "counts 0", "skip": "is left out", "one": "counts 1"}
     )
@@ -56,7 +63,8 @@ class Conventions(Policy):
         },
     )
     query_decimals: Literal["all", "2", "3", "4", "5"] = setting(
-        "Decimals of the value of a query", {"all": "all", **{n: f"rounded to {n}" for n in "2345"}}
+        "Decimals of the value of a query",
+        {"all": "all", "2": "rounded to 2, a half upwards", **{n: f"rounded to {n}" for n in "345"}},
     )
     mean_decimals: Literal["all", "2", "3", "4", "5"] = setting(
         "Decimals of a mean", {"all": "all", **{n: f"rounded to {n}" for n in "2345"}}
@@ -84,6 +92,12 @@ class Conventions(Policy):
         ours = settings_of()
         known = settings_of(Conventions).items()
         return tuple(name for name, its in known if name not in ours and getattr(self, name) != its.default)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What no policy of ours has, a sentence each, but for the rounding of a mean, which every reader sees."""
+        beyond = {(name, getattr(self, name)) for name in self.beyond}
+        return tuple(rule.says.format(k="k") for rule in CONVENTIONS if beyond & rule.settings.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +184,11 @@ CONVENTIONS: tuple[Convention, ...] = (
     _settings("A document with a score of 0 or less is never relevant.", of=_BY_RANK, low_score="ignored"),
     _settings("Scores are kept in 32 bits, so close ones are tied.", also=("TF-Ranking",), scores="32"),
     _settings("The lowest score is first: the scores are distances.", order="rising"),
+    _settings(
+        "A document is relevant if it reaches the 90th percentile of its query's grades, and half of the highest.",
+        of=_BY_RANK,
+        threshold="query",
+    ),
     _settings("Queries missing from the run count 0.", also=("the MS MARCO script",), missing="zero"),
     _settings("Queries missing from the run are left out of the mean.", missing="skip"),
     _settings("Queries without a relevant document count 0.", no_relevant="zero"),
@@ -210,7 +229,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         "AP@{k} is divided by R or by {k}, whichever is smaller.",
         of="AP",
         cut=True,
-        also=("pyvespa", "implicit", "RecBole"),
+        also=("pyvespa", "implicit", "RecBole", "Recommenders"),
         denominator="min",
     ),
     _parameters(
@@ -242,7 +261,9 @@ CONVENTIONS: tuple[Convention, ...] = (
     _parameters("DCG takes the natural logarithm.", of="DCG", base=2.718281828459045),
     _parameters("DCG takes the logarithm to base 10.", of="DCG", base=10),
     _parameters("The ideal ranking is not cut off at {k}.", cut=True, ideal="uncut"),
-    _parameters("The ideal ranking is as long as the ranking returned, at most {k}.", ideal="returned"),
+    _parameters(
+        "The ideal ranking is as long as the ranking returned, at most {k}.", also=("mlflow",), ideal="returned"
+    ),
     _parameters("The ideal ranking has only documents that were retrieved.", ideal="retrieved"),
     _parameters("The ideal ranking has a perfect document at every rank.", ideal="full"),
     _parameters("The ideal ranking has all judged documents, to the cutoff.", ideal="judged"),

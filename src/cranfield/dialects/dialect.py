@@ -13,9 +13,10 @@ from cranfield.errors import MeasureError, choice_hint
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import chosen_parameters
 
-# What may stand in a name: a cutoff, a threshold, a share, the function that compares vectors.
-_PLACES = {"k": r"\d+", "rel": r"\d+", "share": r"\d*\.?\d+", "similarity": r"cosine|dot|euclidean|manhattan|max"}
-_USUAL = {"k": "10", "rel": "2", "share": "0.5", "similarity": "cosine"}
+# What may stand in a name: a cutoff, a threshold, the highest grade, a share, the function that compares vectors.
+_PLACES = {"k": r"\d+", "rel": r"\d+", "grade": r"\d+", "share": r"\d*\.?\d+"}
+_PLACES["similarity"] = "cosine|dot|euclidean|manhattan|max"
+_USUAL = {"k": "10", "rel": "2", "grade": "4", "share": "0.5", "similarity": "cosine"}
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,12 @@ class Name:
         """
         chosen = chosen_parameters(measure)
         cutoff, rel, share = chosen.get("cutoff"), chosen.get("rel"), chosen.get("recall", chosen.get("multiple"))
+        highest = chosen.get("max_grade")
         if (cutoff is None and "{k}" in self.theirs) or ("{rel}" in self.theirs) != (rel not in (None, 1)):
             return ""
-        known = {"k": cutoff, "rel": f"{rel:g}" if rel is not None else "", "share": share}
+        if "{grade}" in self.theirs and not isinstance(highest, int | float):
+            return ""
+        known = {"k": cutoff, "rel": f"{rel:g}" if rel is not None else "", "grade": highest, "share": share}
         return self.theirs.format(**{**_USUAL, **known})
 
 
@@ -157,7 +161,7 @@ class Dialect:
         return found
 
     def _unknown(self, text: str) -> MeasureError:
-        known = [name.usual for name in self.names]
+        known = [name.usual for name in self.names if "{rel}" not in name.theirs]
         return MeasureError(f"{self.name} has no measure '{text}'.", hint=choice_hint("it has", known, text))
 
 

@@ -101,17 +101,17 @@ def evaluate_like(
     Returns a `LikeEvaluation`.
 
     >>> evaluate_like({"1": {"a": 1, "b": 3}}, {"1": {"a": 2.0, "b": 1.0}}, "OpenSearch", "nDCG@10")
-    <OpenSearch 3.1: NDCG@10=0.7100; 1 query>
+    <OpenSearch 3.9: NDCG@10=0.7100; 1 query>
     """
     dialect = find_dialect(tool)
     ranks = RunRanks(open_run(run, format), Judgments.read(qrels, qrels_format))
     usual, own = Policy(), policy or Policy()
     changed = {name: getattr(own, name) for name in settings_of() if getattr(own, name) != getattr(usual, name)}
-    found = [other_value(ranks, dialect, name, changed) for name in _listed(dialect, measures)]
+    found = [other_value(ranks, dialect, name, changed) for name in listed(dialect, measures)]
     return LikeEvaluation(dialect, ranks.run.name, list({each.name: each for each in found}.values()))
 
 
-def _listed(dialect: Dialect, measures: str | Measure | Sequence[str | Measure]) -> Iterator[str | Measure]:
+def listed(dialect: Dialect, measures: str | Measure | Sequence[str | Measure]) -> Iterator[str | Measure]:
     """The names one by one: a text that is no name of the tool may contain several of ours."""
     for text in [measures] if isinstance(measures, str | Measure) else measures:
         if isinstance(text, str) and not dialect.knows(text):

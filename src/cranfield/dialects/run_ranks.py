@@ -12,7 +12,7 @@ from cranfield.dialects.conventions import Conventions
 from cranfield.io.shapes import Rankings, Source, Text
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.ranking import rank_counted, scan_source
+from cranfield.ranks.ranking import GradeColumns, rank_counted, scan_source
 from cranfield.ranks.run import Run
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks, without
@@ -21,7 +21,7 @@ from cranfield.ranks.whole_rankings import pairs_of, scores_alone, without_dupli
 # The settings that change the table of ranks, in the order of the keys under which tables are kept.
 _OF_TABLES = (
     *("ties", "duplicates", "depth", "same_id", "negative", "complete"),
-    *("scores", "order", "top", "tied_rank", "low_score", "missed"),
+    *("scores", "order", "top", "tied_rank", "low_score", "missed", "threshold"),
 )
 
 
@@ -76,7 +76,8 @@ class RunRanks:
                 found=found._replace(above=found.above + found.tied - 1, before=found.before * 0)
             )
             conventions = replace(conventions, ties="doc_id")
-        table = rank_counted(self.judgments, scanned, replace(conventions, depth=None))
+        judgments = self.judgments if conventions.threshold == "grade" else self._of_own_threshold
+        table = rank_counted(judgments, scanned, replace(conventions, depth=None))
         if conventions.order == "rising":
             table = _reordered(table, table.retrieved[table.query] + 1 - table.rank)
         if conventions.top == "dropped":
@@ -90,6 +91,19 @@ class RunRanks:
         if conventions.low_score == "ignored":  # they still count among those that could be found
             table = table.rows(table.rank <= self._above_zero[table.query])
         return table
+
+    @cached_property
+    def _of_own_threshold(self) -> GradeColumns:
+        """The judgments with the highest grade of all for what reaches its query's threshold, and none for others."""
+        its = GradeColumns.of(self.judgments)
+        size = np.diff(its.first)
+        ordered = its.grades[np.lexsort((its.grades, its.query))]
+        last = its.first[1:] - 1
+        tenth = np.maximum(last - size + np.ceil(0.9 * size).astype(np.int64), 0)  # the 90th percentile is its grade
+        threshold = np.maximum(ordered[tenth], ordered[last] / 2)[its.query]
+        relevant = (its.grades >= threshold) & (its.grades > 0)
+        grades = np.where(relevant, its.grades.max(initial=1), np.minimum(its.grades, 0))
+        return its._replace(grades=grades, best_first={})
 
     @cached_property
     def _above_zero(self) -> Integers:
@@ -120,7 +134,9 @@ class RunRanks:
         for query, pairs in (self._pairs or {}).items():
             kept = pairs
             if single:
-                scores = np.array([score for _, score in pairs], dtype=np.float32).astype(np.float64).tolist()
+                most = float(np.finfo(np.float32).max)  # where what is too large for 32 bits is tied
+                wide = np.clip(np.array([score for _, score in pairs], dtype=np.float64), -most, most)
+                scores = wide.astype(np.float32).tolist()
                 kept = [(document, score) for (document, _), score in zip(pairs, scores, strict=True)]
             by_query[query] = without_duplicates(kept, query, conventions, self.run.place)
         return Rankings(self.run.place, by_query)

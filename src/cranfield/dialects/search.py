@@ -153,14 +153,18 @@ class Search:
                 found.append(dialect.name if usual else f"{dialect.name} by an option")
         return found
 
-    def values(self, rules: Sequence[Convention]) -> tuple[Values, ...] | None:
-        """The values under some rules; None if these cannot be combined."""
+    def values(self, rules: Sequence[Convention], tool: Dialect | None = None) -> tuple[Values, ...] | None:
+        """The values under some rules; None if these cannot be combined.
+
+        tool: whose rules they are, each for the measures for which the tool follows it
+        """
         found = []
         for measure in self.measures:
             changed, conventions = measure, self.conventions
             try:
                 for rule in rules:
-                    changed, conventions = rule.applied(changed, conventions)
+                    if tool is None or follows(tool, rule, measure, usual=True):
+                        changed, conventions = rule.applied(changed, conventions)
                 found.append(calculate(self.ranks, changed, conventions))
             except (MeasureError, DuplicateError):  # the tool has no such measure, or stops
                 return None
@@ -204,16 +208,20 @@ class Search:
         for dialect in self.dialects:
             whole = self._of_whole(dialect)
             if whole is not None:
-                rules = tuple(self.rules[at] for at in sorted(self.rules_of[dialect.name]))
+                rules = tuple(rule for rule in self.rules if self.followers(rule, dialect))
                 found.append(Explained(rules, dialect, self._of_tools(dialect.name) * _ALL, whole))
         return found
+
+    def followers(self, rule: Convention, tool: Dialect) -> list[Measure]:
+        """The measures for which a tool follows a rule by default."""
+        return [measure for measure in self.measures if follows(tool, rule, measure, usual=True)]
 
     def that_matter(self, whole: Explained) -> tuple[Convention, ...]:
         """Those rules of a tool without which some value would be another; all, if rules alone do not give them."""
         left = list(whole.rules)
         for rule in whole.rules:
             fewer = [other for other in left if other is not rule]
-            values = self.values(fewer)
+            values = self.values(fewer, whole.tool)
             if values is not None and Explained((), None, 0.0, values).key == whole.key:
                 left = fewer
         return tuple(left)

@@ -28,18 +28,22 @@ def _of(text: str, **settings: Any) -> tuple[Name, ...]:
     return _names(((theirs.strip(), ours.strip()) for theirs, _, ours in lines), **settings)
 
 
-def _of_trec_eval(rule: str) -> Iterator[tuple[str, str]]:
-    """The names that trec_eval prints for judgments with one grade for each document."""
+def _of_trec_eval(rule: str, level: str) -> Iterator[tuple[str, str]]:
+    """The names that trec_eval prints for judgments with one grade for each document; level: how it is told `rel`."""
     left_out = ("runid", "num_q", "relstring", "rbp", "rbp_resid", "utility", "unj", "yaap", "dcg", "ideal_dcg")
     for entry in ENTRIES.values():
         if entry.judged != "qrels" or entry.name in left_out:
             continue
         definition, fixed = definition_of(entry.name)
         given = {**fixed, **({"rule": rule} if "rule" in definition.kinds else {})}
-        inside = ", ".join(f"{name}={value}" for name, value in given.items())
-        ours = definition.name + (f"({inside})" if inside else "")
         place = {"cutoffs": "{k}", "shares": "{share}"}.get(entry.takes, "")
-        yield (f"{entry.name}_{place}", f"{ours}@{place}") if place else (entry.name, ours)
+        theirs, at = (f"{entry.name}_{place}", f"@{place}") if place else (entry.name, "")
+        levels = [("", given)]
+        if "rel" in definition.kinds and "rel" not in given:
+            levels.append((level, {**given, "rel": "{rel}"}))
+        for told, parameters in levels:
+            inside = ", ".join(f"{name}={value}" for name, value in parameters.items())
+            yield theirs + told, definition.name + (f"({inside})" if inside else "") + at
 
 
 _IRM = ("AP", "RR", "nDCG", "Rprec", "Bpref", "infAP", "SetP", "SetR", "SetF", "SetAP", "NumRet", "NumRelRet")
@@ -54,14 +58,14 @@ def _dialects() -> Iterator[Dialect]:
         "trec_eval",
         "10.0",
         Conventions(),
-        _names(_of_trec_eval("trec10")),
+        _names(_of_trec_eval("trec10", " -l {rel}")),
         "It stops at a judged query that the run lacks; with -c it counts 0, as here. Grades are cut to whole numbers.",
     )
     yield Dialect(
         "pytrec_eval",
         "0.5.11",
         Conventions(missing="skip", scores="32"),
-        _names(_of_trec_eval("trec9")),
+        _names(_of_trec_eval("trec9", " (relevance_level={rel})")),
         "It contains trec_eval 9. A mean is what its users take: over the queries that both have.",
     )
     yield Dialect(
@@ -251,23 +255,35 @@ def _dialects() -> Iterator[Dialect]:
             mean_reciprocal_rank(k={k}) → RR@{k}
             dcg(k={k}) → DCG(gain=exponential)@{k}
             dcg(k={k}, normalize=true) → nDCG(gain=exponential, ideal=returned)@{k}
+            expected_reciprocal_rank(maximum_relevance={grade}, k={k}) → ERR(max_grade={grade})@{k}
             """
         ),
         "The ranking evaluation API; k is 10 unless it is given, and dcg is not normalised unless it is asked to be.",
     )
     yield Dialect(
         "OpenSearch",
-        "3.1",
+        "3.9",
         Conventions(ties="file", query_decimals="2"),
-        _of(
-            """
-            Precision@{k} → P(short=returned)@{k}
-            MAP@{k} → AP@{k}
-            NDCG@{k} → nDCG(gain=exponential)@{k}
-            Coverage@{k} → Judged@{k}
-            """
+        (
+            *_of(
+                """
+                Precision@{k} → P(short=returned)@{k}
+                Recall@{k} → R@{k}
+                MAP@{k} → AP@{k}
+                MRR → RR
+                """,
+                threshold="query",
+            ),
+            *_of(
+                """
+                NDCG@{k} → nDCG(gain=exponential)@{k}
+                DCG@{k} → DCG(gain=exponential)@{k}
+                """
+            ),
+            *_of("Coverage@{k} → Judged@{k}", negative="nonrelevant"),
         ),
-        "Search Relevance Workbench, which rounds the value of every query to two decimals.",
+        "Search Relevance Workbench, which rounds the value of every query to two decimals. Before 3.6, every grade "
+        "above 0 was relevant.",
     )
     yield Dialect(
         "Spark",
@@ -317,7 +333,7 @@ def _dialects() -> Iterator[Dialect]:
     )
     yield Dialect(
         "Haystack",
-        "3.4.0",
+        "3.4.1",
         Conventions(ties="file"),
         _of(
             """

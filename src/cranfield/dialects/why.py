@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from cranfield.dialects.calculating import Values, calculate
-from cranfield.dialects.conventions import Conventions
+from cranfield.dialects.conventions import Convention, Conventions
+from cranfield.dialects.dialect import Dialect
 from cranfield.dialects.run_ranks import RunRanks
 from cranfield.dialects.search import Explained, Given, Key, Search
 from cranfield.dialects.tools import find_dialect, known_dialects
@@ -19,25 +20,27 @@ from cranfield.io.pairs import read_numbers
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.policy import Policy, settings_of
+from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import open_run
-from cranfield.words import count
+from cranfield.words import count, joined
 
 SURE = 0.95  # the share of an explanation that leaves no reason to ask for more
 MOST = 10  # explanations that are kept
 SECOND = ("AP", "nDCG@10", "RR", "P@10", "R@100", "RR@10", "P@5")  # that a second number may be asked of
 SHOWN = 5  # queries that changed most
 MANY = 10  # values by query, some of which have all decimals that are printed
-ENOUGH = 6  # decimals of a mean that decide by themselves
+WHOLE = 4  # decimals of 0 and 1, which nobody has rounded to a whole number
+ENOUGH = 6  # decimals of all means together that may decide
 
 
 class Compared(NamedTuple):
-    """A number of the other tool beside ours; of values by query, their means."""
+    """A number of the other tool beside ours, and its decimals; of values by query, their means."""
 
     measure: str
     ours: float
     theirs: float
     by_query: bool
+    decimals: int
 
 
 class AffectedQuery(NamedTuple):
@@ -95,7 +98,7 @@ class Why:
     """Why another tool gives other numbers: explanations that fit, the likeliest first.
 
     run: its name; compared: the numbers, ours and theirs; reasons: what fits, the ten likeliest
-    nearest: what comes near, if nothing fits
+    nearest: what comes nearer than ours, if nothing fits
     tried, fitting: how many explanations there were, and how many fit; decided: whether the numbers leave no doubt
     ask: the measure whose number would decide, or confirm it; empty if no other measure does
     notes: about the numbers given
@@ -165,8 +168,12 @@ def why(
     (('Queries missing from the run are left out of the mean.',), 'skip')
     """
     asked = None if tool is None else find_dialect(tool)
+    judgments = Judgments.read(qrels, qrels_format)
     given, notes = _given(theirs)
-    ranks = RunRanks(open_run(run, format), Judgments.read(qrels, qrels_format))
+    given = [_of_judged(its, judgments, notes) for its in given]
+    if asked is not None:
+        notes += [f"{asked.name} has no measure {its.name}" for its in given if not asked.knows(its.measure)]
+    ranks = RunRanks(open_run(run, format), judgments)
     search = Search(ranks, given, Conventions.of(policy or Policy()), known_dialects().values(), asked)
     return explained(search, notes)
 
@@ -174,7 +181,7 @@ def why(
 def explained(search: Search, notes: Sequence[str] = ()) -> Why:
     """What a search finds, in the order of likelihood."""
     ours = search.ours
-    assert ours is not None
+    assert ours is not None  # nothing is changed, so nothing can be refused
     compared = tuple(_compared(given, values) for given, values in zip(search.given, ours, strict=True))
     if _fits(search, ours):
         same = Explained((), None, 1.0, ours)
@@ -212,6 +219,20 @@ def _given(theirs: Mapping[str, Any]) -> tuple[list[Given], list[str]]:
     return found, notes
 
 
+def _of_judged(given: Given, judgments: Judgments, notes: list[str]) -> Given:
+    """Without the values of queries that are not judged, such as a line `all` for their mean."""
+    others = [query for query in given.by_query or () if query not in judgments.number]
+    if not others or given.by_query is None:
+        return given
+    if len(others) == len(given.by_query):
+        raise InputError("theirs", f"no query with a value of {given.name} is judged, such as '{others[0]}'.")
+    are = "is" if len(others) == 1 else "are"
+    notes.append(
+        f"{count(len(others), 'query', 'queries')} with a value of {given.name} {are} not judged, such as '{others[0]}'"
+    )
+    return replace(given, by_query={q: its for q, its in given.by_query.items() if q in judgments.number})
+
+
 def _number(value: str | float, measure: Measure) -> tuple[float, int, float]:
     """A number, its decimals, and what it was multiplied with."""
     text = value.strip() if isinstance(value, str) else repr(value)
@@ -220,14 +241,17 @@ def _number(value: str | float, measure: Measure) -> tuple[float, int, float]:
         number = float(text.rstrip("% "))
     except ValueError:
         number = math.nan
+    low, high = measure.definition.range
     if not math.isfinite(number):
-        raise InputError("theirs", f"'{text}' is not a number.", hint="for instance 0.5713")
+        hint = "give a number, such as 0.5713, or a file with a value for each query"
+        raise InputError("theirs", f"'{text}' is neither a number nor a file.", hint=hint)
+    if number < low:
+        raise InputError("theirs", f"{measure.name} is never below {low:g}, and this is {text}.")
     mantissa = text.rstrip("% ").lower().partition("e")[0]
     decimals = len(mantissa.partition(".")[2]) if "e" not in text.lower() else 12
-    high = measure.definition.range[1]
     if percent or (1.0 < number <= 100.0 and high <= 1.0):
         return number / 100, decimals, 0.01
-    return number, decimals, 1.0
+    return number, decimals if decimals or high > 1.0 else WHOLE, 1.0
 
 
 def _decimals_of(values: Collection[float]) -> int:
@@ -247,9 +271,10 @@ def _likelihood(group: Sequence[Explained]) -> float:
 def _compared(given: Given, values: Values) -> Compared:
     if given.by_query is None:
         assert given.mean is not None
-        return Compared(given.name, values.mean, given.mean, False)
+        decimals = given.decimals + (2 if given.scale != 1 else 0)
+        return Compared(given.name, values.mean, given.mean, False, decimals)
     mean = math.fsum(given.by_query.values()) / max(len(given.by_query), 1)
-    return Compared(given.name, values.mean, mean, True)
+    return Compared(given.name, values.mean, mean, True, given.decimals)
 
 
 def _simplest_first(group: Sequence[Explained]) -> list[Explained]:
@@ -267,12 +292,6 @@ def _reason(search: Search, group: Sequence[Explained], share: float) -> Reason:
         first = first._replace(rules=search.that_matter(first))
     conventions = first.values[0].conventions
     whole = [each.tool for each in group if each.tool is not None]
-    known = settings_of(Conventions)
-    beyond = tuple(
-        f"{known[name].meaning} {known[name].choices[getattr(conventions, name)]}"
-        for name in conventions.beyond
-        if name != "mean_decimals"
-    )
     said = {_sentences(search, first)}
     more = [_sentences(search, each) for each in others if each.tool is None and len(each.rules) <= len(first.rules)]
     return Reason(
@@ -280,7 +299,7 @@ def _reason(search: Search, group: Sequence[Explained], share: float) -> Reason:
         tools=_tools(search, group),
         measures=tuple(values.measure.canonical for values in first.values),
         policy=conventions.policy,
-        beyond=beyond,
+        beyond=conventions.told,
         like=next((tool.name for tool in whole if tool is search.asked), whole[0].name if whole else ""),
         values=tuple(values.mean for values in first.values),
         share=share,
@@ -293,7 +312,14 @@ def _reason(search: Search, group: Sequence[Explained], share: float) -> Reason:
 def _sentences(search: Search, each: Explained) -> tuple[str, ...]:
     if each.tool is not None and not each.rules:
         return (f"{each.tool.name} calculates it otherwise.",)
-    return tuple(rule.sentence(search.measures) for rule in each.rules)
+    return tuple(rule.sentence(search.measures) + _only(search, rule, each.tool) for rule in each.rules)
+
+
+def _only(search: Search, rule: Convention, tool: Dialect | None) -> str:
+    """The measures for which a tool follows a rule, if not for all that the rule touches."""
+    touched = [measure for measure in search.measures if rule.touches(measure)]
+    followers = touched if tool is None else search.followers(rule, tool)
+    return "" if followers == touched else f" (In {joined([measure.name for measure in followers], 'and')}.)"
 
 
 def _tools(search: Search, group: Sequence[Explained]) -> tuple[str, ...]:
@@ -334,15 +360,17 @@ def _changed(search: Search, each: Explained) -> list[AffectedQuery]:
 
 
 def _nearest(search: Search, found: Sequence[Explained]) -> list[Reason]:
-    """The explanations that come nearest to all numbers, each measured by its last digit."""
+    """The explanations that come nearest to all numbers, each measured by its last digit, if nearer than ours."""
 
-    def distance(each: Explained) -> float:
-        return sum(
-            given.distance(values) / given.tolerance for given, values in zip(search.given, each.values, strict=True)
-        )
+    def distance(values: Sequence[Values]) -> float:
+        far = (given.distance(its) / given.tolerance for given, its in zip(search.given, values, strict=True))
+        return round(sum(far), 6)
 
+    assert search.ours is not None
+    ours = distance(search.ours)
+    nearer = [(far, len(each.rules), -each.weight, each) for each in found if (far := distance(each.values)) < ours]
     reasons: dict[Any, Reason] = {}
-    for each in sorted(found, key=lambda each: (round(distance(each), 6), len(each.rules), -each.weight)):
+    for *_, each in sorted(nearer, key=lambda row: row[:3]):
         if each.key not in reasons:
             reasons[each.key] = _reason(search, [each], 0.0)
         if len(reasons) == 3:
@@ -354,7 +382,8 @@ def _is_decided(search: Search, groups: Sequence[Sequence[Explained]]) -> bool:
     """Whether one explanation is left: a single number of few decimals does not decide among so many."""
     if not groups:
         return True
-    few = len(search.given) == 1 and search.given[0].by_query is None and search.given[0].decimals < ENOUGH
+    means = [given for given in search.given if given.by_query is None]
+    few = len(means) == len(search.given) and sum(given.decimals for given in means) < ENOUGH
     total = math.fsum(map(_likelihood, groups))
     return not few and _likelihood(groups[0]) >= SURE * total
 

@@ -67,7 +67,7 @@ class EngineRows:
         return self.role == "run" and self.policy.same_id == "drop"
 
     @property
-    def _keeps_best(self) -> bool:
+    def keeps_best(self) -> bool:
         return self.role == "run" and self.policy.duplicates == "best"
 
     @cached_property
@@ -133,7 +133,7 @@ class EngineRows:
         col = self.nw.col
         if self._drops_same_id:
             rows = rows.filter(col("query") != col("document"))
-        if self._keeps_best:
+        if self.keeps_best:
             rows = rows.group_by("query", "document", "text").agg(col("value").max())
         return rows
 
@@ -156,22 +156,27 @@ class EngineRows:
         return (missing | ~col("value").is_finite()).fill_null(True)
 
     @cached_property
-    def by_query(self) -> Any:
-        """The queries: how many documents each has, and how many unusable rows."""
+    def flagged(self) -> Any:
+        """All rows: `unusable` and `documents` are 1 where one is unusable, and where it counts as a document."""
         nw, col = self.nw, self.nw.col
         kept = col("query") != col("document") if self._drops_same_id else nw.lit(True)
-        rows = self._all.with_columns(
+        return self._all.with_columns(
             self._unusable.cast(nw.Int64).alias("unusable"), kept.fill_null(False).cast(nw.Int64).alias("documents")
         )
-        if self._keeps_best:
+
+    @cached_property
+    def by_query(self) -> Any:
+        """The queries: how many documents each has, and how many unusable rows."""
+        col, rows = self.nw.col, self.flagged
+        if self.keeps_best:
             rows = rows.group_by("query", "document").agg(col("unusable").sum(), col("documents").max())
         return rows.group_by("query").agg(col("unusable", "documents").sum())
 
-    def check(self, unusable: int) -> None:
-        """Refuse this many unusable rows, and documents that appear twice for a query."""
+    def check(self, unusable: int, repeated: bool = True) -> None:
+        """Refuse this many unusable rows, and documents that appear twice for a query, which may be known not to be."""
         if unusable:
             raise self._error_of_unusable(unusable)
-        if not self._keeps_best:
+        if repeated and not self.keeps_best:
             for part in self.parts:
                 self._refuse_duplicates(part)
 

@@ -4,7 +4,8 @@ The run is never sorted as a whole and never leaves its engine. These expression
 1. by query: how many documents, and whether a row is unusable; by query and document: whether one appears twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
 3. for each of those, how many documents of its query are above it.
-Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times.
+Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times; by
+Spark twice, which takes the first two together.
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which
 takes (documents retrieved × judged ones) comparisons. A query with more than `MANY` judged documents retrieved is
@@ -77,21 +78,31 @@ class LazyRun:
         places = [self._counted(row[~heavy], score[~heavy]), self._ranked(row[heavy])]
         return Scanned(retrieved, extra, join(places))
 
+    @cached_property
+    def _surveyed(self) -> Any | None:
+        """What the first two passes find, from an engine that makes them at once; not where documents are merged."""
+        return None if self.run.keeps_best else self._engine.surveyed(self.run.flagged, self._numbered, self._judged)
+
     # 1. Sizes of the rankings, and whether every row can be used.
 
     @cached_property
     def sizes(self) -> tuple[Integers, int]:
         """Documents by judged query, -1 if the run lacks it, and how many queries of the run are not judged."""
         nw, col = self.run.nw, self.run.nw.col
-        number, ids = self._keys(self.judgments.query_ids, "query")
-        queries = self._engine.send({"query": ids, "number": number})
-        numbered = self.run.by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
-        result = self._engine.numbers(
-            numbered.group_by("number")  # all queries that are not judged come back as one row
-            .agg(nw.len().alias("queries"), col("unusable", "documents").sum())
-            .select(col("number", "queries", "unusable", "documents").cast(nw.Int64))
-        )
-        self.run.check(int(result["unusable"].sum()))
+        repeated = True
+        if self._surveyed is not None:
+            wanted = ("number", "queries", "unusable", "documents", "repeated")
+            result = {name: self._surveyed[name].to_numpy() for name in wanted}
+            repeated = bool(result["repeated"].any())
+        else:
+            numbered = self.run.by_query.join(self._numbered, on="query", how="left")
+            result = self._engine.numbers(
+                numbered.with_columns(col("number").fill_null(-1))
+                .group_by("number")  # all queries that are not judged come back as one row
+                .agg(nw.len().alias("queries"), col("unusable", "documents").sum())
+                .select(col("number", "queries", "unusable", "documents").cast(nw.Int64))
+            )
+        self.run.check(int(result["unusable"].sum()), repeated)
         known = result["number"] >= 0
         retrieved = np.full(len(self.judgments), -1, dtype=np.int64)
         retrieved[result["number"][known]] = result["documents"][known]
@@ -102,6 +113,10 @@ class LazyRun:
     @cached_property
     def hits(self) -> tuple[Integers, Numbers]:
         """Which rows of the judgments were retrieved, and with what score."""
+        if self._surveyed is not None:
+            pairs = self._surveyed["hits"].combine_chunks().flatten()
+            row, value = (pairs.field(name).to_numpy(zero_copy_only=False) for name in ("row", "value"))
+            return row.astype(np.int64), value.astype(np.float64)
         hits = self._engine.numbers(
             self.run.rows.join(self._judged, on=["query", "document"], how="inner").select("row", "value")
         )
@@ -137,6 +152,11 @@ class LazyRun:
         return Places(*(columns[name] for name in Places._fields))
 
     # The judgments, as the engine knows them.
+
+    @cached_property
+    def _numbered(self) -> Any:
+        number, ids = self._keys(self.judgments.query_ids, "query")
+        return self._engine.send({"query": ids, "number": number})
 
     @cached_property
     def _judged(self) -> Any:

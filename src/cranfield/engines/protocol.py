@@ -95,6 +95,17 @@ class Engine(ABC):
         """The frame, prepared for grouping by a column with nearly all different values."""
         return frame
 
+    def surveyed(self, rows: Any, queries: Any, judged: Any) -> Any | None:
+        """What is known of the rankings and of their judged documents, in one pass; None from engines that take three.
+
+        rows: a run; besides query, document and value, `unusable` and `documents` are 1 where the row counts as one
+        queries, judged: the judgments: query and number; query, document and row
+
+        A row for each number, -1 for all queries without one: how many `queries`, `unusable` rows and `documents`;
+        whether a document may be `repeated`; `hits`, a list of the `row` and `value` of judged documents.
+        """
+        return None
+
     def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
         """The frame with more columns, NAME_as_text: ids that compare by bytes, null where they are empty."""
         nw = library("narwhals")

@@ -26,8 +26,8 @@ class Spark(Engine):
     title = "Spark"
     takes = "a PySpark DataFrame (classic or Connect)"
     memory = (
-        "spreads rows by their hash to find duplicates, so a query with very many documents does not overload one "
-        "task; a window over a heavily judged query is one task"
+        "a task holds a hash of each document of one query at a time, to find duplicates, about 100 bytes each "
+        "(`evaluate_lazily` spreads them instead); a window over a heavily judged query is one task"
     )
     package = "pyspark"
     settings: ClassVar[Mapping[str, EngineSetting]] = {"master": EngineSetting("URL", "Where Spark runs [local[*]].")}
@@ -62,6 +62,32 @@ class Spark(Engine):
     def spread(self, frame: Any, column: str) -> Any:
         """Spark would first group within each task, which takes long and saves nothing if all values differ."""
         return self.wrapped(frame.to_native().repartition(column))
+
+    def surveyed(self, rows: Any, queries: Any, judged: Any) -> Any:
+        """Reading costs Spark more than counting, and documents are spread once, as a set of hashes for each query."""
+        expr = need("pyspark.sql.functions", extra=self.extra, purpose=f"the engine {self.name}").expr
+        joined = rows.to_native().join(judged.to_native(), ["query", "document"], "left")
+        marked = joined.selectExpr(
+            "query",
+            "unusable",
+            "IF(documents = 1, xxhash64(document), NULL) AS key",
+            "IF(documents = 1 AND row IS NOT NULL, struct(row, value), NULL) AS hit",
+        )
+        by_query = marked.groupBy("query").agg(
+            expr("sum(unusable) AS unusable"),
+            expr("count(key) AS documents"),
+            expr("count(key) > size(collect_set(key)) AS repeated"),
+            expr("collect_list(hit) AS hits"),
+        )
+        numbered = by_query.join(queries.to_native(), "query", "left")
+        by_number = numbered.groupBy(expr("coalesce(number, -1) AS number")).agg(
+            expr("count(1) AS queries"),
+            expr("sum(unusable) AS unusable"),
+            expr("sum(documents) AS documents"),
+            expr("max(repeated) AS repeated"),
+            expr("flatten(collect_list(hits)) AS hits"),
+        )
+        return self.collect(self.wrapped(by_number)).to_native()
 
     def keep(self, frame: Any, path: str) -> Any:
         """Spark has a store of its own, on all machines; they could not read a path of the driver."""

@@ -14,9 +14,10 @@ The means are over all queries. So a run that returns nothing differs from one t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from cranfield.measures.scope import rels_of
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.first_scores import scores_best_first
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.words import count, listed
+from cranfield.words import count, listed, percent
 
 FITTED = "fitted"
 TRIED = 60  # thresholds that are tried, spread evenly over the best scores of the queries
@@ -93,13 +94,14 @@ class Answering:
 
     @property
     def sentence(self) -> str:
-        """How many queries are rightly and wrongly empty, in words."""
-        right, wrong = self.rightly_empty * len(self.unanswerable), self.wrongly_empty * self.answerable
+        """How many queries are rightly and wrongly empty, in words; a share where that is no number of queries."""
         without = count(len(self.unanswerable), "query", "queries")
         verb = "is" if len(self.unanswerable) == 1 else "are"
+        right = _number(self.rightly_empty, len(self.unanswerable))
+        wrong = _number(self.wrongly_empty, self.answerable)
         return (
-            f"{_number(right)} of {without} without an answer {verb} rightly empty, "
-            f"{_number(wrong)} of {self.answerable:,} with one wrongly"
+            f"{right} of {without} without an answer {verb} rightly empty, "
+            f"{wrong} of {self.answerable:,} with one wrongly"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -322,7 +324,8 @@ def _refuse_answered(evaluation: Evaluation, judged: JudgedRanks, without: Flags
     answered = without & (judged.n_relevant(min(rels_of(evaluation.measures), default=1)) > 0)
     if answered.any():
         named = [query for query, its in zip(judged.query_ids, answered.tolist(), strict=True) if its]
-        fact = f"{count(len(named), 'query', 'queries')} that should have no answer have a relevant document: "
+        verb = "has" if len(named) == 1 else "have"
+        fact = f"{count(len(named), 'query', 'queries')} that should have no answer {verb} a relevant document: "
         hint = "take them out of the column, or the grades out of the judgments"
         raise InputError("answerable", f"{fact}{listed(named)}.", hint=hint)
     if not without.any():
@@ -341,11 +344,11 @@ def _already(evaluation: Evaluation, answerable: Mapping[str, bool]) -> Evaluati
 def _given(threshold: Any) -> float | None:
     if threshold is None or threshold == FITTED:
         return None
-    try:
-        return float(threshold)
-    except (TypeError, ValueError):
-        hint = f"give a score, or '{FITTED}'"
-        raise InputError("threshold", f"{threshold!r:.40} is no threshold.", hint=hint) from None
+    with suppress(TypeError, ValueError):
+        if not isnan(given := float(threshold)):
+            return given
+    hint = f"give a score, or '{FITTED}'"
+    raise InputError("answerable", "is no score.", parameter="threshold", value=threshold, hint=hint)
 
 
 def _mean(values: Any, weight: Numbers, of: Flags) -> float:
@@ -356,5 +359,6 @@ def _finite(number: float) -> float | None:
     return number if isfinite(number) else None
 
 
-def _number(queries: float) -> str:
-    return f"{queries:,.0f}" if abs(queries - round(queries)) < 1e-6 else f"{queries:,.1f}"
+def _number(share: float, queries: int) -> str:
+    number = share * queries
+    return f"{number:,.0f}" if abs(number - round(number)) < SAME else percent(share)

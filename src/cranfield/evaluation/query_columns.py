@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from cranfield.errors import InputError
-from cranfield.evaluation.weighting import Weights, _name
+from cranfield.evaluation.weighting import Weights
 from cranfield.io.query_columns import PARAMETERS, THRESHOLD
 
 if TYPE_CHECKING:
@@ -62,17 +62,17 @@ class QueryColumns:
         if isinstance(query_columns, QueryColumns):
             return query_columns
         given = {name: source for name, source in alone.items() if source is not None}
-        name, drawn = "", None
+        drawn = None
         if query_columns is not None:
             from cranfield.io.pairs import PROBABILITY, read_columns
 
             found = read_columns(query_columns)
-            name = _name(getattr(query_columns, "place", query_columns))
-            drawn = found.pop(PROBABILITY, None) if weights is None else None
+            drawn = found.pop(PROBABILITY, None) if "weight" in found and weights is None else None
             given = {**found, **given}
         if threshold is not None and "answerable" not in given:
             fact = "is for queries of which some have no answer, and no column says which."
-            raise InputError("threshold", fact, parameter="threshold", value=threshold, hint="give answerable, too")
+            hint = "say which, by a column 'answerable' of the queries"
+            raise InputError("answerable", fact, parameter="threshold", value=threshold, hint=hint)
         if not given:
             return cls()
         from cranfield.io.pairs import read_answerable, read_probabilities, read_segments
@@ -80,12 +80,8 @@ class QueryColumns:
         counted = None
         if "weight" in given or "group" in given:
             counted = Weights.read(given.get("weight"), given.get("group"))
-            if alone["weight"] is None and "weight" in given:
-                counted = replace(counted, source=name)
-            if drawn is not None and "weight" in given:
-                counted = replace(counted, probability=read_probabilities(drawn, name))
-            if alone["group"] is None and "group" in given:
-                counted = replace(counted, grouped_by=name)
+            if drawn is not None:
+                counted = replace(counted, probability=read_probabilities(drawn, drawn.place))
         return cls(
             counted,
             read_segments(given["segment"]) if "segment" in given else None,
@@ -148,5 +144,33 @@ class QueryColumns:
                 by_query[query] = grades
             by_query |= dict.fromkeys(members.get(query, ()), grades)
         by_query |= {query: {} for query in added if query not in by_query}
-        name, provenance = judgments.name, judgments.provenance
-        return Judgments(by_query, name=name, sha256=judgments.sha256, provenance=provenance)
+        return _of(by_query, judgments)
+
+    def answered(self, judgments: Judgments) -> Judgments:
+        """The judgments without queries that have no answer, for what is about relevant documents alone.
+
+        >>> from cranfield import Judgments
+        >>> known = QueryColumns.read(answerable={"2": False, "3": False})
+        >>> list(known.answered(Judgments.read({"1": {"a": 1}, "2": {"b": 0}})).query_ids)
+        ['1']
+        """
+        if self.threshold is not None:
+            fact = "means nothing here, where queries without an answer are left out."
+            raise InputError("answerable", fact, parameter="threshold", value=self.threshold)
+        known = self.answerable or {}
+        if all(known.get(query, True) for query in judgments.query_ids):
+            return judgments
+        return _of({query: its for query, its in judgments.by_query.items() if known.get(query, True)}, judgments)
+
+    @property
+    def unanswerable(self) -> int:
+        """How many queries have no answer."""
+        return sum(not has_one for has_one in (self.answerable or {}).values())
+
+
+def _of(by_query: Mapping[str, Mapping[str, float]], judgments: Judgments) -> Judgments:
+    """Judgments of other queries, from where these are."""
+    from cranfield.ranks.judgments import Judgments
+
+    name, provenance = judgments.name, judgments.provenance
+    return Judgments(by_query, name=name, sha256=judgments.sha256, provenance=provenance)

@@ -426,7 +426,8 @@ class Evaluation(ValuesByQuery):
     def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
         """A chart of this run, which a notebook shows and `save_chart` saves.
 
-        kind: "distribution", "cutoff", "heatmap", "segments", "precision-recall" or "precision-recall-full".
+        kind: "distribution", "cutoff", "heatmap", "segments", "precision-recall", "precision-recall-full" or
+            "thresholds", for queries without an answer.
         measure: any of its names, or a `Measure`; by default the first that was measured.
         options: those of the chart, as for `draw_chart`.
         Returns the specification, as a dict.

@@ -170,7 +170,8 @@ class Weights:
             return weighted_text(self.source, self.effective, sampled=sampled)
         grouped = f"grouped by {visible(self.grouped_by)}" if self.grouped_by else "grouped"
         if self.equal:
-            return f"{grouped}: {count(self.units, 'group counts', 'groups count')} once each"
+            each = " each" * (self.units > 1)
+            return f"{grouped}: {count(self.units, 'group counts', 'groups count')} once{each}"
         if self.source == self.grouped_by:
             return weighted_text(self.source, self.effective, "group", "weighted and grouped", sampled=sampled)
         by = f"weighted by {visible(self.source)} and {grouped}" if self.source else f"weighted and {grouped}"
@@ -194,7 +195,8 @@ class Weights:
 
 
 def _name(source: Any) -> str:
-    """The name of a file; of anything else, there is none."""
+    """The name of the file that facts are, or come from; of anything else, there is none."""
+    source = getattr(source, "place", source)
     return os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else ""
 
 
@@ -270,6 +272,21 @@ def weighted_text(
     by += ", a sample of a log" if sampled else ""
     number = f"{effective:.2g}" if effective < 10 else f"{effective:,.0f}"
     return f"{weighted}{by}: as precise as {number} equally weighted {unit if number == '1' else plural(unit)}"
+
+
+def means_of(weights: Weights) -> str:
+    """What is estimated by these weights and groups, in words."""
+    return " ".join(["weighted"] * (not weights.equal) + ["means"] + ["over groups"] * (weights.groups is not None))
+
+
+def are_weighted(weights: Weights | None) -> bool:
+    """Whether queries or groups count differently."""
+    return weights is not None and not weights.equal
+
+
+def only_one_counts(weights: Weights | None) -> bool:
+    """Whether all queries but one, or all groups but one, have the weight 0, so that nothing varies."""
+    return weights is not None and weights.effective < 1 + SAME
 
 
 def plural(unit: str) -> str:

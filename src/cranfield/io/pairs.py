@@ -15,8 +15,8 @@ from cranfield.io.column_names import DOCUMENT, QUERY, plain_name
 from cranfield.io.formats.json import has_halves, parse_json
 from cranfield.io.formats.store import JudgmentView, names_store
 from cranfield.io.mappings import finite, id_text
-from cranfield.io.queries import Queries, queries_of, read_queries
-from cranfield.io.query_columns import COLUMNS, KINDS, text_tier, words_of
+from cranfield.io.queries import Queries, queries_of
+from cranfield.io.query_columns import COLUMNS, FROM_FILE, KINDS, text_tier, words_of
 from cranfield.io.query_tables import read_query_table
 from cranfield.io.streams import BYTE_ORDER_MARK, Stream
 from cranfield.words import joined
@@ -30,6 +30,14 @@ _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
 _YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
 _ANSWERS = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 Check = Callable[[str], str]  # says what is wrong with a value; nothing if it may be one
+
+
+class Facts(dict[str, str]):
+    """A fact about each query, and the file that they come from."""
+
+    def __init__(self, words: Mapping[str, str], place: str) -> None:
+        super().__init__(words)
+        self.place = place
 
 
 def read_segments(source: Any) -> dict[str, str]:
@@ -58,16 +66,22 @@ def read_answerable(source: Any) -> dict[str, bool]:
     return {query: _ANSWERS[word.lower()] for query, word in read_words(source, "answerable", check).items()}
 
 
-def read_columns(source: Any) -> dict[str, dict[str, str]]:
+def read_columns(source: Any) -> dict[str, Facts]:
     """By name, those columns of a file of queries that evaluations use; others are not read."""
-    queries = source if isinstance(source, Queries) else read_queries(source)
-    named = {kind: [name for name in queries.columns if words_of(name) == (kind,)] for kind in (*COLUMNS, PROBABILITY)}
+    separator = ""
+    if not isinstance(source, Queries):
+        if not isinstance(source, str | os.PathLike | Stream) and not hasattr(source, "read"):
+            hint = f"give a path, or {', '.join(column.parameter for column in COLUMNS.values())} as {{query: value}}"
+            raise InputError(FROM_FILE, f"{type(source).__name__} is no file of queries.", hint=hint)
+        table = read_query_table(source)
+        source, separator = queries_of(table), table.separator
+    named = {kind: [name for name in source.columns if words_of(name) == (kind,)] for kind in (*COLUMNS, PROBABILITY)}
     if not any(named[kind] for kind in COLUMNS):
-        has = f"; it has {', '.join(queries.columns)}" if queries.columns else ""
+        has = f"; it has {', '.join(source.columns)}" if source.columns else ""
         fact = f"it has none of the columns {joined(COLUMNS, 'and')}."
-        raise InputError(queries.place, fact, hint=f"name at least one of them so{has}")
+        raise InputError(source.place, fact, hint=f"name at least one of them so{has}")
     return {
-        kind: {query: str(value) for query, value in queries.columns[names[0]].items()}
+        kind: _column(kind, source.facts(kind, source.place), source.place, separator)
         for kind, names in named.items()
         if names
     }
@@ -105,16 +119,19 @@ def read_probabilities(source: Any, place: str) -> dict[str, float]:
 
 def read_words(source: Any, what: str, check: Check = lambda word: "") -> dict[str, str]:
     """{id: word} from a mapping, or from a file of two columns, or of JSON. `what` names a value in errors."""
+    given = "answerable" if what == "answerable" else f"the {what}s"
     if isinstance(source, Mapping):
         words = {str(name): str(value) for name, value in source.items()}
-        _checked(f"the {what}s", words, what, check)
+        _checked(getattr(source, "place", given), words, what, check)
         return words
     if not isinstance(source, str | os.PathLike | Stream):
-        raise InputError(f"the {what}s", f"{source!r:.60} is neither a mapping nor a path.")
+        raise InputError(given, f"{source!r:.60} is neither a mapping nor a path.")
     stream = source if isinstance(source, Stream) else Stream(source)
     data = stream.content()
     if what in KINDS and _are_queries(data):
-        return _from_queries(stream, what)
+        table = read_query_table(stream)
+        facts = queries_of(table).facts(what, table.name)
+        return read_words(_column(what, facts, table.name, table.separator), what, check)
     if data.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
         words = _from_json(stream.name, data, what)
         _checked(stream.name, words, what, check)
@@ -133,18 +150,23 @@ def _are_queries(data: bytearray) -> bool:
     if first.startswith(("{", "[{")):
         return first.startswith("[") or re.match(r'\{\s*"_?(id|query|qid|text|user_query)[^}]+\}', first) is not None
     names = re.split(r"[\t;,]", first)
-    text_alone = text_tier(names[0]) >= 2 and plain_name(names[0]).replace("_", "") not in _HEADS
-    return len(names) > 1 and (len(names) > 2 or ";" in first or text_alone)
+    # Of two columns, one that names a text is not a fact.
+    text = len(names) == 2 and text_tier(names[1 if _is_head(names[0]) else 0]) >= 2
+    return text or len(names) > 2 or (len(names) == 2 and ";" in first)
 
 
-def _from_queries(stream: Stream, what: str) -> dict[str, str]:
-    table = read_query_table(stream)
-    facts = {query: str(fact) for query, fact in queries_of(table).facts(what, table.name).items()}
-    grouped = [fact for fact in facts.values() if re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", fact)]
-    if what == "weight" and table.separator == ";" and grouped:
+def _is_head(name: str) -> bool:
+    return plain_name(name).replace("_", "") in _HEADS
+
+
+def _column(what: str, facts: Mapping[str, Any], place: str, separator: str) -> Facts:
+    """A column of a file of queries."""
+    words = {query: str(fact) for query, fact in facts.items()}
+    grouped = [word for word in words.values() if re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", word)]
+    if what == "weight" and separator == ";" and grouped:
         fact = f"it is not clear whether the point in {what} '{grouped[0]}' separates thousands."
-        raise InputError(table.name, fact, hint=f"write {grouped[0].replace('.', '')}, or {grouped[0]}0")
-    return facts
+        raise InputError(place, fact, hint=f"write {grouped[0].replace('.', '')}, or {grouped[0]}0")
+    return Facts(words, place)
 
 
 def read_numbers(source: Any, what: str) -> dict[str, float]:
@@ -221,7 +243,7 @@ def _from_lines(name: str, text: str, what: str, check: Check) -> dict[str, str]
             hint = f"a line is: id {what}, separated by a blank, a tab or a comma"
             raise InputError(name, fact, line=number, hint=hint)
         key, value = (field.strip(_WHITE) for field in fields)
-        if not words and key.lower().replace("-", "").replace("_", "") in _HEADS:
+        if not words and _is_head(key):
             continue  # a header
         if key in words:
             raise InputError(name, f"'{key}' appears twice.", line=number, hint=f"keep one {what} for each id")

@@ -310,6 +310,7 @@ class ChoosingQueries:
     weights: Weights | None
     grouped: bool
     alone: int  # queries without a segment
+    unanswerable: int  # queries that are left out, since they have no answer
 
     @property
     def weight(self) -> Numbers | None:
@@ -341,7 +342,7 @@ class ChoosingQueries:
             fact = f"{groups} {what} are too few to choose on some and measure on others."
             raise ComparisonError(fact, hint=f"{2 * folds} are needed for {folds} folds, and 50 are not many")
         alone = sum(query not in its_segment for query in ids) if columns.segments is not None else 0
-        return cls(rows, ids, group, stratum, weights, grouped, alone)
+        return cls(rows, ids, group, stratum, weights, grouped, alone, columns.unanswerable)
 
 
 def tuning_of(
@@ -478,6 +479,9 @@ def edge_warnings(edges: Iterable[tuple[str, float, str]]) -> Iterator[str]:
         yield f"{name} = {value:g} is the {which} value tried: try {more} ones, too"
 
 
-def alone(queries: ChoosingQueries) -> Iterator[str]:
+def apart(queries: ChoosingQueries) -> Iterator[str]:
+    """Queries of which the columns say something else than of the others."""
+    if queries.unanswerable:
+        yield f"{count(queries.unanswerable, 'query', 'queries')} without an answer are left out"
     if queries.alone:
         yield f"{count(queries.alone, 'query', 'queries')} without a segment are a stratum of their own"

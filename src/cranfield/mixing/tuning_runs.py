@@ -29,7 +29,7 @@ from cranfield.mixing.tuning import (
     ChoosingQueries,
     Tried,
     Tuning,
-    alone,
+    apart,
     edge_warnings,
     first_counted,
     measured,
@@ -108,7 +108,7 @@ def tune(
     if not isinstance(judgments, Judgments):
         judgments = judgments.to_judgments()
     known = QueryColumns.read(query_columns, weights=weights, segments=segments, groups=groups)
-    judgments = known.judged(judgments)
+    judgments = known.answered(known.judged(judgments))
     opened = {name: open_run(run, format, name=name) for name, run in named.items()}
     mixtures = candidates(list(named), [methods] if isinstance(methods, str) else methods or (), tried, depth)
     if on_start:
@@ -153,7 +153,7 @@ def tune(
         ],
         queries,
         others={name: singles[:, at] for at, name in enumerate(names) if at != best.best},
-        warnings=[*_unlike(opened, single, queries.ids), *_warnings(tuned, best, mixtures, names), *alone(queries)],
+        warnings=[*_unlike(opened, single, queries.ids), *_warnings(tuned, best, mixtures, names), *apart(queries)],
         alpha=alpha,
         seed=seed,
         runs=names,

@@ -27,7 +27,7 @@ from cranfield.measures.registry import require_ranks
 from cranfield.mixing.answers import Answers
 from cranfield.mixing.halving import BUDGET, best_of_whole, halved, planned
 from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, paths_of, points
-from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, alone, edge_warnings, rival_of, tuning_of
+from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, apart, edge_warnings, rival_of, tuning_of
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy
 from cranfield.systems.asking import Answer
@@ -118,7 +118,7 @@ def tune_system(
         raise InputError("budget", f"{budget} is not a number of requests.")
     opened = kept_in_memory(collection if isinstance(collection, Collection) else open_collection(collection))
     known = QueryColumns.read(query_columns, weights=weights, segments=segments, groups=groups)
-    judgments = opened.judgments()
+    judgments = known.answered(opened.judgments())
     texts = as_queries({query: opened.queries[query] for query in judgments.query_ids})
     queries = ChoosingQueries.of(judgments, np.zeros(len(texts), np.bool_), policy, known, folds)
     with closing(_Tuned(system, opened, tried, name, timeout)) as opened_system:
@@ -174,7 +174,7 @@ def tune_system(
             *edge_warnings(_at_edges(found.best, opened_system, answers.scores)),
             *_failures(answers),
             *_repeats(len(found.chosen), repeats),
-            *alone(queries),
+            *apart(queries),
         ],
         alpha=alpha,
         seed=seed,

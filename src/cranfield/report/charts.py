@@ -16,6 +16,7 @@ from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
 from cranfield.show.charts.runs import emphasised
 from cranfield.show.charts.scatter import scatter_chart
 from cranfield.show.charts.stability import of_stability
+from cranfield.show.charts.thresholds import thresholds_chart
 
 AXIS = 70  # pixels below the rows
 ROWS = 20  # runs that have a row of their own in a chart
@@ -56,6 +57,9 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
         )
         spread.append(Spec(spec, height=spec["height"]["step"] * len(columns) + AXIS))
     groups.append(spread)
+    answers = {run.run: run.answering for run in rows if run.answering is not None and run.answering.curve}
+    if answers:
+        groups.append([thresholds_chart(answers, highlight=_chosen(gathered, list(answers)))])
     if gathered.thinned is not None:
         groups.append([of_stability(gathered.thinned)])
     return [group for group in groups if group]

@@ -22,7 +22,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.run import open_run
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.report.encoding import DataWriter, Encoded, number_list, safe_json
+from cranfield.report.encoding import DataWriter, Encoded, letters, number_list, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.misses import content_words
@@ -124,14 +124,14 @@ class Numbering(defaultdict[Any, int]):
 class ShownRankings:
     """The rankings of one run after the other, for queries that are the same in all of them.
 
-    documents, reasons, tags: their numbers so far
-    shown: of each query the numbers of the documents that some run has among its first
+    reasons, tags: their numbers so far
+    shown: of each query the documents that some run has among its first, with their numbers
     """
 
     def __init__(self, queries: Sequence[str], measure: Measure, relevant: RelevantDocuments) -> None:
         self.queries, self.measure, self.relevant, self.scope = queries, measure, relevant, Scope.of(measure)
-        self.documents, self.reasons, self.tags = Numbering(), Numbering(), Numbering()
-        self.shown: list[set[int]] = [set() for _ in queries]
+        self.reasons, self.tags = Numbering(), Numbering()
+        self.shown = [Numbering() for _ in queries]
         self._by_facts: dict[tuple[int, ...], tuple[str, tuple[str, ...]]] = {}
 
     def encoded(
@@ -140,23 +140,24 @@ class ShownRankings:
         """The columns of a run: its first documents, or None; the ranks of the relevant ones, or None; reasons; tags;
         the values of each family down to each rank, in ten-thousandths; and what each rank adds, in billionths.
 
-        A column with any number of values for a query is a pair: all of them, and where those of each query start.
+        A column with any number of values for a query is a pair: all of them, and where those of each query start, or
+        how many each has if these are as many. The ranks start where `RelevantDocuments.first` says.
 
         first: the documents by query; None where they are not known
         steps: of each family the values down to each rank (rows), for the queries that were measured (columns)
         """
         tops = [(first or {}).get(query, []) for query in self.queries]
-        documents, starts = [*map(self.documents.__getitem__, chain(*tops))], offsets(map(len, tops))
-        for shown, (start, stop) in zip(self.shown, pairwise(starts.tolist()), strict=True):
-            shown.update(documents[start:stop])
+        starts = offsets(map(len, tops))
+        its = chain.from_iterable(map(shown.__getitem__, top) for shown, top in zip(self.shown, tops, strict=True))
+        documents = np.fromiter(its, dtype=np.int64, count=starts[-1])
         place = {query: at for at, query in enumerate(evaluation.query_ids)}
         places = [place.get(query) for query in self.queries]
         ranks, grades = self.relevant.ranked(evaluation) or (None, [[]] * len(places))
         reasons, tags = self._explained(evaluation, places, grades)
         measured = np.array([at is not None for at in places], dtype=np.bool_)
         columns = (
-            "null" if first is None else _ragged(safe_json(documents), starts),
-            "null" if ranks is None else _ragged(number_list(ranks), self.relevant.first),
+            "null" if first is None else _ragged(letters(documents), starts),
+            "null" if ranks is None else letters(ranks),
             safe_json(reasons),
             safe_json(tags),
             _steps(steps, np.diff(starts) * measured, measured, PARTS),
@@ -213,10 +214,13 @@ def _steps(families: Sequence[Numbers], lengths: Integers, measured: Flags, unit
 
 
 def _ragged(values: str, starts: Integers) -> str:
-    return f"[{values},{number_list(starts)}]"
+    lengths = np.diff(starts)
+    alike = len(lengths) and (lengths == lengths[0]).all()
+    return f"[{values},{lengths[0] if alike else number_list(starts)}]"
 
 
-RELEVANT = 50  # relevant documents listed for a query
+RELEVANT, FEWEST = 50, 10  # relevant documents listed for a query, and of very many runs
+RANKS = 2_000_000  # ranks of relevant documents in all runs
 STEPS = 200_000  # ranks whose values are shown
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer are useless
@@ -227,21 +231,23 @@ QUERY_TEXT = 3_000
 def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     """Write the details of the worst queries, as many as requested; returns what is left out, in words.
 
-    details: of each query, by its place, the relevant documents and the grades of those that are shown
+    details: of each query, by its place, the documents that are shown, whose numbers the rankings have, the relevant
+        ones, and grades
+    starts: where the ranks of the relevant documents of each query start
     rankings: of each run the columns of `ShownRankings`, as JSON texts of their own, which are parsed when needed
     """
     if gathered.judgments is None:
         data.add(details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations))
-        data.add(reasons=[], tags=[], documents=[], apart=[])
+        data.add(reasons=[], tags=[], documents=[], apart=[], starts=[0])
         return ["The judgments are not known here, so queries are shown without rankings."]
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
     measure = gathered.request.measures[0]
     scope = Scope.of(measure)
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
-    rows = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
+    most = min(RELEVANT, max(FEWEST, RANKS // (len(gathered.evaluations) * max(len(chosen), 1))))
+    rows = RelevantDocuments(gathered.judgments, relevant, most=most, scope=scope)
     rankings = ShownRankings(chosen, measure, rows)
-    first = {query: [rankings.documents[document] for document in relevant[query][:RELEVANT]] for query in chosen}
     with_steps = _with_steps(gathered)
     data.add_texts(
         "rankings",
@@ -255,22 +261,27 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
             for result, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
         ),
     )
-    documents, places = list(rankings.documents), {query: at for at, query in enumerate(gathered.query_ids)}
+    number, places = Numbering(), {query: at for at, query in enumerate(gathered.query_ids)}
+    shown = [[number[document] for document in documents] for documents in rankings.shown]
+    first = {query: [number[document] for document in relevant[query][:most]] for query in chosen}
+    documents = list(number)
     judged = {
         places[query]: {
-            "relevant": [(number, grades[query][documents[number]]) for number in first[query]],
+            "shown": its,
+            "relevant": [(at, grades[query][documents[at]]) for at in first[query]],
             "all_relevant": len(relevant[query]),
             "grades": {
-                number: grades[query][document]
-                for number in sorted(shown.union(first[query]))
-                if (document := documents[number]) in grades[query]
+                at: grades[query][document]
+                for at in sorted({*its, *first[query]})
+                if (document := documents[at]) in grades[query]
             },
         }
-        for query, shown in zip(chosen, rankings.shown, strict=True)
+        for query, its in zip(chosen, shown, strict=True)
     }
     every = {query: numbers for query, numbers in first.items() if len(numbers) == len(relevant[query])}
-    texts, apart, cut = _texts(gathered, rankings.documents, every)
+    texts, apart, cut = _texts(gathered, number, every)
     data.add(details=judged, detailed=[*judged], reasons=[*rankings.reasons], tags=[*rankings.tags], documents=texts)
+    data.add(starts=rows.first.tolist())
     data.add(apart=[places[query] for query in apart])
     notes = [*_not_ranked(gathered), *cut]
     if len(with_steps) < len(gathered.evaluations):

@@ -17,6 +17,7 @@ from cranfield.evaluation.overview import Overview, overview
 from cranfield.evaluation.rank_curves import rank_curves, recall_curves
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import measured
+from cranfield.evaluation.weighting import only_one_counts
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.recall_levels import Curve
 from cranfield.ranks.columns import Numbers
@@ -71,7 +72,8 @@ class Gathered:
         self.comparable = len({(run.qrels_sha256, run.policy) for run in self.evaluations}) == 1 and all(
             same_weights(first, run) for run in self.evaluations
         )
-        self._enough = len(self.evaluations) > 1 and len(self.query_ids) > 1 and self.means and self.comparable
+        several = len(self.query_ids) > 1 and not only_one_counts(first.weights)
+        self._enough = len(self.evaluations) > 1 and several and self.means and self.comparable
 
     @cached_property
     def best_first(self) -> tuple[Evaluation, ...]:

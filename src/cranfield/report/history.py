@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from cranfield.comparison.differences import signed
+from cranfield.evaluation.weighting import plural
 from cranfield.io.target import write_text
 from cranfield.report.encoding import DataWriter
 from cranfield.report.rendering import HISTORY, rendered
@@ -172,6 +173,8 @@ def _told(number: int, line: Line) -> dict[str, Any]:
         "badge": badge,
         "value": f"{line.last.value.value:.3f}",
         "standing": _standing(line),
+        "counted": plural("query" if line.weights is None else line.weights.unit),
+        "weighted": "" if line.weights is None else line.weights.sentence,
         "review": review_text(line.standing) if line.standing else "",
         "stretch": _stretch(line),
         "moves": [_move(number, point) for point in _moving(line)[:_LISTED]],

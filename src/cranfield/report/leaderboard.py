@@ -18,7 +18,7 @@ from cranfield.report.gathered import Gathered
 from cranfield.report.order import compare_place
 from cranfield.report.pair import seen_from
 from cranfield.report.sentences import capital, rounded, signed
-from cranfield.show.answers_text import threshold_text
+from cranfield.show.answers_text import answers_sentences
 from cranfield.show.charts.ranks import kind_of
 from cranfield.show.comparison_words import if_the_test_holds
 from cranfield.show.view import View
@@ -210,11 +210,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
         lines += ["≈ best: not significantly worse than the best run.", f"Ranks: {ranks}."]
     if gathered.request.bounds:
         lines.append(f"Bounds: {view.describe_bounds(())}.")
-    for run in gathered.evaluations:
-        if run.answering is not None:
-            lines.append(f"{run.run}: {run.answering.sentence}.")
-            lines += filter(None, [threshold_text(run, next(iter(run.answering.answered), ""))])
-    return [*lines, *_counted(gathered.evaluations)]
+    return [*lines, *answers_sentences(gathered.evaluations), *_counted(gathered.evaluations)]
 
 
 def _counted(evaluations: Sequence[Evaluation]) -> list[str]:

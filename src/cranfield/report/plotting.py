@@ -14,6 +14,7 @@ from cranfield.comparison.stability import stability
 from cranfield.comparison.standing import standings
 from cranfield.errors import CranfieldError, OutputError
 from cranfield.evaluation.evaluating import evaluate_runs
+from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.rank_curves import curve_of_grades
 from cranfield.io.target import open_target
 from cranfield.measures import Measures
@@ -66,11 +67,13 @@ def draw_chart(
         raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
     with np.errstate(over="ignore", invalid="ignore"):  # the chart reports numbers that are too large to draw
         if chart.of == "stability":
-            thinned = stability(qrels, paths, measures or chart.usual, SHARES, **options)
+            known, given = QueryColumns.taken(options)
+            thinned = stability(qrels, paths, measures or chart.usual, SHARES, query_columns=known, **given)
             return with_weights(chart.draw(thinned), thinned.weights)
         measure = measure_of(chart, measures)
         if chart.of == "frontier":
-            return chart.draw(frontier(qrels, paths, measure, **own, **options))
+            worth = frontier(qrels, paths, measure, **own, **options)
+            return with_weights(chart.draw(worth), worth.weights)
         results = list(evaluate_runs(qrels, paths, needed_for(chart, measure), **options).values())
         if chart.of == "standings":
             found = standings(compare_evaluations(results, [measure], bounds=False))

@@ -1,11 +1,22 @@
 // One query: its rankings beside each other, where each document moved, and what both lack.
 const detailed = new Map(data.detailed.map((query, row) => [query, row]));
+// What each letter stands for where a text is a list of numbers.
+const NUMBER = new Map();
+for (let code = "#".charCodeAt(0); code < 0xD800; code += 1) {
+  const letter = String.fromCharCode(code);
+  if (!"&<>\\\u2028\u2029".includes(letter)) NUMBER.set(letter, NUMBER.size);
+}
 // Of a column with any number of values for a query: those of one, which is a row.
-const part = ([values, starts], row) => values.slice(starts[row], starts[row + 1]);
+const part = ([values, starts], row) => {
+  const [first, last] = typeof starts === "number" ? [row * starts, (row + 1) * starts] : [starts[row], starts[row + 1]];
+  const its = values.slice(first, last);
+  return typeof its === "string" ? Array.from(its, (letter) => NUMBER.get(letter)) : its;
+};
 const known = (query, run) => {
   if (!detailed.has(query)) return undefined;
   const row = detailed.get(query), [top, ranks, reasons, tags, steps, effects] = rankings(run);
-  return { top: top && part(top, row), ranks: ranks && part(ranks, row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
+  const { shown } = data.details[query];
+  return { top: top && part(top, row).map((each) => shown[each]), ranks: ranks && part([ranks, data.starts], row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
 };
 const PARTS = 10000;  // of 1: the unit of the values down to each rank
 const FINEST = 1e9;  // ... and of what each rank adds

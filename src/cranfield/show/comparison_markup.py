@@ -8,6 +8,7 @@ from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import DIGITS, UNDECIDED, estimate_text, interval_name
 from cranfield.comparison.means import means_table
 from cranfield.show import comparison_words as words
+from cranfield.show.answers_text import answers_sentences
 from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings
 
 
@@ -58,6 +59,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         f"{markdown_text(words.as_sentence(table.notes[0]))}.",
         markdown_text(words.basis_text(comparison)),
         words.interval_text(comparison),
+        *map(markdown_text, answers_sentences(comparison.evaluations)),
     ]
     verdict = [*markdown_warnings(comparison.warnings), f"**{markdown_text(words.verdict(comparison))}**"]
     return "\n".join([*verdict, "", *lines, "", *notes, "", *markdown_table(heads, details)])

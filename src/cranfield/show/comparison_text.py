@@ -294,9 +294,9 @@ def _changed_lines(
 
 
 def most_changed(comparison: Comparison, difference: Difference, count: int) -> tuple[list[Change], list[Change]]:
-    """The queries that gained most and those that lost most, the most first."""
+    """The queries, or groups of them, that gained most and those that lost most, the most first."""
     measure = known_measure(difference.measure, comparison.measures)
-    runs = {result.run: result.by_query(measure) for result in comparison.evaluations}
+    runs = {result.run: result.of_groups().by_query(measure) for result in comparison.evaluations}
     one, other = runs[difference.baseline], runs[difference.run]
     changes, gain = (
         [Change(query, one[query], other[query]) for query in one if query in other],

@@ -11,6 +11,7 @@ from typing import Any
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import QueryValue
 from cranfield.show import corrected
+from cranfield.show.answers_text import answers_sentences
 from cranfield.show.escaping import latex_text, markdown_text, markdown_warnings, spreadsheet_text
 from cranfield.show.view import View
 from cranfield.words import count
@@ -26,7 +27,8 @@ def markdown(view: View) -> str:
         lines.append(_row([markdown_text(label), *cells]))
     lines += [line for text in view.other_names() for line in ("", f"{markdown_text(text)}.")]
     lines += [line for text in view.weighting() for line in ("", f"{markdown_text(text)}.")]
-    lines += [line for text in view.tie_warnings() for line in ("", markdown_text(text))]
+    told = (*answers_sentences(view.evaluations), *view.tie_warnings())
+    lines += [line for text in told for line in ("", markdown_text(text))]
     return "\n".join(lines)
 
 
@@ -43,7 +45,10 @@ def latex(view: View) -> str:
         *(" & ".join([latex_text(label), *cells]) + r" \\" for label, cells in _rows(view, "\\textbf{{{}}}")),
         "\\bottomrule",
         "\\end{tabular}",
-        *(f"% {latex_text(text)}" for text in (*view.other_names(), *view.weighting())),
+        *(
+            f"% {latex_text(text)}"
+            for text in (*view.other_names(), *view.weighting(), *answers_sentences(view.evaluations))
+        ),
     ]
     return "\n".join(lines)
 

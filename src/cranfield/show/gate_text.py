@@ -12,6 +12,7 @@ from cranfield.comparison.multiple_testing import CORRECTIONS, MAX_T
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.simultaneous import draws
+from cranfield.evaluation.weighting import means_of
 from cranfield.show.answers_text import answers_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, padded, warning_lines, wrapped
 from cranfield.show.segments_text import segments_text
@@ -54,7 +55,7 @@ def basis_text(result: GateResult) -> str:
     if result.basis is not None:
         test = "t-test of the corrected difference"
     elif result.weights is not None:
-        test += " of weighted means"
+        test += f" of {means_of(result.weights)}"
     level = f"alpha {result.alpha:g}"
     if result.gates > 1:
         level += f", for drops shared by {result.gates} gates ({result.alpha / result.gates:.2g} each)"

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cranfield.comparison.differences import signed
+from cranfield.evaluation.weighting import MARK, plural
 from cranfield.show.escaping import markdown_text, spreadsheet_text
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, wrapped
 from cranfield.systems.history.lines import Break, Line, Point, QueryDay, Standing
@@ -47,6 +48,8 @@ def history_lines(
     while shown and isinstance(shown[0], Break):
         shown = shown[1:]
     yield from _table(line, shown, width, paint)
+    if line.weights is not None:
+        yield from map(paint.dim, wrapped(f"{MARK} {line.weights.sentence}", hang=2, width=width))
     if segments:
         yield ""
         yield from _segments(segments, width, paint)
@@ -137,7 +140,7 @@ def _table(line: Line, items: Sequence[Point | Break], width: int, paint: Paint)
     hours = len({*days}) < len(days)
     ends = [end for p in points if not p.apart for end in (p.value.low, p.value.high, p.value.value) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    head = ["date", "commit", line.measure, "", "vs before", "queries", "p95", ""]
+    head = ["date", "commit", _marked(line), "", "vs before", _counted(line), "p95", ""]
     bare = [head, *(_cells(point, hours, low, high, 0) for point in reversed(points))]
     room = width - max(map(columns, aligned(bare, (0, 1, 3, 7))))
     wide = min(room, _WIDEST) if room >= _NARROWEST else 0  # the drawing is what can be done without
@@ -158,6 +161,14 @@ def _table(line: Line, items: Sequence[Point | Break], width: int, paint: Paint)
             yield next(drawn)
         else:
             yield paint.dim(_break_line(item, width))
+
+
+def _marked(line: Line) -> str:
+    return f"{line.measure}{MARK * (line.weights is not None)}"
+
+
+def _counted(line: Line) -> str:
+    return plural("query" if line.weights is None else line.weights.unit)
 
 
 def _segments(segments: Sequence[SegmentLine], width: int, paint: Paint) -> Iterator[str]:
@@ -362,6 +373,7 @@ def history_json(lines: Sequence[Line], segments: Sequence[Sequence[SegmentLine]
             "system": line.system,
             "measure": line.measure,
             "verdict": line.verdict,
+            **({} if line.weights is None else {"weighted": line.weights.sentence}),
             "accepted": _accepted(line.standing),
             "results": history_rows([line]),
             "breaks": [{"at": b.at.isoformat(), "what": list(b.what), "joined": b.joined} for b in line.breaks],
@@ -401,10 +413,12 @@ def history_markdown(lines: Sequence[Line], rows: int = ROWS) -> Iterator[str]:
     for line in lines:
         yield f"**{line.verdict}** {markdown_text(line.system)}: {line.measure} {line.last.value.value:.3f}"
         yield ""
-        yield f"| date | commit | change | {line.measure} | vs before | queries | p95 | |"
+        yield f"| date | commit | change | {_marked(line)} | vs before | {_counted(line)} | p95 | |"
         yield "| --- | --- | --- | ---: | ---: | ---: | ---: | --- |"
         for point in reversed(line.points[-rows:]):
             date, commit, value, _, before, queries, p95, said = _cells(point, False, 0.0, 1.0, 0)
             subject = markdown_text(point.result.change.subject)
             yield f"| {date.strip()} | {commit} | {subject} | {value} | {before} | {queries} | {p95} | {said} |"
         yield ""
+        if line.weights is not None:
+            yield from (f"{MARK} {line.weights.sentence}", "")

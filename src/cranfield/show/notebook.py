@@ -305,17 +305,17 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def why_html(found: Why) -> str:
-    from cranfield.show.why_text import here, listed_tools
+    from cranfield.show.why_text import compared_rows, here, listed_tools
 
-    rows: Rows = [[row.measure, f"{row.ours:.4f}", f"{row.theirs:.4f}"] for row in found.compared]
+    given = [row.measure for row in found.compared]
     reasons: Rows = [
-        [" ".join(each.says), listed_tools(each), "" if not found.reasons else here(each)]
+        [" ".join(each.says), listed_tools(each), "" if not found.reasons else here(each, given)]
         for each in found.reasons or found.nearest
     ]
     fitting = f"{count(found.fitting, 'explanation')} of {found.tried:,} fit" if found.reasons else "nothing fits"
     return frame(
         paragraph("the numbers are the same" if found.agrees else fitting, "headline"),
-        table([found.run, "ours", "theirs"], rows),
+        table([found.run, "ours", "theirs"], compared_rows(found)),
         "" if found.agrees else table(["because", "default of", "here"], reasons, words=(0, 1, 2)),
         "" if found.decided else paragraph(f"their {found.ask or 'values by query'} would decide"),
     )

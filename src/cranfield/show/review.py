@@ -17,6 +17,7 @@ from cranfield.comparison.gate_checks import Check
 from cranfield.comparison.gating import GateResult, deciding
 from cranfield.comparison.segments import SegmentComparison
 from cranfield.evaluation.estimating import SAME
+from cranfield.evaluation.result import Evaluation
 from cranfield.show import comparison_words as words
 from cranfield.show.gate_text import basis_text, detectable_text
 from cranfield.show.layout import Paint
@@ -24,7 +25,7 @@ from cranfield.show.systems_text import milliseconds
 from cranfield.systems.misses import Lost
 from cranfield.systems.testing import Tested
 from cranfield.version import __version__
-from cranfield.words import count
+from cranfield.words import count, percent
 
 FAILED, PASSED, NEW = "failed", "passed", "new"  # new: there is nothing yet to compare with
 WORSE, BETTER, BROKEN = "▼", "▲", "✗"
@@ -115,7 +116,7 @@ def review_of_gate(result: GateResult, lost: Sequence[Lost] = (), *, before: str
         state=PASSED if result.passed else FAILED,
         heading=_heading(deciding(result), result.checks, result),
         sentences=tuple(_gate_sentences(result, result.checks)),
-        rows=tuple(_rows(differences, result, result.checks)),
+        rows=(*_rows(differences, result, result.checks), *_empty(*(result._evaluations or ()))),
         cases=_cases(result.checks),
         before=before or result.baseline,
         interval=interval_name(differences[0]),
@@ -150,6 +151,7 @@ def review_of_test(tested: Tested, baseline: str) -> Review:
             sentences.append(f"Nothing is accepted yet for {tested.system}, so there is nothing to compare with.")
         elif not recorded.complete:
             sentences.append("Some queries were not answered, so nothing is compared with the accepted result.")
+    rows += _empty(*filter(None, (tested.accepted, tested.compared or tested.evaluation)))
     if recorded.latency:
         rows.append(Row("latency, p95", "", milliseconds(recorded.latency["p95"])))
     failures = (f"{query} failed: {error.partition(chr(10))[0]}" for query, error in recorded.failed.items())
@@ -173,6 +175,17 @@ def review_of_test(tested: Tested, baseline: str) -> Review:
         segments=gate.segments if gate is not None else None,
         method="; ".join(filter(None, (method, f"cranfield {__version__}"))),
     )
+
+
+def _empty(*runs: Evaluation) -> Iterator[Row]:
+    """How often the last run, and the one before it, are rightly and wrongly empty."""
+    known = [its.answering for its in runs if its.answering is not None]
+    for what, shares in (
+        ("rightly empty", [percent(its.rightly_empty) for its in known]),
+        ("wrongly empty", [percent(its.wrongly_empty) for its in known]),
+    ):
+        if shares:
+            yield Row(what, shares[0] if shares[1:] else "", shares[-1])
 
 
 def reviews_of_comparison(comparison: Comparison, lost: Mapping[tuple[str, str], Sequence[Lost]]) -> Iterator[Review]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from cranfield.comparison.differences import change_text, signed, value_text
 from cranfield.evaluation.from_ranks import recording_warnings
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.weighting import MARK
+from cranfield.evaluation.weighting import MARK, plural
+from cranfield.show.answers_text import answers_lines
 from cranfield.show.comparison_words import power_sentence
 from cranfield.show.gate_text import check_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, fitted, warning_lines, wrapped
@@ -88,6 +89,10 @@ def milliseconds(seconds: float) -> str:
 def tested_lines(project: ProjectTest, worst: int | None, width: int, paint: Paint) -> Iterator[str]:
     """What a test found; `worst`: how many queries of each system to show, by default none of one that passed."""
     yield from _table(project.systems, width, paint)
+    answering = [its for tested in project.systems if (its := tested.evaluation) is not None and its.answering]
+    if answering:
+        yield ""
+        yield from answers_lines(answering, width, paint)
     yield from _unjudged_queries(project.unjudged, width)
     for tested in project.systems:
         yield ""
@@ -184,9 +189,10 @@ def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int,
     for measure in tested.gate.measures if tested.gate is not None else ():
         if not measure.worse:
             continue
+        unit = measure.difference.unit
         compared = measure.better + measure.same + measure.worse
         yield ""
-        yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, 'query', 'queries')}"
+        yield f"  {measure.measure} got worse for {measure.worse} of {count(compared, unit, plural(unit))}"
         for query in measure.worse_queries[: max(shown, 1)]:
             change = change_text(query.baseline, query.candidate)
             line = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)

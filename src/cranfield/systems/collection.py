@@ -188,6 +188,8 @@ def open_documents(where: str | os.PathLike[str]) -> Collection:
         return Collection(name, {}, corpus=open_corpus(file))
     if os.path.isdir(name):
         raise InputError(name, "there are no documents in it.", hint=f"put them into {USUAL_CORPUS}")
+    if os.path.exists(name) or name == "-":
+        raise InputError(name, "this is a pipe, which can be read only once.", hint="write the documents to a file")
     if name != BUILTIN and not name.startswith(IR_DATASETS):
         raise InputError(name, "there is no such file or folder.", hint=near_file(name, [BUILTIN]))
     return open_collection(name)

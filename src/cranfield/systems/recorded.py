@@ -139,7 +139,7 @@ class Recorded:
         if self.empty:
             listed = ", ".join(self.empty[:_SHOWN]) + (", …" if len(self.empty) > _SHOWN else "")
             queries = count(len(self.empty), "query", "queries")
-            yield f"{queries} returned no documents and {'counts' if len(self.empty) == 1 else 'count'} 0: {listed}"
+            yield f"{queries} returned no documents: {listed}"
         guessed = [place for place in self.id_places if place not in ID_NAMES]
         if guessed:
             yield f"the id of a document is its {', '.join(guessed)}"

@@ -19,6 +19,7 @@ from cranfield.comparison.pairing import same_weights
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.weighting import are_weighted
 from cranfield.io.shapes import Rankings
 from cranfield.io.streams import LOOK
 from cranfield.io.target import locked
@@ -291,6 +292,7 @@ class Tested:
             "lost": [lost.to_dict() for lost in self.lost],
             "worst": [miss.to_dict() for miss in self.missed],
             "signature": evaluation.signature if evaluation else None,
+            **({"answering": evaluation.answering.to_dict()} if evaluation and evaluation.answering else {}),
         }
 
     @property
@@ -479,7 +481,7 @@ def _test_one(project: Project, collection: Collection, name: str, progress: Pro
             verdict = Verdict(beside.accepted.run_sha256, tuple(check.message for check in beside.failed_checks))
             save_result(evaluation, recorded, judged, saved, moment, verdict)
         return replace(beside, judged=judged, moment=moment)
-    weighted = evaluation.weights is not None
+    weighted = are_weighted(evaluation.weights)
     minima = (floor_check(evaluation[measure], measure, floor, weighted=weighted) for measure, floor in floors.items())
     alone = (*minima, *checks)
     return Tested(name, recorded, evaluation, checks=alone, notes=judged.notes, judged=judged, moment=moment)

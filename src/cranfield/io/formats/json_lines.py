@@ -77,7 +77,7 @@ def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
 
 
 def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
-    row = parse_json(line, name, line=number)
+    row = parse_json(line, name, line=number, hint="each line is a JSON object of its own")
     if not isinstance(row, dict):
         raise InputError(name, "this line is not a JSON object.", line=number)
     return row

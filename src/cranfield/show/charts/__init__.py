@@ -23,6 +23,7 @@ from cranfield.show.charts import (
     segments,
     slopes,
     stability,
+    thresholds,
 )
 from cranfield.show.charts.chart import Chart
 
@@ -39,6 +40,7 @@ CHARTS: dict[str, Chart] = {
         slopes,
         scatter,
         segments,
+        thresholds,
         frontier,
         stability,
         discount,

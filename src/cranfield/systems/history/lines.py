@@ -15,6 +15,7 @@ import numpy as np
 
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.estimating import SAME, Columns, estimated
+from cranfield.evaluation.weighting import Weights
 from cranfield.measures import parse_measure
 from cranfield.ranks.columns import Numbers
 from cranfield.systems.history.results import Acceptance, Basis, Note, Result, Value
@@ -106,6 +107,7 @@ class Line(NamedTuple):
     apart: results that are on no stretch
     breaks: the oldest first
     accepted: what was accepted, with its value on the basis of each stretch, by the basis
+    weights: how much the queries of the last stretch count, and their groups; None where all count alike
     """
 
     system: str
@@ -118,6 +120,7 @@ class Line(NamedTuple):
     acceptances: tuple[tuple[Acceptance, Mapping[str, Value]], ...]
     notes: tuple[Note, ...]
     measures: tuple[str, ...]
+    weights: Weights | None
 
     @property
     def verdict(self) -> str:
@@ -235,6 +238,7 @@ def line_of(
         ),
         history.notes(),
         tuple(measured),
+        history.weights(stretches[-1].basis.id),
     )
 
 
