@@ -1,4 +1,4 @@
-"""Runs of many systems for the same queries, as an evaluation campaign collects: `python bench/many.py NAME` writes them."""
+"""Runs of many systems for the same queries, as campaigns collect them: `python bench/many.py NAME` writes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A history of a thousand results: `python bench/overtime.py FILE` makes it, and prints the seconds of an append.
+"""A history of many results: `python bench/overtime.py FILE` makes it, and prints the seconds of an append.
 
-Each result has 1,000 queries and four measures; runs of 100 documents for a query are kept for every fiftieth.
+Each result has many queries and four measures; runs of 100 documents for a query are kept for every fiftieth.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from cranfield.systems.history.opening import open_history
 from cranfield.systems.history.packing import content_id
 from cranfield.systems.history.results import Acceptance, KeptRun, Measured
 
-RESULTS, QUERIES, DEPTH, KEPT = 1000, 1000, 100, 50
+DEPTH, KEPT = 100, 50
 
 
-def main(path: str) -> None:
+def main(path: str, results: int = 1000, queries: int = 1000) -> None:
     chance = np.random.default_rng(0)
-    qrels = {f"q{number}": {"a": 1} for number in range(QUERIES)}
+    qrels = {f"q{number}": {"a": 1} for number in range(queries)}
     first = evaluate(qrels, {query: ["a"] for query in qrels}, "nDCG@10 RR R@100 Judged@10", name="mine")
-    values = chance.beta(0.6, 0.6, (len(first), QUERIES))
+    values = chance.beta(0.6, 0.6, (len(first), queries))
     lines = (
         f"{query}\tdocument{chance.integers(1_000_000)}\t{rank}\t{DEPTH - rank}.0\n"
         for query in qrels
@@ -40,7 +40,7 @@ def main(path: str) -> None:
     start = datetime(2024, 1, 1, tzinfo=UTC)
     appended, with_run = [], []
     with open_history(path, create=True) as history:
-        for number in range(RESULTS):
+        for number in range(results):
             moved = chance.normal(0, 0.02, values.shape) * (chance.random(values.shape) < 0.2)
             values = np.clip(values + moved, 0, 1)
             run = b"%d\n" % number + content
@@ -50,7 +50,7 @@ def main(path: str) -> None:
             change = Change(f"{number:07x}" + "0" * 33, f"change {number}", "main")
             moment = Moment(start + timedelta(hours=18 * number), change)
             latency = {"p50": 0.03, "p95": float(chance.uniform(0.08, 0.09))}
-            result = Measured(evaluation, "mine", moment, "test", True, latency=latency, judged=QUERIES, texts=texts)
+            result = Measured(evaluation, "mine", moment, "test", True, latency=latency, judged=queries, texts=texts)
             kept = [KeptRun(sha256, "mine.run.tsv", lambda run=run: run)] if number % KEPT == 0 else []
             accepted = [Acceptance(content_id(result.id), "mine", moment.at, result.id)] if number == 600 else []
             before = time.perf_counter()
@@ -60,4 +60,4 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -14,6 +14,7 @@ from typing import Any
 FILE = Path(__file__).with_name("results.json")
 DECIDING_FILE = Path(__file__).with_name("deciding.json")
 GPU_FILE = Path(__file__).with_name("gpu.json")
+GROWTH_FILE = Path(__file__).with_name("growing.json")
 LIBRARIES = (
     "cranfield",
     "numpy",
@@ -42,6 +43,11 @@ def record_gpu(device: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
     """Keep the figures of a device."""
     figures = [dict(zip(("what", "found", "target", "met"), row, strict=True)) for row in rows]
     _keep(GPU_FILE, device, {"rows": figures, **_circumstances(("cranfield", "torch", "triton", "torchmetrics"))})
+
+
+def record_growth(what: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Keep what each command takes, and how that grows."""
+    _keep(GROWTH_FILE, what, {"rows": rows, **_circumstances(("cranfield", "numpy"))})
 
 
 def _keep(file: Path, name: str, content: Mapping[str, Any]) -> None:

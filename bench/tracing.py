@@ -48,7 +48,7 @@ def spans(number: int, share: float) -> Iterator[dict[str, Any]]:
             "name": "step",
             "context": {"trace_id": f"0x{at // 4:032x}", "span_id": f"0x{at:016x}", "trace_state": "[]"},
             "kind": "SpanKind.INTERNAL",
-            "parent_id": None if at % 4 == 0 else f"0x{at - 1:016x}",
+            "parent_id": parent(at, share),
             "start_time": "2026-03-01T10:00:00.123456Z",
             "end_time": "2026-03-01T10:00:00.223456Z",
             "status": {"status_code": "OK"},
@@ -57,6 +57,13 @@ def spans(number: int, share: float) -> Iterator[dict[str, Any]]:
             "links": [],
             "resource": {"attributes": {"service.name": "agent"}, "schema_url": ""},
         }
+
+
+def parent(at: int, share: float) -> str | None:
+    """The first span of the trace; one that another service has kept, if all spans are searches."""
+    if share == 1:
+        return f"0xf{at // 4:015x}"
+    return None if at % 4 == 0 else f"0x{at - at % 4:016x}"
 
 
 def otlp(span: dict[str, Any]) -> dict[str, Any]:

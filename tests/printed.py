@@ -11,8 +11,10 @@ from cranfield import (
     Decision,
     Evaluation,
     Policy,
+    RecommenderRun,
     advise,
     agreement,
+    calls,
     compare,
     corrected_judgments,
     diff,
@@ -40,6 +42,7 @@ from cranfield.evaluation.overview import overview
 from cranfield.judging.decide.looks import decision_summary
 from cranfield.judging.store.waiting import pooled_documents
 from cranfield.report.history import write_history
+from cranfield.show.calls_text import calls_text
 from cranfield.show.comparison_markup import comparison_markdown
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.diff_text import diff_lines
@@ -396,6 +399,17 @@ def changes():
     yield from neighbours_lines(neighbour_recall(two[1], two[0]), 1000, UNPAINTED)
     costs = {"plain": 1.0, "tuned": 0.5}
     yield from frontier_lines(frontier("builtin", two, by="cost", values=costs), 1000, UNPAINTED)
+
+
+@output
+def agents_and_recommenders():
+    yield calls_text(calls({"t": {"a": 1, "b": 1}, "u": {"c": 1}}, {"t": [["x"], ["a"]], "u": [["c"]]}), 1000)
+    users, before = [f"u{at}" for at in range(20)], {"x": [f"i{at}" for at in range(9)]}
+    lists = {
+        name: {user: [f"i{at % width}"] for at, user in enumerate(users)} for name, width in (("few", 2), ("many", 9))
+    }
+    two = {name: RecommenderRun(run, before) for name, run in lists.items()}
+    yield from compared({user: {"i0": 1} for user in users}, two, "Coverage")
 
 
 @output

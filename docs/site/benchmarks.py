@@ -59,6 +59,15 @@ Hardly any measure needs more than the ranks and grades of *judged* documents. S
 ranking: it reads the run once, looks each document up among the judged ones, and counts the documents above each judged
 one. Memory holds a block of the file and the largest query.
 """
+GROWTH = """
+## How each command grows
+
+`python bench/growing.py` gives each command an input and twice that input. Time is processor time without the start of
+the program, and memory the peak, with it. Work × 2 means twice the time for twice the input.
+
+| command | what grows | time | work | MB | memory |
+| --- | --- | ---: | ---: | ---: | ---: |
+"""
 GPU = """
 ## On a GPU
 
@@ -88,6 +97,9 @@ def page() -> str:
             told = _told(case)
             text.append(f" {told}")
         text.append("</small>\n")
+    for what, case in _recorded("growing.json").items():
+        text += [GROWTH, *map(_grown, case["rows"])]
+        text.append(f"\n<small>{what}; load {case['load']:g}. {_told(case)}</small>\n")
     for device, case in _recorded("gpu.json").items():
         text.append(f"{GPU}\n### {device}\n")
         for part, meaning in PARTS.items():
@@ -96,6 +108,11 @@ def page() -> str:
                 text.append("\n".join([f"\n**{meaning}**\n", "| what | found |", "| --- | --- |", *rows, ""]))
         text.append(f"\n<small>{_told(case)}</small>\n")
     return "".join(text)
+
+
+def _grown(row: Mapping[str, Any]) -> str:
+    figures = f"{_time(row['seconds'])} | × {row['work']:.1f} | {row['mb']:,.0f} | × {row['memory']:.1f}"
+    return f"| `{row['command']}` | {row['grows']} | {figures} |\n"
 
 
 def _of_part(what: str, part: str) -> list[str]:

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import CranfieldError, InputError, evaluate, read_searches
 from cranfield.io.trace_folders import convert_traces
+from tests.io.recording_traces import TASKS
 from tests.io.same_values import QRELS, RUN, check
 from tests.program import run
 
@@ -152,6 +154,27 @@ def test_every_exporter_gives_the_same_run(written, tmp_path):
     assert [search.query for search in read.searches] == list(RUN)
 
 
+EXPORTED = json.loads(Path(__file__).with_name("exported_traces.json").read_text())
+
+
+@pytest.mark.parametrize("application", EXPORTED)
+def test_traces_of_real_applications(application):
+    """LangChain has ids in outputs alone; retrievers that ask others are one search; LangGraph's tasks are chats."""
+    returned = {"return shoes": {"returns", "careers"}, "norway shoes": {"returns", "countries"}, "cards": set()}
+    for written in EXPORTED[application].values():
+        found = read_searches(io.BytesIO(written.encode())).searches
+        assert {each.query: set(each.documents) for each in found} == returned
+        tasks = [each.task for each in found]
+        if application == "langchain":
+            assert tasks == ["t1", "t1", "t2"]
+        elif application == "langgraph":
+            assert tasks == [TASKS["t1"][0], TASKS["t1"][0], TASKS["t2"][0]]
+        else:
+            assert tasks == list(returned)
+        result = evaluate({"norway shoes": {"countries": 1}, "cards": {"x": 1}}, io.BytesIO(written.encode()), "R@5")
+        assert result.by_query("R@5") == {"norway shoes": 1, "cards": 0}
+
+
 def test_long_first_lines(tmp_path):
     """The first span, or the first batch, is longer than what is looked at to recognise a format."""
     long = {**OTHER, "attributes": {**OTHER["attributes"], "input.value": "long " * 50_000}}
@@ -253,8 +276,65 @@ def test_searches_that_find_nothing():
             assert evaluate({"1": {"a": 1}}, io.BytesIO(written.encode()), "NumRet")["NumRet"] == 0
 
 
+def read(*spans):
+    return read_searches(io.BytesIO(lines(spans).encode()))
+
+
+def test_searches_within_searches():
+    """What the outermost lists was returned; where it lists nothing, what is within it."""
+    first, second = (sdk({**search, "trace": "t"}) for search in SEARCHES[:2])
+    inner = [{**span, "parent_id": "0xouter"} for span in (first, second)]
+    merged = sdk({**SEARCHES[2], "trace": "t", "span": "outer"})
+    silent = {**merged, "attributes": {"openinference.span.kind": "RETRIEVER", "input.value": "all"}}
+    empty = {**sdk({**SEARCHES[3], "trace": "t", "span": "empty"}, parent="0xouter"), "attributes": {}}
+    empty["attributes"] = {**silent["attributes"], "input.value": "none"}
+    for order in (lambda spans: spans, reversed):
+        assert [each.query for each in read(*order([*inner, merged, empty])).searches] == [SEARCHES[2]["query"]]
+        kept = {each.query for each in read(*order([*inner, silent, empty])).searches}
+        assert kept == {SEARCHES[0]["query"], SEARCHES[1]["query"]}
+        assert [each.query for each in read(*order([silent, empty])).searches] == ["all"]
+    chain = [sdk({**SEARCHES[0], "trace": "t", "span": str(at)}, parent=f"0x{at - 1}") for at in range(20_000)]
+    random.Random(1).shuffle(chain)
+    assert len(read(*chain)) == 1
+    chain[0]["parent_id"] = chain[0]["context"]["span_id"]  # damaged: it is in itself
+    assert 1 <= len(read(*chain)) <= 2
+
+
+def test_a_span_that_was_exported_again_counts_once():
+    span = sdk(SEARCHES[0])
+    assert len(read(span, span)) == 1
+    with pytest.raises(InputError, match=":2: span 0x0000000000000001 appears twice in its trace"):
+        read(span, {**span, "start_time": "2026-03-02T10:00:00Z"})
+
+
+def test_tasks_within_and_across_traces():
+    def named(task, **search):
+        span = sdk(search | {"documents": [("a", 1.0)]})
+        span["attributes"]["metadata"] = json.dumps({"task_id": task, "user_id": "u", "task": "support"})
+        return span
+
+    one = named("t1", query="x", trace="A", span="1", second=1)
+    two = named("t2", query="y", trace="A", span="2", second=2)
+    run = read(one, two)
+    assert ([each.task for each in run.searches], run.notes) == (["t1", "t2"], ())
+    late = named("t1", query="z", trace="B", span="3", second=3)
+    run = read(late, one, two)
+    assert [(each.task, each.step, each.query) for each in run.searches] == [
+        ("t1", 1, "x"),
+        ("t1", 2, "z"),
+        ("t2", 1, "y"),
+    ]
+    note = "1 task is in several traces: its searches count as one task's, in the order of their times"
+    assert run.notes == (note,)
+    assert note in cranfield.calls({"t1": {"a": 1}}, run).warnings
+    assert note in evaluate({"t1": {"a": 1}}, run, "UnionR").warnings
+    users = [named("", query=query, trace=query, span="1", second=1) for query in ("x", "y")]
+    assert [each.task for each in read(*users).searches] == ["x", "y"]  # not one task of the same user
+
+
 def test_identical_searches_are_one():
-    spans = [sdk(SEARCHES[0]), {**sdk(SEARCHES[0]), "start_time": "2026-03-02T10:00:00Z"}]
+    again = sdk({**SEARCHES[0], "span": "f", "second": 30})
+    spans = [sdk(SEARCHES[0]), again]
     assert evaluate(QRELS, io.BytesIO(lines(spans).encode()), "RR").by_query("RR")["1"] == 0.5
 
 
@@ -280,7 +360,21 @@ def test_convert(tmp_path):
     assert again.searches[0].seconds == 0.25
     (tmp_path / "agent.jsonl").write_bytes(agent().getvalue())
     written = convert_traces(tmp_path / "agent.jsonl", str(folder), force=True)
-    assert written.notes[-1].startswith("1 query was searched for again with another result, so there is no run.jsonl")
+    assert written.notes == (
+        "1 query was searched for again with another result: run.jsonl has the last one, searches.jsonl has all",
+    )
+    kept = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
+    assert [row["doc_id"] for row in kept if row["query_id"] == "cats"] == ["z"]
+
+
+def test_empty_searches_are_written(tmp_path):
+    """The folder has as many searches as the traces."""
+    (tmp_path / "traces.jsonl").write_text(EXPORTED["langchain"]["lines"])
+    convert_traces(tmp_path / "traces.jsonl", str(tmp_path / "folder"))
+    again, known = read_searches(tmp_path / "folder" / "searches.jsonl"), read_searches(tmp_path / "traces.jsonl")
+    assert [(each.task, each.step, each.documents) for each in again.searches] == [
+        (each.task, each.step, each.documents) for each in known.searches
+    ]
 
 
 def test_the_command(tmp_path):

@@ -95,6 +95,13 @@ def test_values_are_those_that_rectools_gives_for_random_lists():
         assert (6 * (1 - value) if "ILD" in name else value) == approx(expected), name
 
 
+def test_measures_of_lists_are_those_of_rectools():
+    """RecTools 0.19 for a list of a, x and b where a, b and c are wanted: its nDCG has an ideal of k ones."""
+    published = {"nDCG(gain=binary, ideal=full)@10": 0.3301376494471203, "nDCG@10": 0.7039180890341347, "AP@10": 5 / 9}
+    result = evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, [*published])
+    assert {name: result[name] for name in published} == approx(published)
+
+
 def test_gini_is_that_of_lenskit():
     """0.5178571428571429 is what LensKit 2025.8.1 gives for these numbers of lists."""
     times = dict(zip(ITEMS, [0, 0, 1, 3, 3, 7, 2], strict=False))
@@ -128,7 +135,7 @@ def test_known_items_are_left_out_and_counted():
     kept = evaluate(qrels, RecommenderRun(run, before, items=ITEMS, known="keep"), "RR Coverage")
     assert kept.by_query("RR") == {"ann": 0.25, "bob": 0.5}
     lost = evaluate({"ann": {"i0": 1}, "bob": {"i0": 1}}, RecommenderRun(run, before, items=ITEMS), "RR")
-    assert any("1 relevant items were known" in warning for warning in lost.warnings)
+    assert any("1 relevant item is known" in warning for warning in lost.warnings)
 
 
 def test_leave_last_out():
@@ -166,6 +173,15 @@ def test_errors():
         evaluate(qrels, RecommenderRun(run, before, items=ITEMS), "ILS")
     with pytest.raises(InputError, match="1 recommended item has no features: i2"):
         evaluate(qrels, RecommenderRun(run, before, items=ITEMS, features={"i1": [1]}), "ILS")
+    for features, fact in (
+        ({"i1": [1], "i2": [1, 2]}, "items have 1 or 2 numbers"),
+        ({"i1": [1], "i2": "a|b"}, "some items have labels, and others have numbers"),
+        ({"i1": [1], "i2": ["a", 1]}, "those of item 'i2' are not a row of finite numbers"),
+        ({"i1": 1, "i2": [1]}, "those of item 'i1' are not a row of finite numbers"),
+        ([{"item_id": "i1", "vector": "1 2"}], "'1 2' is not a vector"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            evaluate(qrels, RecommenderRun(run, before, items=ITEMS, features=features), "ILS")
     with pytest.raises(MeasureError, match="Coverage is measured on lists"):
         evaluate(qrels, run, "Coverage")
     with pytest.raises(InputError, match="there are no times"):
@@ -177,6 +193,18 @@ def test_errors():
         result.weighted({"a": 2})
     with pytest.raises(InputError, match="Coverage is a value of the whole run"):
         result.by_segment("Coverage", {"a": "x"})
+
+
+def test_the_recorded_simulation_keeps_what_is_promised():
+    cells = json.loads((Path(__file__).parents[2] / "bench" / "recommending.json").read_text())
+    tied = [cell for cell in cells if cell["kind"] == "tied"]
+    others = [cell for cell in cells if cell not in tied]
+    assert (len(tied), len(others)) == (6, 18)
+    assert max(cell["missed"] for cell in others) <= 0.06
+    assert max(cell["false"] for cell in others) <= 0.04
+    assert max(cell["missed"] for cell in tied if cell["measure"] == "Gini") <= 0.145
+    assert max(cell["missed"] for cell in tied if cell["measure"] == "Coverage") <= 0.07
+    assert max(cell["false"] for cell in tied) < 0.055
 
 
 def test_recommenders_are_compared_like_other_runs():
@@ -193,6 +221,13 @@ def test_recommenders_are_compared_like_other_runs():
         compare(qrels, {"a": same, "b": other}, "Coverage@3", test="sign")
     again = evaluate(qrels, other, "Coverage@3", policy=Policy(depth=1))
     assert again["Coverage@3"] == 1
+    texts = {item: f"[{at}, {at + 1}]" for at, item in enumerate(ITEMS)}  # as tables have vectors
+    rows = {item: [at, at + 1] for at, item in enumerate(ITEMS)}
+    values = [
+        evaluate(qrels, RecommenderRun(same.run, same.interactions, features=given), "ILS")["ILS"]
+        for given in (texts, rows)
+    ]
+    assert values[0] == values[1]
     labels = {item: ["odd" if at % 2 else "even", "x"] for at, item in enumerate(ITEMS)}
     alike = evaluate(qrels, RecommenderRun(same.run, same.interactions, features=labels), "ILS(similarity=jaccard)@3")
     pairs = itertools.combinations([set(labels[item]) for item in ITEMS[:3]], 2)

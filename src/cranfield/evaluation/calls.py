@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from cranfield.errors import InputError
 from cranfield.evaluation.estimating import Estimate
 from cranfield.evaluation.evaluating import evaluate
 from cranfield.measures import catalogue
@@ -52,12 +51,14 @@ class Calls:
 
     run: the name of the run
     tasks, searches: how many there are
+    most: how many searches the task with most has; the first 50 are listed
     unanswered: tasks without a search
     none: the share of tasks in which no call finds anything
     union, no_gain, refetched: estimates of UnionR, NoGain and Refetched, each with an interval
     rows: by call
     cutoff, rel: the deepest rank of each search that counts, and the lowest relevant grade
     signature: the conventions
+    warnings: what may make these numbers misleading, in sentences
 
     >>> from cranfield import calls, read_searches
     >>> found = calls({"t": {"a": 1, "b": 1}}, read_searches({"t": [["x"], ["a", "x"]]}))
@@ -70,6 +71,7 @@ class Calls:
     run: str
     tasks: int
     searches: int
+    most: int
     unanswered: int
     none: float
     union: Estimate
@@ -79,6 +81,7 @@ class Calls:
     cutoff: int | None = None
     rel: float = 1
     signature: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Calls of {self}>"
@@ -146,9 +149,7 @@ def calls(
     rows = []
     tasks = len(table)
     most = int(table.calls.max(initial=0))
-    if most > MOST:
-        raise InputError(searches.name, f"a task has {most:,} searches; at most {MOST} are listed.")
-    for call in range(1, most + 1):
+    for call in range(1, min(most, MOST) + 1):
         making = int((table.calls >= call).sum())
         of_call = table.call == call
         fetched = int((kept & of_call).sum())
@@ -171,6 +172,7 @@ def calls(
         run=result.run,
         tasks=tasks,
         searches=int(table.calls.sum()),
+        most=most,
         unanswered=int((table.calls == 0).sum()),
         none=float((first == float("inf")).mean()),
         union=union,
@@ -180,4 +182,5 @@ def calls(
         cutoff=cutoff,
         rel=rel,
         signature=result.signature,
+        warnings=result.warnings,
     )

@@ -20,6 +20,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.recommender_runs import Recommended, RecommenderRun, list_table, recommended
 from cranfield.ranks.run import Run
 from cranfield.ranks.tables.lists import RecommendedLists
+from cranfield.words import count
 
 
 def evaluate_kind(
@@ -73,7 +74,8 @@ def _lists(table: RecommendedLists) -> list[str]:
 def _excluded(made: Recommended) -> Iterator[str]:
     items = sum(map(len, made.lists.values())) + made.excluded
     if made.excluded:
-        yield f"{made.excluded:,} of {items:,} recommended items were known to their users and were left out"
+        were = "was known to its user and was" if made.excluded == 1 else "were known to their users and were"
+        yield f"{made.excluded:,} of {count(items, 'recommended item')} {were} left out"
 
 
 def _wanted_but_known(run: RecommenderRun, judgments: Judgments) -> Iterator[str]:
@@ -87,4 +89,5 @@ def _wanted_but_known(run: RecommenderRun, judgments: Judgments) -> Iterator[str
         for item, grade in items.items()
     )
     if lost:
-        yield f"{lost:,} relevant items were known to their users already, so they cannot be found; check the split"
+        known_items = count(lost, "relevant item is", "relevant items are")
+        yield f"{known_items} known to the user already and cannot be found; check the split"

@@ -43,7 +43,7 @@ def evaluate_kind(
         )
     judgments, searches = Judgments.read(qrels, qrels_format), read_searches(run, format=format)
     problem = nothing_in_common(judgments, searches)
-    warnings = refused(problem, check_ids) if problem else ()
+    warnings = (*searches.notes, *(refused(problem, check_ids) if problem else ()))
     table = rank_searches(judgments, searches, policy)
     called = name or own_name(searches)
     refuse_missing(table.judged, policy, called)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import InputError
 from cranfield.io.column_names import FIELDS
-from cranfield.io.formats.spans import Retrieval, TracedDocument, in_tasks
+from cranfield.io.formats.spans import Retrieval, TracedDocument
+from cranfield.io.formats.traced_searches import in_tasks, several_traces
 from cranfield.io.formats.traces import Traces, ranking_of
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
 from cranfield.io.target import make_folder, open_target
@@ -38,14 +38,12 @@ def are_traces(stream: Stream) -> bool:
 def convert_traces(source: str | os.PathLike[str] | Stream, folder: str, *, force: bool = False) -> TraceFolder:
     """Write what traces hold as a collection: queries, documents with texts, searches by task and step, and a run."""
     stream = source if isinstance(source, Stream) else Stream(source)
-    found = in_tasks(stream, lambda search: search)
-    if not found:
-        raise InputError(stream.name, "none of its spans is a search.")
+    found, over_traces = in_tasks(stream, lambda search: search)
     make_folder(folder)
     notes: list[str] = []
     documents = _documents(found, notes)
-    first, again = _one_for_each_query(found)
-    queries = ({"query_id": query, "text": search.query} for query, search in first.items())
+    last, again = _last_of_each_query(found)
+    queries = ({"query_id": query, "text": search.query} for query, search in last.items())
     files = [
         _write(folder, QUERIES, queries, force),
         _write(folder, SEARCHES, _search_rows(found), force),
@@ -54,27 +52,30 @@ def convert_traces(source: str | os.PathLike[str] | Stream, folder: str, *, forc
         files.insert(1, _write(folder, CORPUS, documents, force))
     else:
         notes.append(f"no document has a text, so there is no {CORPUS}")
+    if over_traces:
+        notes.append(several_traces(over_traces))
     if again:
         notes.append(
-            f"{count(again, 'query was', 'queries were')} searched for again with another result, so there is no "
-            f"{RUN}: measure {SEARCHES} with UnionR, CallR and so on"
+            f"{count(again, 'query was', 'queries were')} searched for again with another result: {RUN} has the last "
+            f"one, {SEARCHES} has all"
         )
-    else:
-        path = _write(folder, RUN, _run_rows(first), force)
-        _write(folder, f"{RUN}.json", [_facts(stream.name, path, first)], force)
-        files.append(path)
+    path = _write(folder, RUN, _run_rows(last), force)
+    _write(folder, f"{RUN}.json", [_facts(stream.name, path, last)], force)
+    files.append(path)
     return TraceFolder(tuple(files), len(found), tuple(notes))
 
 
-def _one_for_each_query(found: Iterable[Found]) -> tuple[dict[str, Retrieval], int]:
-    """The first search of each query, and how many queries were searched for again with another result."""
-    first: dict[str, Retrieval] = {}
+def _last_of_each_query(found: Iterable[Found]) -> tuple[dict[str, Retrieval], int]:
+    """The last search of each query, and how many queries were searched for again with another result."""
+    last: dict[str, Retrieval] = {}
     again: set[str] = set()
     for _, _, search in found:
-        known = first.setdefault(search.query_id, search)
+        known = last.setdefault(search.query_id, search)
         if [document.id for document in known.documents] != [document.id for document in search.documents]:
             again.add(search.query_id)
-    return first, len(again)
+        if search.start >= known.start:
+            last[search.query_id] = search
+    return last, len(again)
 
 
 def _documents(found: Iterable[Found], notes: list[str]) -> list[dict[str, Any]]:
@@ -105,8 +106,9 @@ def _document_row(document: TracedDocument) -> dict[str, Any]:
 def _search_rows(found: Iterable[Found]) -> Iterator[dict[str, Any]]:
     for task, step, search in found:
         facts = {} if search.seconds is None else {"seconds": search.seconds}
-        for document, score in _pairs(search):
-            yield {"task": task, "step": step, "query": search.query, "doc_id": document, "score": score, **facts}
+        rows = [{"doc_id": document, "score": score} for document, score in _pairs(search)]
+        for row in rows or [{}]:  # one that found nothing is a search, too
+            yield {"task": task, "step": step, "query": search.query, **row, **facts}
 
 
 def _run_rows(searches: dict[str, Retrieval]) -> Iterator[dict[str, Any]]:
@@ -115,9 +117,9 @@ def _run_rows(searches: dict[str, Retrieval]) -> Iterator[dict[str, Any]]:
             yield {"query_id": query, "doc_id": document, "score": score}
 
 
-def _pairs(search: Retrieval) -> Iterable[tuple[str, float]]:
+def _pairs(search: Retrieval) -> Sequence[tuple[str, float]]:
     ranking = ranking_of(search)
-    return ranking.items() if isinstance(ranking, dict) else ranking
+    return list(ranking.items()) if isinstance(ranking, dict) else ranking
 
 
 def _facts(name: str, path: str, searches: dict[str, Retrieval]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _values(measure: Measure, judged: Any) -> Any:
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
         if isinstance(error, MeasureError):  # an error of the table, which does not know the measure
-            raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
+            raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error._advice) from None
         raise
 
 

@@ -3,7 +3,8 @@
 C is the catalogue, L the list of a user down to the cutoff, and c(i) in how many lists item i is. Interactions are
 those that the recommender has learnt from; users(i) is how many users have one with item i. Coverage and Gini are
 values of the whole run: a user's value is the contribution to it, so that their mean is the value and their spread
-gives its interval (the jackknife). These measures need a `RecommenderRun`.
+gives its interval (the jackknife). The users are the judged ones: lists of others do not count. These measures need a
+`RecommenderRun`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import DOCUMENT, GRADE, QUERY, RATING, TIME
+from cranfield.io.column_names import DOCUMENT, GRADE, QUERY, RATING, TIME, USER
 from cranfield.io.placed_rows import PlacedRow, placed_rows
 from cranfield.io.streams import stream_name
 from cranfield.ranks.columns import Integers, Numbers
@@ -22,7 +22,7 @@ _WIDTHS = {
     3: ("user_id", "item_id", "rating"),
     4: ("user_id", "item_id", "rating", "timestamp"),
 }
-_USERS = ("user_id", "userid", "user", *QUERY)
+_USERS = tuple(dict.fromkeys((*USER, *QUERY)))
 _RATINGS = (*RATING, *GRADE)
 
 

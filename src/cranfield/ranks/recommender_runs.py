@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cranfield.errors import InputError, choice_hint
+from cranfield.errors import InputError, choice_hint, given
 from cranfield.io.column_names import DOCUMENT_ID
 from cranfield.io.placed_rows import placed_rows
 from cranfield.io.source import open_source
@@ -20,10 +21,12 @@ from cranfield.ranks.tables.lists import RecommendedLists
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import ordered
 from cranfield.ranks.whole_rankings import scores_of
-from cranfield.words import count, listed
+from cranfield.words import count, joined, listed
 
 Known = Literal["exclude", "keep"]
 _WIDTHS = {1: ("item_id",)}
+_VECTORS = ("vector", "embedding")
+_ALIKE = "give every item equally many numbers, such as [0.5, 1], or labels, such as comedy|drama"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -113,7 +116,7 @@ def list_table(
             column.extend(cells)
     if unknown:
         fact = f"{count(len(unknown), 'recommended item is', 'recommended items are')} not in the catalogue: "
-        hint = "give all items that could be recommended: items=…"
+        hint = f"give all items that could be recommended: {given('items')}"
         raise InputError(made.name, f"{fact}{listed(list(unknown))}.", hint=hint)
     pairs = dict.fromkeys(zip(interactions.users, interactions.items, strict=True))
     query, item, rank = (np.array(column, dtype=np.int64) for column in columns)
@@ -164,6 +167,8 @@ def _features(given: Any, number: Mapping[str, int], wanted: Iterable[int], name
         )
         raise InputError(name, fact, hint="give those of all items")
     known = {item: _as_row(item, by_item[item]) for item in ids if item in by_item}
+    if len(set(map(type, known.values()))) > 1:
+        raise InputError("the features", "some items have labels, and others have numbers.", hint=_ALIKE)
     labels = sorted({label for row in known.values() if isinstance(row, frozenset) for label in row})
     if labels:
         place = {label: at for at, label in enumerate(labels)}
@@ -171,31 +176,45 @@ def _features(given: Any, number: Mapping[str, int], wanted: Iterable[int], name
         for item, row in known.items():
             table[number[item], [place[label] for label in row]] = 1.0
         return table
-    widths = {len(row) for row in known.values()}
+    widths = sorted({len(row) for row in known.values()})
     if len(widths) != 1:
-        raise InputError("the features", f"items have {listed([str(width) for width in sorted(widths)])} numbers.")
-    table = np.zeros((len(ids), widths.pop()))
+        raise InputError("the features", f"items have {joined(map(str, widths), 'or')} numbers.", hint=_ALIKE)
+    table = np.zeros((len(ids), widths[0]))
     for item, row in known.items():
         table[number[item]] = np.asarray(row)
     return table
 
 
-def _as_row(item: str, features: Any) -> Any:
+def _as_row(item: str, features: Any) -> Numbers | frozenset[str]:
     """Numbers as an array, labels as a set."""
+    if isinstance(features, str) and features.lstrip().startswith("["):  # as tables have vectors
+        features = _json(features)
     if isinstance(features, str):
         return frozenset(filter(None, (label.strip() for label in features.split("|"))))
-    if isinstance(features, set | frozenset) or all(isinstance(each, str) for each in features):
-        return frozenset(map(str, features))
-    row = np.asarray(features, dtype=np.float64)
+    try:
+        if isinstance(features, set | frozenset) or all(isinstance(each, str) for each in features):
+            return frozenset(map(str, features))
+        row = np.asarray(features, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        row = np.array(np.nan)
     if row.ndim != 1 or not np.isfinite(row).all():
-        raise InputError("the features", f"those of item '{item}' are not a row of finite numbers.")
+        raise InputError("the features", f"those of item '{item}' are not a row of finite numbers.", hint=_ALIKE)
     return row
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _feature_rows(given: Any) -> Iterable[tuple[str, Any]]:
     for row in placed_rows(given, "the features", {2: ("item_id", "features")}):
         item = row.id(DOCUMENT_ID, "item")
-        features = row.find(("features", "genres", "labels", "categories", "vector", "embedding"))
+        features = row.find(("features", "genres", "labels", "categories", *_VECTORS))
         if features is None:
             raise row.error("there are no features.", hint="a column may be called features, genres, labels or vector")
+        if isinstance(vector := row.find(_VECTORS), str) and not vector.lstrip().startswith("["):
+            raise row.error(f"'{vector:.40}' is not a vector.", hint=_ALIKE)
         yield item, features

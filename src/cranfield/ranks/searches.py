@@ -12,7 +12,7 @@ from cranfield.errors import DuplicateError, InputError, choice_hint
 from cranfield.io.column_names import DOCUMENT, QUERY, RANK, SCORE, SECONDS, STEP, TASK, TEXT, TOKENS
 from cranfield.io.formats.traces import Traces, ranking_of
 from cranfield.io.mappings import id_text
-from cranfield.io.placed_rows import placed_rows
+from cranfield.io.placed_rows import PlacedRow, placed_rows
 from cranfield.io.shapes import Rankings
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream, as_stream, stream_name
 from cranfield.ranks.judgments import Judgments
@@ -68,6 +68,7 @@ class SearchRun:
     searches: those of all tasks, each task's in their order
     name: what errors call it
     texts: of documents, where they are known
+    notes: what was decided in reading them, such as tasks whose searches are in several traces
 
     >>> from cranfield import evaluate, read_searches
     >>> run = read_searches({"t1": [["a", "x"], ["x", "b"]], "t2": [["y"], ["y"], ["c"]]})
@@ -80,6 +81,7 @@ class SearchRun:
     searches: tuple[Search, ...]
     name: str = "the run"
     texts: Mapping[str, str] | None = None
+    notes: tuple[str, ...] = ()
     _evaluated_by: ClassVar[str] = "cranfield.evaluation.searched"
 
     def __repr__(self) -> str:
@@ -121,12 +123,13 @@ def read_searches(run: Any, *, tokens: CountTokens | None = None, format: str | 
 
     run: traces, in which a task is a trace and its searches are in the order of their times; or JSON lines, CSV,
         TSV or Parquet, a frame or rows with the columns task, step, doc_id, and score or rank, and perhaps query,
-        tokens, text and seconds; or {task: [search, …]} with a list of documents or {document: score} for each.
+        tokens, text and seconds, where a search that found nothing has a row without a document; or
+        {task: [search, …]} with a list of documents or {document: score} for each.
     tokens: counts the tokens of a document's text, for budgets of tokens; without it, the column "tokens" does.
     format: "traces", if it cannot be detected.
-    Returns the searches. The id of a traced task is that of its first span (task_id or query_id, also in its
+    Returns the searches. The id of a traced task is the task_id of its searches or of the first span (also in their
     metadata), or else its text: the input of the first span. If two traces have the same text, it is the id of the
-    trace.
+    trace. A search within a search, as of a retriever that asks others, is a part of that.
 
     >>> from cranfield import read_searches
     >>> read_searches([("t", 1, "a", 0.9), ("t", 1, "b", 0.8), ("t", 2, "c", 0.7)]).searches
@@ -136,20 +139,18 @@ def read_searches(run: Any, *, tokens: CountTokens | None = None, format: str | 
         return run
     name = stream_name(run) if isinstance(run, str) or hasattr(run, "__fspath__") else "the run"
     stream = as_stream(run)
-    texts: dict[str, str] = {}
+    name = name if stream is None else stream.name
     if isinstance(run, Mapping):
         searches = list(_of_mapping(run, name))
     elif stream is not None and (
         format == Traces.name or Traces().claims(stream.head(LOOK).removeprefix(BYTE_ORDER_MARK))
     ):
-        name = stream.name
-        searches = _traced(stream, tokens, texts)
+        return _traced(stream, tokens)
     else:
-        name = name if stream is None else stream.name
         searches = list(_of_rows(run if stream is None else stream, name, tokens))
     if not searches:
         raise InputError(name, "it contains no searches.")
-    return SearchRun(tuple(searches), name, texts or None)
+    return SearchRun(tuple(searches), name)
 
 
 def _of_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Search]:
@@ -171,34 +172,43 @@ def _of_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Search]:
 
 
 def _of_rows(run: Any, name: str, tokens: CountTokens | None) -> Iterator[Search]:
-    grouped: dict[tuple[str, float], _Rows] = {}
+    tasks: dict[str, dict[float, _Rows]] = {}
     for row in placed_rows(run, name, _WIDTHS):
         task, step = row.id(_TASKS, "task"), row.number_of(STEP, "step")
-        known = grouped.setdefault((task, step), _Rows([], [], []))
+        query = (row.text(("query",), "query") if row.find(TASK) is not None else None) or ""
+        steps = tasks.setdefault(task, {})
+        if (rows := steps.get(step)) is None:
+            rows = steps[step] = _Rows(query, _seconds(row), [], [])
+        if query != rows.query:
+            fact = f"search {step:g} of task '{task}' is for '{query:.60}' here, and for '{rows.query:.60}' above."
+            raise row.error(fact, hint="number the searches of a task: each has a step of its own")
+        if all(row.find(names) is None for names in (DOCUMENT, SCORE, RANK)):
+            continue  # a search that found nothing has a row without a document
         document = row.id(DOCUMENT, "document")
         scored = row.find(SCORE) is not None
         value = row.number_of(SCORE, "score") if scored else -row.number_of(RANK, "score or rank")
-        known.pairs.append((document, value))
+        rows.pairs.append((document, value))
         text = row.text(TEXT, "text")
-        known.tokens.append(_tokens(tokens, text) if tokens and text is not None else row.whole(TOKENS, "tokens"))
-        query = row.text(("query",), "query") if row.find(TASK) is not None else None
-        seconds = row.find(SECONDS)
-        known.facts.append((query or "", None if seconds is None else row.number_of(SECONDS, "time")))
-    order: dict[str, list[tuple[float, _Rows]]] = {}
-    for (task, step), rows in grouped.items():
-        order.setdefault(task, []).append((step, rows))
-    for task, steps in order.items():
-        for step, rows in sorted(steps, key=lambda pair: pair[0]):
-            query, seconds = rows.facts[0]
+        rows.tokens.append(_tokens(tokens, text) if tokens and text is not None else row.whole(TOKENS, "tokens"))
+    if tasks and not any(rows.pairs for steps in tasks.values() for rows in steps.values()):
+        hint = f"the column of the document may be called {', '.join(DOCUMENT)}"
+        raise InputError(name, "none of its searches has a document.", hint=hint)
+    for task, steps in tasks.items():
+        for step, rows in sorted(steps.items()):
             whole = [number for number in rows.tokens if number is not None]
             counted = tuple(whole) if len(whole) == len(rows.tokens) else None
-            yield Search(task, step, tuple(rows.pairs), query, counted, seconds)
+            yield Search(task, step, tuple(rows.pairs), rows.query, counted, rows.seconds)
 
 
 class _Rows(NamedTuple):
+    query: str
+    seconds: float | None
     pairs: list[tuple[str, float]]
     tokens: list[int | None]
-    facts: list[tuple[str, float | None]]
+
+
+def _seconds(row: PlacedRow) -> float | None:
+    return None if row.find(SECONDS) is None else row.number_of(SECONDS, "time")
 
 
 def _tokens(tokens: CountTokens, text: str) -> int:
@@ -206,10 +216,12 @@ def _tokens(tokens: CountTokens, text: str) -> int:
     return len(counted) if hasattr(counted, "__len__") else int(counted)
 
 
-def _traced(stream: Stream, tokens: CountTokens | None, texts: dict[str, str]) -> list[Search]:
-    from cranfield.io.formats.spans import Retrieval, in_tasks
+def _traced(stream: Stream, tokens: CountTokens | None) -> SearchRun:
+    from cranfield.io.formats.spans import Retrieval
+    from cranfield.io.formats.traced_searches import in_tasks, several_traces
 
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
+    texts: dict[str, str] = {}
 
     def kept(found: Retrieval) -> Search:
         ranking = ranking_of(found, keep)
@@ -220,7 +232,10 @@ def _traced(stream: Stream, tokens: CountTokens | None, texts: dict[str, str]) -
                 texts.setdefault(each.id, each.text)
         return Search("", 0, pairs, found.query, counted, found.seconds)
 
-    return [search._replace(task=task, step=step) for task, step, search in in_tasks(stream, kept)]
+    found, over_traces = in_tasks(stream, kept)
+    searches = tuple(search._replace(task=task, step=step) for task, step, search in found)
+    notes = (several_traces(over_traces),) if over_traces else ()
+    return SearchRun(searches, stream.name, texts or None, notes)
 
 
 # ---- The table
@@ -287,7 +302,7 @@ def nothing_in_common(judgments: Judgments, run: SearchRun) -> InputError | None
     if not tasks.keys().isdisjoint(judgments.query_ids):
         return None
     fact = f"no task of the run is judged: run: {_some(tasks)}; judgments: {_some(judgments.query_ids)}."
-    hint = "a traced task is named by task_id of its first span, by its input, or by the id of the trace"
+    hint = "a traced task is named by task_id of its searches or first span, by its input, or by the id of the trace"
     return InputError(run.name, fact, hint=hint)
 
 

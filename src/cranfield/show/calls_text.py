@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cranfield.evaluation.calls import Call, Calls
 from cranfield.evaluation.estimating import Estimate
-from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, wrapped
+from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, warning_lines, wrapped
 from cranfield.words import count, percent
 
 _HEAD = ["call", "tasks", "recall alone", "together", "first to find", "new", "fetched again"]
@@ -14,7 +14,6 @@ _HEAD = ["call", "tasks", "recall alone", "together", "first to find", "new", "f
 
 def calls_text(found: Calls, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
     """A sentence, a row for each call, and what the columns mean."""
-
     rows = [_HEAD]
     rows += [[str(row.call), f"{row.tasks:,}", f"{row.alone:.4f}", f"{row.union:.4f}", *_shares(row)] for row in found]
     parts = [
@@ -23,7 +22,8 @@ def calls_text(found: Calls, width: int = WIDTH, paint: Paint = UNPAINTED) -> st
         [line for text in _sentences(found) for line in wrapped(text, width=width, hang=2)],
         [paint.dim(line) for line in wrapped(_LEGEND, width=width)],
     ]
-    return "\n\n".join("\n".join(part) for part in parts)
+    parts.insert(0, list(warning_lines(found.warnings, width, paint)))
+    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 _LEGEND = (
@@ -42,6 +42,8 @@ def _sentences(found: Calls) -> Iterator[str]:
         f"Without gain: {_spoken(found.no_gain)} of the searches of a task. "
         f"Fetched again: {_spoken(found.refetched)} of its documents."
     )
+    if found.most > len(found.rows):
+        yield f"Only the first {len(found.rows)} calls are listed; a task has {found.most:,}."
     if found.none:
         yield f"No search finds anything relevant in {percent(found.none)} of the tasks."
     if found.unanswered:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.io.column_names import DOCUMENT_ID, QUERY, TASK, plain_name
+from cranfield.io.column_names import DOCUMENT_ID, plain_name
 from cranfield.io.formats.json import parse_json
 from cranfield.io.formats.json_lines import full_lines
 from cranfield.io.formats.traces import BATCH
@@ -27,15 +26,17 @@ _PARENT = re.compile(rb'"parent_?(?:[sS]pan_?)?[iI]d"\s*:\s*(null|"")?')
 _DOCUMENTS = "retrieval.documents"
 _FLAT = f"{_DOCUMENTS}."  # before the number of a document
 _GEN_AI = "gen_ai.retrieval.documents"
-_QUERY_IDS = tuple(name for name in QUERY if name.endswith("id"))
-_TASK_IDS = tuple(name for name in TASK[:2])
-_QUESTIONS = ("query", "question", "input", "text", "user_input", "q", "prompt")
+_OUTPUT = "output.value"
+_QUERY_IDS = ("query_id", "qid", "q_id", "queryid", "topic_id")
+_TASK_IDS = ("task_id",)
+_QUESTIONS = ("query", "question", "input", "text", "user_input", "q", "prompt", "query_str", "query_text")
 _KINDS = ("openinference.span.kind", "gen_ai.operation.name")  # of a search that found nothing
 _HINT = "spans are JSON as OpenTelemetry's exporters write them: a span on each line, or OTLP with resourceSpans"
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # times since 1970 from so much on are in so many to a second
 
 
-Kept = TypeVar("Kept")
+_Fields = tuple[Any, ...]  # of a document, as they are written: its id, score, text and metadata
+_NOTHING = (None,) * 4
 
 
 class TracedDocument(NamedTuple):
@@ -54,7 +55,7 @@ class Retrieval(NamedTuple):
     """One search: what was looked for, and what came back, best first.
 
     query_id: the id that the span has, or the text of the query
-    trace, span: their ids; task: the id of the task, if the span has one
+    trace, span, parent: their ids; task: the id of the task, if the span has one
     times: when it began and ended, as it is written
     """
 
@@ -63,6 +64,7 @@ class Retrieval(NamedTuple):
     documents: list[TracedDocument]
     trace: str
     span: str
+    parent: str
     task: str
     times: tuple[Any, Any]
     line: int
@@ -89,56 +91,12 @@ class Root(NamedTuple):
     question: str
 
 
-def retrievals(stream: Stream) -> Iterator[Retrieval]:
-    """The searches of a file of spans, in its order."""
-    searches = (found for found in with_roots(stream, roots=False) if isinstance(found, Retrieval))
-    first = next(searches, None)
-    if first is None:
-        hint = "a search has retrieval.documents (OpenInference) or gen_ai.retrieval.documents (OpenTelemetry)"
-        raise InputError(stream.name, "none of its spans is a search.", hint=hint)
-    yield first
-    yield from searches
-
-
-def with_roots(stream: Stream, *, roots: bool = True) -> Iterator[Retrieval | Root]:
-    """The searches, and the first spans of traces."""
+def found_in(stream: Stream, *, roots: bool) -> Iterator[tuple[Retrieval | None, Root | None]]:
+    """The searches of a file of spans, in its order; and, if wanted, the first spans of traces."""
     for line, span in _spans(stream, roots):
-        attributes = _attributes(span)
-        retrieval = _retrieval(span, attributes, line, stream.name)
-        if retrieval is not None:
-            yield retrieval
-        if roots and not _parent(span):
-            yield _root(span, attributes)
-
-
-def in_tasks(stream: Stream, kept: Callable[[Retrieval], Kept]) -> list[tuple[str, int, Kept]]:
-    """The searches of each trace in the order of their times: the id of the task, the number of the search, the search.
-
-    The id is the one that a span of the task has, else the text of its first span, else that of the trace; where two
-    traces have the same text, both have that of the trace.
-
-    kept: what to keep of a search, whose texts may be large
-    """
-    roots: dict[str, Root] = {}
-    traces: dict[str, list[tuple[float, Kept]]] = {}
-    named: dict[str, str] = {}
-    for found in with_roots(stream):
-        if isinstance(found, Root):
-            roots.setdefault(found.trace, found)
-            if found.task:
-                named.setdefault(found.trace, found.task)
-        else:
-            traces.setdefault(found.trace, []).append((found.start, kept(found)))
-            if found.task:
-                named[found.trace] = found.task
-    spoken = Counter(root.question for trace, root in roots.items() if trace in traces and trace not in named)
-    tasks: list[tuple[str, int, Kept]] = []
-    for trace, its in traces.items():
-        question = roots[trace].question if trace in roots else ""
-        task = named.get(trace) or (question if spoken[question] == 1 else "") or trace
-        its.sort(key=lambda pair: pair[0])
-        tasks.extend((task, step, search) for step, (_, search) in enumerate(its, 1))
-    return tasks
+        attributes, parent = _attributes(span), _parent(span)
+        search = _retrieval(span, attributes, parent, line, stream.name)
+        yield search, _root(span, attributes) if roots and not parent else None
 
 
 # ---- From bytes to spans
@@ -220,6 +178,9 @@ def _inside(item: Any, name: str, line: int) -> Iterator[Mapping[str, Any]]:
         return
     if not isinstance(item, dict):
         raise InputError(name, "this is not a span.", line=line, hint=_HINT)
+    if "attributes" in item:  # nothing that holds spans has any
+        yield item
+        return
     for key in ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "data"):
         if isinstance(item.get(key), list):
             yield from _inside(item[key], name, line)
@@ -243,6 +204,8 @@ def _value(typed: Any) -> Any:
     """A value of OTLP, which is in an object that says its type."""
     if not isinstance(typed, dict) or len(typed) != 1:
         return typed
+    if (text := typed.get("stringValue")) is not None:  # nearly always
+        return text
     ((kind, value),) = typed.items()
     if kind == "intValue":
         return int(value) if isinstance(value, int) or str(value).lstrip("-").isdecimal() else None
@@ -264,7 +227,9 @@ def _find(attributes: Mapping[str, Any], name: str) -> Any:
     return _find(inside, rest) if rest and isinstance(inside, dict) else None
 
 
-def _retrieval(span: Mapping[str, Any], attributes: Mapping[str, Any], line: int, name: str) -> Retrieval | None:
+def _retrieval(
+    span: Mapping[str, Any], attributes: Mapping[str, Any], parent: str, line: int, name: str
+) -> Retrieval | None:
     documents = _documents(attributes)
     if documents is None:
         kind = _find(attributes, "openinference.span.kind") or span.get("span_kind")
@@ -275,14 +240,15 @@ def _retrieval(span: Mapping[str, Any], attributes: Mapping[str, Any], line: int
     query = _question(attributes)
     query_id = _named(attributes, _QUERY_IDS) or query
     if not query_id:
-        hint = "input.value (OpenInference) or gen_ai.retrieval.query.text (OpenTelemetry) has it"
+        hint = "input.value (OpenInference) or gen_ai.retrieval.query.text (OpenTelemetry, if told to record it) has it"
         raise InputError(name, f"span {its_id or '?'} does not say what was searched for.", line=line, hint=hint)
     return Retrieval(
         query_id,
         query or query_id,
-        [_document(each, at, its_id, line, name) for at, each in enumerate(documents, 1)],
+        _identified(documents, attributes, its_id, line, name),
         _id(span, "trace"),
         its_id,
+        parent,
         _named(attributes, _TASK_IDS),
         (_time(span, "start"), _time(span, "end")),
         line,
@@ -299,89 +265,125 @@ def _events(span: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     return (_attributes(event) for event in (events if isinstance(events, list) else ()) if isinstance(event, dict))
 
 
-def _documents(attributes: Mapping[str, Any]) -> Sequence[Mapping[str, Any]] | None:
+def _documents(attributes: Mapping[str, Any]) -> list[_Fields] | None:
     """The documents of a search, whatever way they are written; None if there are none."""
     for name in (_DOCUMENTS, _GEN_AI):
-        listed = _find(attributes, name)
-        if isinstance(listed, str):
-            try:
-                listed = json.loads(listed)
-            except (ValueError, RecursionError):
-                listed = None
-        if isinstance(listed, list) and all(isinstance(each, dict) for each in listed):
-            return listed
-    flat: list[Mapping[str, Any]] = []
-    gap = False
-    while True:
-        given = {field: attributes[key] for field, key in _keys(len(flat) + gap) if key in attributes}
-        if given:
-            flat.append(given)
-            if gap:
-                return _numbered(attributes)
-        elif gap:
-            return flat or None
-        gap = not given
+        if (listed := _listed(_find(attributes, name))) is not None:
+            return list(map(_fields, listed))
+    find = attributes.get
+    flat: list[_Fields] = []
+    while (fields := tuple(map(find, _keys(len(flat))))) != _NOTHING:
+        flat.append(fields)
+    # A number may be lacking; then all names are looked at.
+    if not attributes.keys().isdisjoint(_keys(len(flat) + 1)):
+        known = (name.removeprefix(_FLAT).partition(".")[0] for name in attributes if name.startswith(_FLAT))
+        numbers = sorted({int(number) for number in known if number.isdecimal()})
+        return [tuple(map(find, _keys(number))) for number in numbers]
+    return flat or None
 
 
-def _numbered(attributes: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Documents by their numbers, some of which are lacking."""
-    flat: dict[int, dict[str, Any]] = {}
-    for key, value in attributes.items():
-        if key.startswith(_FLAT):
-            number, _, field = key.removeprefix(_FLAT).partition(".")
-            if number.isdecimal():
-                flat.setdefault(int(number), {})[field] = value
-    return [flat[number] for number in sorted(flat)]
+def _listed(given: Any) -> list[dict[str, Any]] | None:
+    """Documents in a list, which may be written as JSON."""
+    listed = _json(given)
+    return listed if isinstance(listed, list) and all(isinstance(each, dict) for each in listed) else None
 
 
 @lru_cache(maxsize=1000)  # the same few in every span
-def _keys(number: int) -> tuple[tuple[str, str], ...]:
-    """The fields of a document, and the attributes that have them."""
-    fields = ("id", "score", "content", "metadata")
-    return tuple((f"document.{field}", f"{_FLAT}{number}.document.{field}") for field in fields)
+def _keys(number: int) -> tuple[str, ...]:
+    """The attributes that have the fields of a document."""
+    return tuple(f"{_FLAT}{number}.document.{field}" for field in ("id", "score", "content", "metadata"))
 
 
-def _document(given: Mapping[str, Any], at: int, span: str, line: int, name: str) -> TracedDocument:
-    fields = given["document"] if isinstance(given.get("document"), dict) else given
-    find = fields.get
-    text = find("document.content") or find("content") or find("text")
-    text = text if isinstance(text, str) else ""
+def _fields(document: Mapping[str, Any]) -> _Fields:
+    inside = document.get("document")
+    find = (inside if isinstance(inside, dict) else document).get
+    text = find("document.content") or find("content") or find("page_content") or find("text")
     metadata = find("document.metadata") or find("metadata")
-    score = find("document.score", find("score"))
-    doc_id = find("document.id", find("id"))
-    if doc_id is None or doc_id == "":
-        known = _mapping(metadata)
-        doc_id = next((known[each] for each in DOCUMENT_ID if known.get(each) not in (None, "")), None)
-        doc_id = " ".join(text.split()) if doc_id is None else doc_id
-    if doc_id == "":
-        fact = f"document {at} of span {span or '?'} has neither an id nor a text."
-        raise InputError(name, fact, line=line, hint="document.id or document.content has it")
-    if type(doc_id) is not str or not doc_id.isascii():
-        doc_id = id_text(doc_id, name, f"span {span or '?'}, document {at}")
-    if type(score) is not float:
-        score = None if isinstance(score, bool) or not isinstance(score, int) else float(score)
-    return TracedDocument(doc_id, score, text, metadata)
+    return find("document.id", find("id")), find("document.score", find("score")), text, metadata
+
+
+def _identified(
+    documents: list[_Fields], attributes: Mapping[str, Any], span: str, line: int, name: str
+) -> list[TracedDocument]:
+    """Documents by their ids; without one by that in their metadata, or in the output of the span; else by text."""
+    found = []
+    output: list[_Fields] | None = None
+    for at, (doc_id, score, text, metadata) in enumerate(documents, 1):
+        text = text if isinstance(text, str) else ""
+        if doc_id is None or doc_id == "":
+            known = _mapping(metadata)
+            doc_id = next((known[each] for each in DOCUMENT_ID if known.get(each) not in (None, "")), None)
+            if doc_id is None:
+                output = _output(attributes) if output is None else output
+                # LangChain's spans have ids there alone.
+                same = len(output) == len(documents) and output[at - 1][2] == text
+                doc_id = (output[at - 1][0] if same else None) or " ".join(text.split())
+        if doc_id == "":
+            fact = f"document {at} of span {span or '?'} has neither an id nor a text."
+            raise InputError(name, fact, line=line, hint="document.id or document.content has it")
+        if type(doc_id) is not str or not doc_id.isascii():
+            doc_id = id_text(doc_id, name, f"span {span or '?'}, document {at}")
+        if type(score) is not float:
+            score = None if isinstance(score, bool) or not isinstance(score, int) else float(score)
+        found.append(TracedDocument(doc_id, score, text, metadata))
+    return found
+
+
+def _output(attributes: Mapping[str, Any]) -> list[_Fields]:
+    """The documents that the output of a span lists."""
+    output = _json(_find(attributes, _OUTPUT))
+    listed = _listed(output.get("documents") if isinstance(output, dict) else output)
+    return list(map(_fields, listed or ()))
+
+
+def _json(given: Any) -> Any:
+    """What a text says as JSON; None if it is none."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return {}
-    return {plain_name(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+    known = _json(given)
+    return {plain_name(key): value for key, value in known.items()} if isinstance(known, dict) else {}
 
 
 def _question(attributes: Mapping[str, Any]) -> str:
     """What was asked: the text, also of an input that is JSON."""
     text = _find(attributes, "gen_ai.retrieval.query.text") or _find(attributes, "input.value")
+    if text is None:
+        return ""
     if not isinstance(text, str):
-        return "" if text is None else json.dumps(text, ensure_ascii=False)
-    if text[:1] == "{":
-        inside = _mapping(text)
-        given = next((inside[name] for name in _QUESTIONS if isinstance(inside.get(name), str)), None)
-        text = str(given or text)
-    return text.strip()
+        return _asked(text) or json.dumps(text, ensure_ascii=False)
+    return ((text[:1] == "{" and _asked(_json(text))) or text).strip()
+
+
+def _asked(given: Any, deep: int = 3) -> str:
+    """The question in an input: under a usual name, in the last message of a person, or further inside."""
+    if not isinstance(given, dict):
+        return ""
+    known = {plain_name(key): value for key, value in given.items()}
+    said = next((known[name] for name in _QUESTIONS if isinstance(known.get(name), str)), "")
+    if not said and isinstance(messages := known.get("messages"), list):
+        said = next(filter(None, map(_said, reversed(messages))), "")
+    if said or not deep:
+        return said
+    inside = {_asked(value, deep - 1) for value in known.values()} - {""}
+    return inside.pop() if len(inside) == 1 else ""
+
+
+def _said(message: Any) -> str:
+    """What a person says in a message, of whose three ways of writing LangGraph uses all."""
+    if isinstance(message, list) and len(message) == 2:
+        message = {"role": message[0], "content": message[1]}
+    if not isinstance(message, dict) or (message.get("role") or message.get("type")) not in ("user", "human"):
+        return ""
+    inside = message.get("data")
+    content = (inside if isinstance(inside, dict) else message).get("content")
+    return content if isinstance(content, str) else ""
 
 
 def _named(attributes: Mapping[str, Any], names: Iterable[str]) -> str:

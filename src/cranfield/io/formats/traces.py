@@ -75,15 +75,14 @@ def ranking_of(search: Retrieval, keep: Callable[[str, str], str] = lambda known
 
 
 def _by_query(stream: Stream) -> dict[str, Ranking]:
-    from cranfield.io.formats.spans import retrievals
+    from cranfield.io.formats.traced_searches import searches
 
     by_query: dict[str, Ranking] = {}
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
-    for search in retrievals(stream):
-        ranking = ranking_of(search, keep)
-        known = by_query.setdefault(search.query_id, ranking)
+    for query_id, line, ranking in searches(stream, lambda each: (each.query_id, each.line, ranking_of(each, keep))):
+        known = by_query.setdefault(query_id, ranking)
         if known is not ranking and _ids(known) != _ids(ranking):
-            raise _again(stream.name, search, known, ranking)
+            raise _again(stream.name, query_id, line, known, ranking)
     return by_query
 
 
@@ -91,12 +90,13 @@ def _ids(ranking: Ranking) -> list[str]:
     return list(ranking) if isinstance(ranking, dict) else [document for document, _ in ranking]
 
 
-def _again(name: str, search: Retrieval, known: Ranking, ranking: Ranking) -> InputError:
+def _again(name: str, query_id: str, line: int, known: Ranking, ranking: Ranking) -> InputError:
     found = f"{count(len(known), 'document')} before, {count(len(ranking), 'document')} here"
     differ = "other documents" if len(known) == len(ranking) else found
     return InputError(
         name,
-        f"'{shortened(search.query_id, 60)}' was searched for again, with another result ({differ}).",
-        line=search.line,
-        hint="measure all searches of each task: UnionR, CallR, CallRR; or choose one: read_searches(…).one('last')",
+        f"'{shortened(query_id, 60)}' was searched for again, with another result ({differ}).",
+        line=line,
+        hint="measure all searches of each task: UnionR, CallR, CallRR; or keep the last search of each query: "
+        f"cranfield convert {name} folder/",
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cranfield.errors import MeasureError
+from cranfield.errors import MeasureError, either, given
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -92,7 +92,8 @@ class RecommendedLists:
     def known_features(self) -> Numbers:
         if self.features is None:
             raise MeasureError(
-                "the features of the items are not known.", hint="give them: RecommenderRun(…, features={item: …})"
+                "the features of the items are not known.",
+                hint="give them: " + either("RecommenderRun(…, features={item: …})", given("features")),
             )
         return self.features
 
