@@ -72,7 +72,7 @@ class NeighbourRecall:
     >>> found.sentence, found.to_dict()["recall"]
     ('the run (2) finds 75.0% of the 2 nearest neighbours (0.0% to 100.0%, 2 queries)', 0.75)
     >>> print(found.meaning)
-    Recall of neighbours is a means, not the end: without judgments, nothing says what the lost ones cost.
+    Recall of neighbours is a means, not the end: without judgments of several queries, nothing says what the lost ones cost.
     """
 
     exact: str
