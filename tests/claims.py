@@ -902,7 +902,7 @@ CLAIMS = [
         MIXTURES,
         (
             "On the {n} queries that chose it among {n} settings it has {measure} {x}: do not report that. Settings "
-            "chosen like this reach {x} on other queries.",
+            "chosen like this reach {x} ({x} to {x}) on other queries, {x} less.",
         ),
         "The second value is what settings that are chosen like this reach on queries that did not choose them. In "
         "6,000 samples of 50 queries from each of six collections whose true values are known, it was off by less than "
@@ -935,23 +935,29 @@ CLAIMS = [
         (
             "{run} was tuned: it is the best of {n} settings on {n} of {n} queries compared here, so its value and p "
             "are too good to be true; compare it on other queries, or by 'cranfield tune'",
+            "{run} is made of {run}, the best of {n} settings on {n} of {n} queries compared here, so its value and p "
+            "are too good to be true; compare it on other queries, or by 'cranfield tune'",
+            "chosen as the best of {n} settings on {n} of these {n} queries, so its values are too good to be true",
         ),
         "The run's file says on which queries its settings were chosen by their values, and these are among those "
-        "compared. A run that was changed by other programs may have lost this.",
+        "compared. Runs that are fused, reranked or converted from it know it, too. A run that was changed by other "
+        "programs may have lost this.",
         (
             "tests/mixing/test_tuning.py::test_a_tuned_run_says_so_where_it_is_compared",
+            "tests/mixing/test_tuning.py::test_what_is_made_of_a_tuned_run_says_so",
+            "tests/systems/test_reranking.py::test_a_reranked_run_is_as_tuned_as_its_first_stage",
             "tests/mixing/test_tuning.py::test_a_saved_evaluation_of_a_tuned_run_still_knows",
         ),
     ),
     Claim(
         DOUBTS,
         (
-            "{run} is a mixture with weights {x} and {x}: if these were chosen on queries that are compared here, its "
+            "{run} is a mixture with weights {x} and {x}: if that was chosen on queries that are compared here, its "
             "value and p are too good to be true; 'cranfield tune' measures the choice on other queries",
         ),
-        "The run's file says that its runs were fused with different weights, and not by which queries these were "
-        "chosen.",
-        ("tests/mixing/test_tuning.py::test_weights_that_somebody_chose_are_told",),
+        "The run's file says that its runs were fused with different weights, or with constants that are not the usual "
+        "ones, and not by which queries these were chosen.",
+        ("tests/mixing/test_tuning.py::test_settings_that_somebody_chose_are_told",),
     ),
     Claim(
         MIXTURES,

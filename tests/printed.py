@@ -367,6 +367,9 @@ def mixtures():
     yield tuning_text(tuned, 80, UNPAINTED)
     yield str(tuned)
     yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": tuned.run()}))
+    both = fuse({"plain": "builtin:plain", "mixed": tuned.run()})
+    yield comparison_text(compare("builtin", {"plain": "builtin:plain", "both": both}))
+    yield "\n".join(evaluate("builtin", tuned.run()).warnings)
     mine = fuse(["builtin:plain", "builtin:tuned"], weights=[0.1, 0.9])
     yield comparison_text(compare("builtin", {"plain": "builtin:plain", "mixed": mine}))
 

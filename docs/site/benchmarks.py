@@ -19,12 +19,17 @@ SENTENCES = {
     "Ten times the lines": "Ten times the lines take [1 / 0] times as long.",
     "10 systems": "By randomisation, all pairs take [cranfield, randomisation]; ranx's Fisher test takes "
     "[ranx, Fisher (scaled)], [ranx, Fisher (scaled) / cranfield, randomisation] times as long.",
-    "A Parquet file of 700,000,000": "Polars takes [cranfield, Polars], DuckDB [cranfield, DuckDB].",
+    **dict.fromkeys(
+        ("A Parquet file of 100,000,000", "A Parquet file of 1,000,000,000"),
+        "Polars takes [cranfield, Polars], DuckDB [cranfield, DuckDB]; bare SQL in DuckDB, which only counts ranks and "
+        "checks nothing, takes [DuckDB's bare SQL, which only counts ranks].",
+    ),
     "All measures of the catalogue": "The measures take [1], the scan that they share [the scan].",
     "Measures on 50,000": "AP takes [AP]; the nine measures of the C/W/L framework together take [cwl: all 9].",
     "2,000 queries": "Asking 2,000 queries and keeping the answers takes [1], besides the system's own time.",
     "1,000 queries": "cranfield takes [cranfield], a bare loop [a bare httpx loop].",
-    "A report": "A page of 50 queries is written in [0], one of 6,980 queries in [2].",
+    "A report": "A page of 50 queries is written in [0], one of 6,980 queries in [3]; of 100 runs, the whole command "
+    "takes [2].",
     "A store of a million": "The next document is there after [the next document, p99]; with 20 people at once, 99 of "
     "100 grades are saved within [a grade is saved, 20 at once, p99].",
     "63 runs × 200": "Pooling 63 runs to depth 10 takes [pooling to depth 10], to depth 100 [pooling to depth 100].",
@@ -33,6 +38,10 @@ SENTENCES = {
     "Two files": "Comparing two files takes [compare --no-bounds], evaluating them [evaluate both].",
     "A history": "A result is appended in [append a result], with its run in [append a result and its run]; `history` "
     "takes [history], the page [history -o history.html].",
+    "Fusing 10 runs of 6,980": "Reciprocal rank fusion takes [cranfield, rrf], CombSUM [cranfield, combsum].",
+    "231 settings": "All settings are measured for all queries in [cranfield].",
+    "What changed": "`diff` takes [diff / evaluate both] times as long as evaluating both, with `--depth 100` "
+    "[diff --depth 100 / evaluate both] times.",
     "Clicks of": "Counting ten million impressions, finding out who looks at which rank, and grading takes "
     "[rows of a CSV file]; from events of UBI, [events of UBI].",
     "Quotes": "4,000 quotes are located in [4,000 quotes in one text of 1 MB], 100,000 chunks in "

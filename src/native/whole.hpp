@@ -5,6 +5,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -103,6 +107,71 @@ inline nb::object ranked_text(Text text, const Layout& layout, int ties, bool dr
     for (std::string_view query : queries) query_ids.append(to_bytes(query));
     return nb::make_tuple(query_ids, to_numpy(std::move(count)), to_numpy(std::move(code)), to_numpy(std::move(score)),
                           to_numpy(std::move(start)), to_numpy(std::move(length)));
+}
+
+// A number as Python's repr writes it: the shortest text that is read as the same number.
+inline void write_number(double value, std::string& out) {
+    char digits[32];
+    const double size = std::abs(value);
+    const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+    const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
+    const std::string_view written(digits, std::to_chars(digits, digits + sizeof digits, value, format).ptr - digits);
+    out += written;
+    if (plain && written.find('.') == written.npos) out += ".0";
+}
+
+// Whether an id can stand in a line as it is; others are left to the twin.
+inline bool plain_word(std::string_view id) {
+    return !id.empty() && id.size() <= 1000 &&
+           std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+// The lines of a TREC run: of each query as many documents as `sizes` says, the ids by their places in a text. None if
+// an id or a name is not plain.
+inline nb::object run_lines(nb::list query_ids, Integers sizes, Text text, Integers start, Integers length, Numbers score,
+                            nb::bytes tag) {
+    std::vector<std::string> queries;
+    for (nb::handle query : query_ids) {
+        require(nb::isinstance<nb::bytes>(query), "queries", "they must be bytes");
+        const auto id = nb::cast<nb::bytes>(query);
+        queries.emplace_back(id.c_str(), id.size());
+    }
+    require(queries.size() == sizes.size(), "sizes", "there must be one for each query");
+    require(start.size() == score.size() && length.size() == score.size(), "start", "there must be one for each score");
+    std::size_t rows = 0;
+    for (std::size_t q = 0; q < sizes.size(); ++q) {
+        require_place(sizes.data()[q], 0, score.size() - rows + 1, "sizes");
+        rows += std::size_t(sizes.data()[q]);
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+        require_place(start.data()[i], 0, text.size() + 1, "start");
+        require_place(length.data()[i], 0, text.size() - std::size_t(start.data()[i]) + 1, "length");
+    }
+    const std::string name(tag.c_str(), tag.size());
+    std::string out;
+    bool plain = plain_word(name);
+    {
+        nb::gil_scoped_release others_may_run;
+        for (std::size_t q = 0, i = 0; plain && q < queries.size(); ++q) {
+            plain = plain_word(queries[q]) && queries[q][0] != '#';
+            for (std::int64_t rank = 1; plain && rank <= sizes.data()[q]; ++rank, ++i) {
+                const std::string_view id(characters(text) + start.data()[i], std::size_t(length.data()[i]));
+                plain = plain_word(id);
+                out += queries[q];
+                out += " Q0 ";
+                out += id;
+                out += ' ';
+                out += std::to_string(rank);
+                out += ' ';
+                write_number(score.data()[i], out);
+                out += ' ';
+                out += name;
+                out += '\n';
+            }
+        }
+    }
+    if (!plain) return nb::none();
+    return to_bytes(out);
 }
 
 // For each ranking (a row of scores) and each of some documents (columns), how many documents come before it: those with

@@ -19,9 +19,7 @@ def flat(text):
 
 def test_a_run_is_written_and_told(tmp_path):
     done = run("fuse", *RUNS, "-o", "fused.run", cwd=tmp_path)
-    assert done.stdout == ("Written: fused.run, 59 queries, 4,996 documents. Rrf, k = 60, of plain and\ntuned.\n"), (
-        done.stderr
-    )
+    assert flat(done.stdout) == "Written: fused.run, 59 queries, 4,996 documents: rrf, k = 60, of plain and tuned"
     assert done.returncode == 0
     again = run("fuse", *RUNS, "-o", "fused.run", cwd=tmp_path)
     assert again.returncode == 2
@@ -100,9 +98,31 @@ def test_tune_as_json_is_the_result_of_python():
         (("--try", "kk=1,2"), "there is no parameter 'kk'."),
         (("-m", "AP", "-m", "RR"), "settings are tuned for one measure; give -m once."),
         (("--run", ""), "a file name is needed"),
+        (("--curve", "curve.gif"), "unsupported image format '.gif'"),
+        (("--try", "weights=0.1,0.2"), "unless all runs count alike: --equal-weights"),
     ],
 )
 def test_bad_options_of_tune(arguments, message):
     done = run("tune", "builtin", *RUNS, *arguments)
     assert done.returncode == 2
     assert message in flat(done.stderr)
+
+
+def test_nothing_is_tuned_for_a_file_that_exists(tmp_path):
+    (tmp_path / "mine.run").write_text("mine")
+    done = run("tune", "no.qrels", *RUNS, "--run", "mine.run", cwd=tmp_path)
+    assert "mine.run: this file already exists." in done.stderr
+    assert "give QRELS, then two RUNs or more" in run("tune", *RUNS, cwd=tmp_path).stderr
+
+
+def test_the_commands_that_judge_what_decides_work(tmp_path):
+    done = run("tune", "builtin", *RUNS, "--try", "method=combsum", cwd=tmp_path)
+    _, commands = done.stdout.split("To judge what decides, then tune again:\n")
+    lines = commands.replace("\\\n", " ").splitlines()
+    names = [line.split()[1] for line in lines]
+    assert names == ["fuse", "fuse", "pool", "judge", "tune"]
+    for line in lines:
+        if " judge " not in line:
+            done = run(*line.split()[1:], cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+    assert "tuned mixture vs " in done.stdout

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, Policy, PolicyError, compare, evaluate, fuse
-from cranfield.mixing import lists, reading
+from cranfield.mixing import fusing, lists, reading
 from cranfield.mixing.methods import METHODS
 from cranfield.mixing.normalising import NORMALISATIONS
 from cranfield.mixing.registry import PARAMETERS
@@ -325,6 +325,7 @@ def test_a_written_run_is_the_one_in_memory_and_knows_what_it_is_made_of(tmp_pat
         "ir_metadata.end"
     )
     parsed = yaml.safe_load(head)
+    assert parsed["method"]["score ties"] == "larger id first"
     assert parsed["method"]["retrieval"][-1]["interpolates"] == ["lexical", "dense"]
     assert parsed["cranfield"]["made"]["fusion"]["settings"]["weights"] == [0.25, 0.75]
     plain = fuse(runs, "rrf", tmp_path / "plain.run", metadata=False)
@@ -332,9 +333,43 @@ def test_a_written_run_is_the_one_in_memory_and_knows_what_it_is_made_of(tmp_pat
     assert open_run(plain.path).made is None
 
 
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+@pytest.mark.parametrize("odd", ["plain", "é", "#a", "a#", "\x01", "\x7f", "x" * 1001])
+@pytest.mark.parametrize("name", ["f.run", "f.run.gz", "f.txt"])
+def test_lines_are_those_of_the_twin(tmp_path, monkeypatch, odd, name):
+    chance = np.random.default_rng(3)
+    runs = [
+        {f"q{q}": {f"d{d}": float(s) for d, s in zip(chance.permutation(40)[:20], chance.random(20), strict=True)}}
+        for q in (1, 1, 2)
+    ]
+    runs[1]["q1"][odd] = 1e-300
+    (tmp_path / "theirs").mkdir()
+    for method in ("rrf", "combsum", "condorcet"):
+        fuse(runs, method, tmp_path / name, force=True)
+        monkeypatch.setattr(fusing, "native", None)
+        fuse(runs, method, tmp_path / "theirs" / name, force=True)
+        monkeypatch.undo()
+        read = gzip.decompress if name.endswith("gz") else bytes
+        assert read((tmp_path / name).read_bytes()) == read((tmp_path / "theirs" / name).read_bytes())
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+def test_numbers_are_written_as_python_writes_them():
+    chance = np.random.default_rng(4)
+    some = [0.0, -0.0, 1.0, 1e-4, 9.999e-5, 1e15, 1e16, 1e22, 1 / 3, 5e-324, 1.7976931348623157e308]
+    scores = np.concatenate([some, chance.random(5000), 10 ** chance.uniform(-30, 30, 5000)])
+    n = len(scores)
+    places = np.frombuffer(b"doc", np.uint8), np.zeros(n, np.int64), np.full(n, 3)
+    lines = native.run_lines([b"q"], np.array([n]), *places, scores, b"tag").decode().splitlines()
+    assert lines == [f"q Q0 doc {rank} {score!r} tag" for rank, score in enumerate(scores.tolist(), 1)]
+
+
 def test_a_signature_names_what_was_fused(tmp_path):
     fuse({"lexical": A, "dense": B}, path=tmp_path / "f.run")
-    assert "|fused:rrf(lexical+dense)|" in evaluate({"q": {"a": 1}}, tmp_path / "f.run", "RR").signature
+    assert "|fused:rrf(lexical+dense,k=60,depth=1000)|" in evaluate({"q": {"a": 1}}, tmp_path / "f.run", "RR").signature
+    weighted = fuse({"lexical": A, "dense": B}, "combsum", weights=[1, 2], constant=0.5)
+    wanted = "|fused:combsum(lexical+dense,normalisation=min-max,constant=0.5,weights=1+2,depth=1000)|"
+    assert wanted in evaluate({"q": {"a": 1}}, weighted, "RR").signature
 
 
 def test_a_damaged_head_is_no_head(tmp_path):
@@ -398,6 +433,14 @@ def test_what_cannot_be_is_refused_with_a_hint(arguments, message, hint):
         fuse({"one": A, "two": B}, **arguments)
     assert message in error.value.fact
     assert hint in error.value.hint
+
+
+@pytest.mark.parametrize("method", ["combsum", "combmnz", "combanz"])
+@pytest.mark.parametrize("normalisation", ["none", "z-score", "min-max"])
+def test_scores_that_are_too_large_are_refused(method, normalisation):
+    huge = {"q": {"a": 1.7e308, "b": 1e308, "c": -1.7e308}}
+    with pytest.raises(InputError, match="the scores are too large to be added"):
+        fuse([huge, huge], method, normalisation=normalisation)
 
 
 def test_one_run_is_not_fused():

@@ -32,7 +32,12 @@ def judgments_for(runs, seed):
     return qrels
 
 
-SPACE = {"k": [0, 20, 60], "phi": [0.5, 0.9], "depth": [1, 3, 1000], "normalisation": ["min-max", "z-score", "rank"]}
+SPACE = {
+    "k": [0, 20, 60],
+    "phi": [0.5, 0.9],
+    "depth": [1, 3, 1000],
+    "normalisation": ["min-max", "z-score", "rank", "none"],
+}
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -240,7 +245,7 @@ def test_the_edge_of_a_grid_is_told():
     zero = candidates(["a", "b"], ["rrf"], {"weights": False})
     assert not list(edges(next(its for its in zero if its.parameters["k"] == 0), zero))  # nothing lies beyond
     found = tune("builtin", RUNS, methods="rrf", tried={"k": [100, 150, 200], "weights": False})
-    assert found.warnings[0] == "k = 60 is the smallest value tried: try smaller ones, too"
+    assert "k = 60 is the smallest value tried: try smaller ones, too" in found.warnings
 
 
 @pytest.mark.parametrize(
@@ -253,6 +258,7 @@ def test_the_edge_of_a_grid_is_told():
         ({"normalisation": ["minimax"]}, "there is no normalisation 'minimax'"),
         ({"method": ["rff"]}, "there is no fusion method 'rff'"),
         ({"k": list(range(5000))}, "settings"),
+        ({"weights": [0.1, 0.9]}, "weights cannot be"),
     ],
 )
 def test_what_cannot_be_tried_is_refused(tried, message):
@@ -302,15 +308,44 @@ def test_a_tuned_run_says_so_where_it_is_compared(tmp_path):
     assert not [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]  # other queries
 
 
-def test_weights_that_somebody_chose_are_told(tmp_path):
-    fuse(RUNS, weights=[0.1, 0.9], path=tmp_path / "mixed.run")
-    for run in (tmp_path / "mixed.run", fuse(RUNS, weights=[0.1, 0.9])):
+@pytest.mark.parametrize("suffix", ["run", "run.gz", "csv", "jsonl"])
+def test_what_is_made_of_a_tuned_run_says_so(tmp_path, suffix):
+    found = tune("builtin", RUNS, methods="combsum")
+    found.run(tmp_path / "mixed.run")
+    cranfield.convert_file(tmp_path / "mixed.run", tmp_path / f"first.{suffix}")
+    cranfield.convert_file(tmp_path / f"first.{suffix}", tmp_path / "second.csv.gz", role="run")
+    assert open_run(tmp_path / "second.csv.gz").made == open_run(tmp_path / "mixed.run").made
+    [warning] = [its for its in evaluate("builtin", tmp_path / "second.csv.gz").warnings if "settings" in its]
+    assert warning.startswith("chosen as the best of 22 settings on 60 of these 60 queries")
+    both = fuse({"plain": "builtin:plain", "mixed": tmp_path / f"first.{suffix}"}, path=tmp_path / "both.run")
+    assert both.made.tuned.part == "mixed"
+    for run in (both, tmp_path / "both.run"):
+        compared = compare("builtin", {"plain": "builtin:plain", "both": run})
+        [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]
+        assert doubt.sentence.startswith("both is made of mixed, the best of 22 settings on 60 of 60 queries compared")
+    again = tune("builtin", {"plain": "builtin:plain", "mixed": found.run()}, methods="combsum")
+    assert again.warnings[0].startswith("mixed was tuned on 60 of these 60 queries, so it looks better than it is")
+    assert again.run().made.tuned.tried == 44
+
+
+def test_settings_that_somebody_chose_are_told(tmp_path):
+    def told(run):
         compared = compare("builtin", {"plain": "builtin:plain", "mixed": run}, bounds=False)
-        [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "own-weights"]
-        assert doubt.sentence.startswith("mixed is a mixture with weights 0.1 and 0.9: if these were chosen on queries")
-    for run in (fuse(RUNS), fuse(RUNS, weights=[0.5, 0.5]), tune("builtin", RUNS, methods="combsum").run()):
-        compared = compare("builtin", {"plain": "builtin:plain", "mixed": run}, bounds=False)
-        assert not [doubt for doubt in compared.doubts if doubt.kind == "own-weights"]
+        return [doubt.sentence for doubt in compared.doubts if doubt.kind == "own-settings"]
+
+    chosen = {
+        "weights 0.1 and 0.9": {"weights": [0.1, 0.9]},
+        "k = 5": {"k": 5},
+        "constant = 0 and weights 1 and 2": {"method": "combsum", "constant": 0, "weights": [1, 2]},
+    }
+    for words, arguments in chosen.items():
+        path = tmp_path / f"{len(words)}.run"
+        fuse(RUNS, **arguments, path=path)
+        for run in (path, fuse(RUNS, **arguments)):
+            [sentence] = told(run)
+            assert sentence.startswith(f"mixed is a mixture with {words}: if that was chosen on queries")
+    for run in (fuse(RUNS), fuse(RUNS, weights=[0.5, 0.5]), fuse(RUNS, "combsum"), tune("builtin", RUNS).run()):
+        assert not told(run)
 
 
 def test_a_saved_evaluation_of_a_tuned_run_still_knows(tmp_path):

@@ -110,10 +110,32 @@ def test_a_failure_is_told_and_its_query_is_not_in_the_run(reranker, problem):
     assert not recorded.answered
 
 
-def test_a_query_that_the_first_run_lacks_fails():
+def test_a_query_that_the_first_run_lacks_has_no_documents():
     recorded = rerank(FIRST, counting, {**QUERIES, "q3": "birds"}, TEXTS)
-    assert "the run has no documents for this query" in recorded.failed["q3"]
-    assert recorded.answered == 2
+    assert not recorded.failed
+    assert recorded.empty == ("q3",)
+    with pytest.raises(InputError, match="it has none of these queries"):
+        rerank(FIRST, counting, {"q3": "birds"}, TEXTS)
+
+
+def test_a_reranked_run_is_as_tuned_as_its_first_stage():
+    tuned = cranfield.tune("builtin", ["builtin:plain", "builtin:tuned"], methods="combsum").run(name="mixed")
+    queries = cranfield.open_collection("builtin").judged_queries()
+    reranked = rerank(tuned, lambda query, documents: [0.0] * len(documents), queries, depth=5, name="same")
+    compared = cranfield.compare("builtin", {"plain": "builtin:plain", "same": reranked})
+    [doubt] = [doubt for doubt in compared.doubts if doubt.kind == "tuned-here"]
+    assert doubt.sentence.startswith("same is made of mixed, the best of 22 settings on 60 of 60 queries compared here")
+
+
+def test_wordllama_reranks():
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
+    assert ranking(rerank(FIRST, "wordllama", QUERIES, TEXTS))[-1] == "d1"  # dogs, where cats were asked for
+    recorded = rerank(FIRST, "wordllama", {"q1": " ", "q2": "dogs"}, TEXTS)
+    assert ranking(recorded) == ["d1", "d2", "d3", "d4"]  # nothing is asked, and the order is kept
+    assert ranking(recorded, "q2") == ["d1", "d2"]
+    with pytest.raises(InputError, match="this is not a reranker") as error:
+        rerank(FIRST, "wordlama", QUERIES, TEXTS)
+    assert "wordllama" in error.value.hint
 
 
 def test_what_cannot_be_is_refused():
@@ -158,10 +180,11 @@ def test_a_run_is_reranked_on_the_command_line(tmp_path):
         "run", "mine:shorter", "builtin", "--rerank", "builtin:plain", "--depth", "10", "-o", "r.run", cwd=tmp_path
     )
     shown = " ".join(done.stdout.split())
-    assert "r.run: 59 of 60 queries answered by shorter (reranks plain to depth 10)" in shown, done.stderr
+    assert "r.run: 60 of 60 queries answered by shorter (reranks plain to depth 10)" in shown, done.stderr
     assert "Before: nDCG@10 0.4346, and 0." in shown
-    assert "of the possible gain" in shown
-    assert done.returncode == 1  # a query has no documents
+    assert "so nothing is gained" in shown
+    assert "1 query returned no documents: q52" in shown
+    assert done.returncode == 0
 
 
 def test_every_depth_says_what_is_gained_and_where_it_hurts():

@@ -24,13 +24,13 @@ from cranfield.changes.listing import (
 from cranfield.changes.opening import OpenSide, opened_files, opened_sides
 from cranfield.changes.run_diff import JudgedChange, JudgedShare, RunDiff, with_texts
 from cranfield.errors import InputError, MeasureError
+from cranfield.io.made import Made
 from cranfield.io.text import located
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.mixing.reading import Part, RankingFile, chunks
 from cranfield.native import CORES
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.made import Made
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rising import RISING
 from cranfield.ranks.scan.parallel import in_parallel

@@ -72,7 +72,7 @@ class NeighbourRecall:
     >>> found.sentence, found.to_dict()["recall"]
     ('the run (2) finds 75.0% of the 2 nearest neighbours (0.0% to 100.0%, 2 queries)', 0.75)
     >>> print(found.meaning)
-    Recall of neighbours is a means, not the end: without judgments, nothing says what the lost ones cost.
+    Recall of neighbours is a means, not the end: without several judged queries, nothing says what the lost ones cost.
     """
 
     exact: str
@@ -112,7 +112,7 @@ class NeighbourRecall:
         """What the lost neighbours cost, or that nothing says it; in one sentence."""
         means = "Recall of neighbours is a means, not the end"
         if self.cost is None:
-            return f"{means}: without judgments of several queries, nothing says what the lost ones cost."
+            return f"{means}: without several judged queries, nothing says what the lost ones cost."
         return f"{means}. What the lost ones cost: {self.cost.sentence}"
 
     @property

@@ -19,8 +19,8 @@ from cranfield.io.formats import FORMATS, writable
 from cranfield.io.settings import SETTINGS_FILE
 from cranfield.show.layout import wrapped
 from cranfield.systems.collection_files import USUAL_QRELS, USUAL_QUERIES
-from cranfield.systems.opening import short_names
-from cranfield.words import joined
+from cranfield.systems.opening import rerankers, short_names
+from cranfield.words import joined, percent
 
 if TYPE_CHECKING:
     from cranfield.systems.collection import Collection
@@ -283,7 +283,7 @@ class RunOptions(options.AskingOptions, section="System"):
     rerank: str | None = option(
         "--rerank",
         metavar="RUN",
-        help="Rerank the first documents of RUN: SYSTEM is package.module:name of a reranker.",
+        help="Rerank the first documents of RUN: SYSTEM is a reranker.",
     )
     depth: int = options.depth_of_runs(100, "100")
     depths: tuple[int, ...] = option(
@@ -314,10 +314,10 @@ def run(system: str, queries: str, asking: RunOptions, written: WrittenOptions) 
     With --repeat, the run has the queries ID#1, ID#2, …, which the judgments of ID hold for. FILE.queries.tsv, beside
     the run, says that they are a group; give it as --query-columns to 'cranfield evaluate' and 'cranfield compare'.
 
-    With --rerank, SYSTEM is a reranker instead: a function (query, documents) that returns a score for each, or an
-    object of sentence-transformers, LangChain or LlamaIndex. It gets the first documents of each ranking, with their
-    texts; with judgments, you learn how much of what an ideal order would gain it has gained, and with --depths which
-    queries it hurts, and how long it takes at each depth.
+    With --rerank, SYSTEM is a reranker instead: package.module:name of a function (query, documents) that returns a
+    score for each, or of an object of sentence-transformers, LangChain or LlamaIndex; or RERANKERS. It gets the first
+    documents of each ranking, with their texts; with judgments, you learn how much of what an ideal order would gain it
+    has gained, and with --depths which queries it hurts, and how long it takes at each depth.
 
     \b
     Example:
@@ -405,7 +405,9 @@ def _rerank(
         judgments = collection.judgments()
         room = headroom(judgments, run, depth=asking.depth)
         after = evaluate(judgments, recorded, room.measure)[room.measure]
-        told = f"Before: {room.sentence}. After: {after:.4f}, {room.gained(after):.0%} of the possible gain."
+        gained = room.gained(after)
+        share = f"{percent(gained)} of the possible gain" if gained > 0 else "so nothing is gained"
+        told = f"Before: {room.sentence}. After: {after:.4f}, {share}."
         for line in wrapped(told, width=output.width()):
             say(line)
         if asking.depths:
@@ -430,7 +432,12 @@ def _say_recorded(recorded: Recorded, file: str, say: Callable[[str], None]) -> 
 
 
 _EXTENSIONS = (FORMATS[name].extensions[0] for name in writable(["run"]) if FORMATS[name].extensions)
-options.fill_help(run, SHORT_NAMES=", ".join(short_names()), EXTENSIONS=joined(_EXTENSIONS, "or"))
+options.fill_help(
+    run,
+    SHORT_NAMES=", ".join(short_names()),
+    RERANKERS=joined(rerankers(), "or"),
+    EXTENSIONS=joined(_EXTENSIONS, "or"),
+)
 
 
 @options.command("demo")

@@ -17,6 +17,7 @@ from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.folds import FOLDS, REPEATS
 from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.io.settings import SETTINGS_FILE
+from cranfield.io.target import refuse_existing
 from cranfield.mixing.candidates import POINTS, USUAL_METHODS, read_try
 from cranfield.mixing.halving import BUDGET
 from cranfield.mixing.mixture import DEPTH
@@ -24,7 +25,7 @@ from cranfield.words import count
 
 if TYPE_CHECKING:
     from cranfield.measures import Measure
-    from cranfield.mixing.tuning import Tuning
+    from cranfield.mixing.tuning import Setting, Tuning
     from cranfield.systems.project import Project
 
 
@@ -128,27 +129,46 @@ def command(
     """
     from cranfield.show.mixing_text import tuning_text
 
+    _refuse_targets(shown)
     if runs:
-        tuning = _of_runs(judgments, runs, _only(measures.chosen(("nDCG@10",))), space, folding, reading)
-        file, project = shown.run, None
+        files, wanted = expanded(runs), _only(measures.chosen(("nDCG@10",)))
+        if len(files) < 2:
+            raise click.UsageError("give QRELS, then two RUNs or more.")
+        tuning = _of_runs(judgments, files, wanted, space, folding, reading)
+        file = shown.run
     else:
         system, project = _system(judgments.qrels, live.config)
         wanted = _only(measures.chosen(project.measures[:1]))
         tuning = _of_system(system, project, wanted, space, live, folding, reading, shown.force)
         file = shown.run or str(project.result_path(f"{system}.tuned.run.tsv"))
     written = None if file is None else tuning.run(file, force=shown.force or not shown.run)
-    next_steps = [] if project is None or file is None else _left_to_judge(tuning, project, file)
+    if tuning.rival is None or file == "-":
+        next_steps = []
+    elif runs:
+        next_steps = _commands_to_judge(tuning, tuning.rival, judgments.source, files, file)
+    else:
+        next_steps = _commands_to_judge_answers(tuning, tuning.rival, project, str(file))
     if shown.curve is not None:
         from cranfield.report.plotting import save_chart
 
         save_chart(tuning.plot(), shown.curve)
     shown.write(tuning.to_json, lambda width, paint: tuning_text(tuning, width, paint, most=shown.settings))
-    for line in next_steps:
+    for line in [*next_steps, *([""] if next_steps and (file or shown.curve) else [])]:
         output.say(line, err=shown.form == "json")
     if file is not None and written is not None:
         output.say(f"Written: {file}, {count(written.queries, 'query', 'queries')}", err=shown.form == "json")
     if shown.curve is not None:
         output.say(f"Written: {shown.curve}", err=shown.form == "json")
+
+
+def _refuse_targets(shown: TunedOptions) -> None:
+    """Refuse files that could not be written, before anything is tuned."""
+    from cranfield.report.plotting import image_format
+
+    if shown.run is not None and not shown.force:
+        refuse_existing(shown.run)
+    if shown.curve is not None:
+        image_format(shown.curve)
 
 
 def _only(measures: Sequence[Measure]) -> Measure:
@@ -159,7 +179,7 @@ def _only(measures: Sequence[Measure]) -> Measure:
 
 def _of_runs(
     judgments: JudgmentOptions,
-    runs: tuple[str, ...],
+    runs: Sequence[str],
     measure: Measure,
     space: SpaceOptions,
     folding: FoldOptions,
@@ -174,7 +194,7 @@ def _of_runs(
     with output.shown_progress("tuning") as progress:
         return tune(
             judgments.source,
-            expanded(runs),
+            runs,
             measure,
             tried=tried,
             depth=space.depth,
@@ -249,27 +269,45 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _left_to_judge(tuning: Tuning, project: Project, final: str) -> list[str]:
-    """The commands with which the documents that decide are judged."""
-    from cranfield.cli.judging_hints import folded
+def _commands_to_judge(tuning: Tuning, rival: Setting, qrels: Any, runs: Sequence[str], final: str | None) -> list[str]:
+    """The commands with which the documents that decide between two mixtures are judged."""
+    from cranfield.io.formats.store import STORE, names_store
+    from cranfield.mixing.tuning_runs import fuse_command
+    from cranfield.systems.settling_commands import judging_commands
+
+    paths = ["rival.run", final or "tuned.run"]
+    judging = judging_commands(qrels, paths, tuning.measure)
+    if not judging or "-" in runs:
+        return []
+    made = [] if final else [fuse_command(tuning.final.arguments, runs, paths[1])]
+    made.append(fuse_command(rival.arguments, runs, paths[0]))
+    store = judging[0][2] if names_store(judging[0][2]) else STORE
+    again = ["cranfield", "tune", store, *runs, "-m", tuning.measure]
+    return _told("To judge what decides, then tune again:", [*made, *judging, again])
+
+
+def _commands_to_judge_answers(tuning: Tuning, rival: Setting, project: Project, final: str) -> list[str]:
+    """The same for two settings of a system; the run of the rival is written for it."""
     from cranfield.io.formats.store import STORE
-    from cranfield.show.layout import wrapped
     from cranfield.systems.settling_commands import settling_commands
 
-    if tuning.rival is None or final == "-":
-        return []
     [system] = tuning.runs
-    rival = str(project.result_path(f"{system}.rival.run.tsv"))
-    tuning.run(rival, name="rival", setting=tuning.rival, force=True)
+    path = str(project.result_path(f"{system}.rival.run.tsv"))
+    tuning.run(path, name="rival", setting=rival, force=True)
     qrels = project.judged_in if project.has_store else project.open_collection().qrels
-    commands = settling_commands(qrels, [rival, final], tuning.measure)
+    commands = settling_commands(qrels, [path, final], tuning.measure)
     if not commands:
         return []
-    commands.append(["cranfield", "tune", system, "--resume"])
     store = f'store = "{STORE}" in [judgments] of {project.path.name}, and '
     told = f"To judge what decides, then tune again with {'' if project.store else store}all answers kept:"
-    lines = [*wrapped(told, width=output.width()), *(line for words in commands for line in folded(words))]
-    return ["", *lines, ""]
+    return _told(told, [*commands, ["cranfield", "tune", system, "--resume"]])
+
+
+def _told(what: str, commands: Sequence[Sequence[str]]) -> list[str]:
+    from cranfield.cli.judging_hints import folded
+    from cranfield.show.layout import wrapped
+
+    return ["", *wrapped(what, width=output.width()), *(line for words in commands for line in folded(words))]
 
 
 options.fill_help(command, REPEATS=str(REPEATS), FOLDS=str(FOLDS), POINTS=str(POINTS))

@@ -23,7 +23,7 @@ from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.rising import RISING
-from cranfield.words import count, listed, percent
+from cranfield.words import count, joined, listed, percent
 
 SHORTER = 0.9  # of the other ranking: one that is hardly shorter counts as equally long
 OFTEN, SEVERAL = 0.2, 5  # of the queries, and how many at least: fewer short rankings are a system's own
@@ -37,10 +37,10 @@ FELT = 0.25  # of the standard error of the difference: what ties move by less d
 class Doubt:
     """A reason to doubt a comparison: a run that is unlike others in more than how well it ranks.
 
-    kind: "tuned-here", "own-weights", "missing-queries", "depth", "asked", "text", "rising-scores", "ties", "not-known"
-        for an evaluation that was saved without what the others are found by, "few-queries", which is about all runs:
-        few queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because documents
-        are not judged
+    kind: "tuned-here", "own-settings", "missing-queries", "depth", "asked", "text", "rising-scores", "ties";
+        "not-known" for an evaluation that was saved without what the others are found by; "few-queries", which is about
+        all runs: few queries differ; or, of a gate with `max_drop`, "unjudged-drops": queries that fell only because
+        documents are not judged
     run: the run that it is about; others: those that it differs from
     measures: those that it concerns
     brief: the fact about the run in a few words; sentence: the same in full
@@ -212,27 +212,25 @@ def tuned_here(one: Side, other: Side) -> Found | None:
     if not seen:
         return None
     brief = f"the best of {count(tuned.tried, 'setting')} on {seen:,} of {count(len(every), 'query', 'queries')}"
+    which = f"is made of {tuned.part}," if tuned.part else "was tuned: it is"
     sentence = (
-        f"{one.run} was tuned: it is {brief} compared here, so its value and p are too good to be true; "
+        f"{one.run} {which} {brief} compared here, so its value and p are too good to be true; "
         "compare it on other queries, or by 'cranfield tune'"
     )
     return Found(brief, sentence, {"settings": tuned.tried, "tuned_on": seen, "queries": len(every)}, seen)
 
 
-def own_weights(one: Side, other: Side) -> Found | None:
-    """Somebody chose the weights of a mixture, and nobody knows on which queries."""
+def own_settings(one: Side, other: Side) -> Found | None:
+    """Somebody chose the settings of a mixture, and nobody knows on which queries."""
     made = one.evidence.made
-    if made is None or made.fusion is None or made.tuned is not None:
+    if made is None or made.fusion is None or made.tuned is not None or not made.fusion.chosen:
         return None
-    weights = list(made.fusion.settings.get("weights", ()))
-    if len(set(weights)) < 2:
-        return None
-    brief = f"weights {' and '.join(f'{weight:g}' for weight in weights)}"
+    brief = joined(made.fusion.chosen, "and")
     sentence = (
-        f"{one.run} is a mixture with {brief}: if these were chosen on queries that are compared here, its value and p "
+        f"{one.run} is a mixture with {brief}: if that was chosen on queries that are compared here, its value and p "
         "are too good to be true; 'cranfield tune' measures the choice on other queries"
     )
-    return Found(brief, sentence, {"weights": weights})
+    return Found(brief, sentence, {"chosen": list(made.fusion.chosen)})
 
 
 def text(one: Side, other: Side) -> Found | None:
@@ -311,8 +309,8 @@ KINDS = {
     "tuned-here": Kind(
         tuned_here, "were tuned on queries that are compared here, so their values are too good to be true"
     ),
-    "own-weights": Kind(
-        own_weights, "are mixtures with weights; if these were chosen on queries compared here, they look too good"
+    "own-settings": Kind(
+        own_settings, "are mixtures with settings that, if chosen on queries compared here, make them look too good"
     ),
     "missing-queries": Kind(missing_queries, "lack queries that others have"),
     "depth": Kind(depth, "return fewer documents than others, and {measure} looks at more", of_measure=True),

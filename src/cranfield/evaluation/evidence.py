@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
+from cranfield.io.made import Made
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
-from cranfield.ranks.made import Made
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import PackedRanks, TieOrders
 from cranfield.ranks.rising import RISING, backwards

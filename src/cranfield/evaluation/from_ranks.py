@@ -12,10 +12,10 @@ from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.hashes import InputHashes, column_digest
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
+from cranfield.io.made import Made
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
-from cranfield.ranks.made import Made
 from cranfield.ranks.overlap import FEW, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
@@ -90,7 +90,14 @@ def _averaged(measures: Sequence[Measure], judged: JudgedRanks) -> str:
 
 
 def recording_warnings(made: Made | None, measures: Sequence[Measure], judged: JudgedRanks) -> Iterator[str]:
-    """What a recording makes doubtful: queries that failed, and measures that look deeper than what came back."""
+    """What a recording makes doubtful: that it was tuned on these queries, that some failed, and measures that look
+    deeper than what came back.
+    """
+    tuned = made.tuned if made is not None else None
+    if tuned is not None and (seen := len(tuned.queries.intersection(judged.query_ids))):
+        which = f"made of {tuned.part}," if tuned.part else "chosen as"
+        best = f"the best of {count(tuned.tried, 'setting')} on {seen:,} of these {len(judged):,} queries"
+        yield f"{which} {best}, so its values are too good to be true"
     if made is None or made.fusion is not None:
         return
     if made.failed:

@@ -22,11 +22,11 @@ from cranfield.evaluation.tie_ranges import TieRange
 from cranfield.evaluation.values import Counts
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.formats.json import parse_json
+from cranfield.io.made import Made, made_from
 from cranfield.io.streams import Stream
 from cranfield.io.target import write_text
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
-from cranfield.ranks.made import Made, made_from
 from cranfield.ranks.policy import Policy
 
 if TYPE_CHECKING:

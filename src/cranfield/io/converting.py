@@ -11,6 +11,7 @@ from cranfield.errors import InputError, OutputError, choice_hint, given
 from cranfield.io.column_names import Role
 from cranfield.io.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.io.formats.format import Format, Plan, Writer
+from cranfield.io.made import facts_of, keep_beside
 from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, Target, open_target
@@ -86,8 +87,11 @@ def convert_file(
     if name is not None:
         check_name(name, out)
     file = open_records(stream, role, format)
+    facts = facts_of(stream) if role == "run" else {}
     with open_target(out, force=force) as place:
         rows, notes = _convert(file, _plan(file, chosen, name), place)
+    if facts and os.path.isfile(out):
+        keep_beside(out, facts)
     return Conversion(stream.name, "standard output" if out == STANDARD_OUTPUT else out, role, chosen.name, rows, notes)
 
 

@@ -74,6 +74,13 @@ class Records(NamedTuple):
                 yield self.take([at for part in parts for at in range(part.start, part.stop)])
 
 
+class Lines(NamedTuple):
+    """Lines of a run that are already as they are written."""
+
+    data: bytes
+    rows: int
+
+
 def joined(parts: Sequence[Records]) -> Records:
     if len(parts) == 1:
         return parts[0]

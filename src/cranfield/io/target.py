@@ -63,8 +63,8 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
             with open(name, "wb") as device:
                 _copy(file, device)
         return
-    if there is not None and not force:
-        raise OutputError(name, "this file already exists.", hint=f"{given('force', True)} replaces it")
+    if not force:
+        refuse_existing(name)
     if there is not None and not os.access(place, os.W_OK):
         raise OutputError(name, "cannot be written: permission denied.")
     # A temporary file beside the target, with a short and unique name, replaces it at the end.
@@ -87,6 +87,12 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
         with suppress(OSError):
             os.remove(partial)
         raise
+
+
+def refuse_existing(name: str) -> None:
+    """Refuse to replace a file, before any work is done for it."""
+    if os.path.isfile(name):
+        raise OutputError(name, "this file already exists.", hint=f"{given('force', True)} replaces it")
 
 
 ABANDONED = 60.0  # seconds after which a temporary file that no process has locked is nobody's

@@ -13,7 +13,7 @@ from cranfield.errors import InputError, OutputError, choice_hint
 from cranfield.io.formats import FORMATS, format_to_write, writable
 from cranfield.io.formats.format import Format, Plan
 from cranfield.io.mappings import finite, id_text
-from cranfield.io.records import Records
+from cranfield.io.records import Lines, Records
 from cranfield.io.target import open_target
 
 LONGEST = 1 << 17  # characters: the longest cell that csv readers accept, and lines have a limit
@@ -60,7 +60,7 @@ def write_run(
 
 def write_records(
     target: str,
-    rankings: Iterable[Records],
+    rankings: Iterable[Records | Lines],
     *,
     name: str,
     force: bool = False,
@@ -82,8 +82,12 @@ def write_records(
             file.write(head)
         writer = plan.format.writer(plan, file)
         for ranking in rankings:
-            writer.write(ranking)
-            rows += len(ranking.document)
+            if isinstance(ranking, Lines):
+                writer.write_lines(ranking.data)
+                rows += ranking.rows
+            else:
+                writer.write(ranking)
+                rows += len(ranking.document)
         writer.close()
     return rows
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.errors import InputError, choice_hint, given
+from cranfield.errors import InputError, choice_hint, either, given
 from cranfield.mixing.methods import METHODS
 from cranfield.mixing.mixture import DEPTH, Mixture
 from cranfield.mixing.normalising import NORMALISATIONS
@@ -117,7 +117,11 @@ def candidates(
     scaled = [find(NORMALISATIONS, name, "normalisation") for name in _listed(tried.pop("normalisation", []))]
     depths = [_depth(value) for value in _listed(tried.pop("depth", depth))]
     varied = {name: _values(name, values) for name, values in tried.items() if name != WEIGHTS}
-    wanted = tried.get(WEIGHTS, True)
+    weighted = tried.get(WEIGHTS, True)
+    if not isinstance(weighted, bool):
+        alike = either('tried={"weights": False}', "--equal-weights")
+        hint = f"all weights are tried in steps, unless all runs count alike: {alike}"
+        raise InputError("try", f"weights cannot be {weighted!r:.40}.", hint=hint)
     unused = set(varied)
     usual = Mixture.of(depth=max(depths))
     found: dict[str, Mixture] = {str(usual): usual}
@@ -128,7 +132,7 @@ def candidates(
             values = {name: its for name, its in values.items() if its}
             unused.difference_update(values)
             for its_depth in depths:
-                space = Space(entry, normalisation, its_depth, values, bool(wanted) and entry.weighted)
+                space = Space(entry, normalisation, its_depth, values, weighted and entry.weighted)
                 for mixture in space.mixtures(len(runs)):
                     found.setdefault(_identity(mixture), mixture)
     if unused:

@@ -16,6 +16,7 @@ from cranfield.errors import InputError
 from cranfield.io.text import located
 from cranfield.mixing.candidates import weights_of
 from cranfield.mixing.lists import Lists, Ranked, settled
+from cranfield.mixing.methods import METHODS
 from cranfield.mixing.mixture import Mixture
 from cranfield.mixing.reading import Part, chunks, open_rankings
 from cranfield.native import CORES, native
@@ -137,7 +138,7 @@ def _families(mixtures: Sequence[Mixture]) -> list[list[Family]]:
     """The families whose lists are the same, those with the deepest lists first."""
     by_lists: dict[tuple[object, ...], dict[tuple[object, ...], list[int]]] = {}
     for at, mixture in sorted(enumerate(mixtures), key=lambda pair: -pair[1].depth):
-        lists = mixture.depth, mixture.normalisation, mixture.parameters.get("constant")
+        lists = mixture.depth, mixture.normalisation, mixture.parameters.get("constant"), METHODS[mixture.method].reads
         own = mixture.method, tuple(mixture.parameters.items()), bool(mixture.weights)
         by_lists.setdefault(lists, {}).setdefault(own, []).append(at)
     return [[_family(mixtures, its) for its in alike.values()] for alike in by_lists.values()]

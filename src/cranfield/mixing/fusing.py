@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.io.formats import FORMATS, format_to_write
-from cranfield.io.records import Records
+from cranfield.io.made import Fusion, Made, Tuned, head_of, inherited, keep_beside
+from cranfield.io.records import Lines, Records
 from cranfield.io.shapes import Rankings
-from cranfield.io.target import STANDARD_OUTPUT, write_text
+from cranfield.io.target import STANDARD_OUTPUT
 from cranfield.io.text import located
 from cranfield.io.writing import name_from, write_records
+from cranfield.mixing.lists import Lists
 from cranfield.mixing.mixture import DEPTH, USUAL, Mixture
 from cranfield.mixing.reading import Part, RankingFile, chunks, open_rankings
-from cranfield.native import CORES
-from cranfield.ranks.made import Fusion, Made, Tuned, head_of
+from cranfield.native import CORES, native
+from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import open_run
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.words import count
 
 Ranking = tuple[str, list[str], list[float]]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,27 +162,32 @@ def fuse_as(
         raise InputError(next(iter(named), "the runs"), "fusing takes at least two runs.", hint="add another run")
     policy = policy or Policy()
     runs = tuple(named)
-    made = Made(fusion=Fusion(runs, mixture.to_dict()), tuned=tuned)
+    opened = {run_name: open_run(run, format, name=run_name) for run_name, run in named.items()}
+    fusion = Fusion(runs, mixture.to_dict(), mixture.chosen)
+    made = Made(fusion=fusion, tuned=inherited({name: run.made for name, run in opened.items()}, tuned))
     target = None if path is None else os.fspath(path)
     facts: dict[str, Any] = {"path": target or "", "name": name, "runs": runs, "made": made}
     facts["mixture"] = ", ".join(mixture.parts(runs))
     with ExitStack() as stack, located():
-        files = [open_rankings(open_run(run, format, name=run_name), policy, stack) for run_name, run in named.items()]
+        files = [open_rankings(run, policy, stack) for run in opened.values()]
         queries = list(dict.fromkeys(query for file in files for query in file.sizes))
         partial = sum(not all(query in file.sizes for file in files) for query in queries)
         facts |= {"queries": len(queries), "partial": partial}
-        with closing(_fused(files, queries, mixture)) as rankings:
-            if target is None:
+        if target is None:
+            with closing(_fused(files, queries, mixture, Group.rankings)) as rankings:
                 kept = {query: dict(zip(ids, scores, strict=True)) for query, ids, scores in rankings}
-                return Fused(**facts, documents=sum(map(len, kept.values())), _rankings=kept)
-            written, digest = (
-                (FORMATS["trec"] if target == STANDARD_OUTPUT else format_to_write(target)),
-                hashlib.sha256(),
-            )
-            tag = name_from(name)
+            return Fused(**facts, documents=sum(map(len, kept.values())), _rankings=kept)
+        written = FORMATS["trec"] if target == STANDARD_OUTPUT else format_to_write(target)
+        digest, tag = hashlib.sha256(), name_from(name)
+
+        def rows_of(group: Group) -> Sequence[Records | Lines]:
+            lines = group.lines(tag) if written.name == "trec" else None
+            return records_of(group) if lines is None else [lines]
+
+        with closing(_fused(files, queries, mixture, rows_of)) as groups:
             rows = write_records(
                 target,
-                (_records(*ranking) for ranking in rankings),
+                groups,
                 name=tag,
                 force=force,
                 format=written.name,
@@ -187,28 +195,62 @@ def fuse_as(
                 head=head_of(made, tag) if metadata else b"",
             )
     if metadata and not written.takes_comments and os.path.isfile(target):
-        known = {"made": made.to_dict(), "run_bytes": os.path.getsize(target)}
-        write_text(f"{target}.json", json.dumps(known) + "\n", force=True)
+        keep_beside(target, {"made": made.to_dict()})
     return replace(Fused(**facts, documents=rows), _sha256=digest.hexdigest())
 
 
-def _records(query: str, ids: list[str], scores: list[float]) -> Records:
-    return Records((), [query] * len(ids), ids, np.array(scores), list(map(repr, scores)))
+class Group(NamedTuple):
+    """Fused rankings of some queries.
+
+    sizes: how many documents each has; columns: of these in the lists; scores: of these
+    """
+
+    queries: list[str]
+    sizes: Integers
+    lists: Lists
+    columns: Integers
+    scores: Numbers
+
+    def rankings(self) -> list[Ranking]:
+        ids, scores, ends = self.lists.ids(self.columns), self.scores.tolist(), offsets(self.sizes).tolist()
+        return [
+            (query, ids[start:end], scores[start:end])
+            for query, (start, end) in zip(self.queries, pairwise(ends), strict=True)
+        ]
+
+    def lines(self, tag: str) -> Lines | None:
+        """The lines of a TREC file; None if an id needs a closer look."""
+        if native is None:
+            return None
+        queries = [query.encode(errors="surrogatepass") for query in self.queries]
+        places = self.lists.places(self.columns)
+        data = native.run_lines(queries, self.sizes, *places, np.ascontiguousarray(self.scores), tag.encode())
+        return None if data is None else Lines(data, len(self.columns))
 
 
-def _fused(files: Sequence[RankingFile], queries: Sequence[str], mixture: Mixture) -> Generator[Ranking]:
-    """The fused rankings; groups of queries are fused in threads."""
+def records_of(group: Group) -> list[Records]:
+    """The rows of a group; the twin of the native `run_lines`, for all ids and formats."""
+    return [
+        Records((), [query] * len(ids), ids, np.array(scores), list(map(repr, scores)))
+        for query, ids, scores in group.rankings()
+    ]
 
-    def work(group: tuple[list[str], list[Part]]) -> list[Ranking]:
+
+def _fused(
+    files: Sequence[RankingFile],
+    queries: Sequence[str],
+    mixture: Mixture,
+    finish: Callable[[Group], Sequence[Result]],
+) -> Generator[Result]:
+    """The fused rankings; groups of queries are fused, and finished, in threads."""
+
+    def work(group: tuple[list[str], list[Part]]) -> Sequence[Result]:
         names, parts = group
         lists = mixture.lists([part.ranked() for part in parts])
-        columns, sizes, shown = lists.best(mixture.fused(lists), mixture.depth)
-        ids, scores = lists.ids(columns), shown.tolist()
-        rankings, start = [], 0
-        for query, size in zip(names, sizes.tolist(), strict=True):
-            rankings.append((query, ids[start : start + size], scores[start : start + size]))
-            start += size
-        return rankings
+        columns, sizes, scores = lists.best(mixture.fused(lists), mixture.depth)
+        if not np.isfinite(scores).all():
+            raise InputError(", ".join(file.name for file in files[:2]), "the scores are too large to be added.")
+        return finish(Group(names, sizes, lists, columns, scores))
 
     with closing(in_parallel(work, chunks(files, queries), CORES)) as groups:
         for group in groups:

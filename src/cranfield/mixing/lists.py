@@ -19,6 +19,9 @@ from cranfield.ranks.matching import match_documents
 _DROPPED = 2.0**16 + 1  # leaves 37 of 53 bits: eleven digits
 
 
+Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+
 def settled(scores: Numbers) -> Numbers:
     """Scores to eleven digits: sums of the same numbers in another order are equal, and so tie."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -38,7 +41,7 @@ class Ranked(NamedTuple):
     sizes: Integers
     code: Integers
     score: Numbers
-    text: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    text: Bytes
     start: Integers
     length: Integers
 
@@ -116,29 +119,29 @@ class Lists:
     """
 
     def __init__(self, ranked: Sequence[Ranked], scores: Sequence[Numbers]) -> None:
-        """scores: of each run, normalised"""
+        """scores: of each run, normalised; none where only ranks are looked at"""
         counts = np.stack([its.sizes for its in ranked])
         start = offsets(counts.reshape(-1))[:-1].reshape(counts.shape)
         match = native.match_documents if native else match_documents
         code = np.concatenate([its.code for its in ranked])
         arguments = (np.ascontiguousarray(start.T), np.ascontiguousarray(counts.T), np.zeros((0, 2), np.int64))
         column, sizes, _ = match(code, *arguments)
-        self.first = offsets(sizes)
-        self.counts = counts
-        lengths = counts.reshape(-1)
-        run = np.repeat(np.repeat(np.arange(len(ranked)), counts.shape[1]), lengths)
-        query = np.repeat(np.tile(np.arange(counts.shape[1]), len(ranked)), lengths)
-        document = self.first[query] + column
+        self.first, self.counts = offsets(sizes), counts
         shape = len(ranked), int(self.first[-1])
-        self.rank = np.full(shape, np.inf)
-        self.rank[run, document] = np.arange(1, len(code) + 1) - np.repeat(start.reshape(-1), lengths)
-        self.score = np.zeros(shape)
-        self.score[run, document] = np.concatenate(list(scores))
+        self.rank, self.score = np.full(shape, np.inf), np.zeros(shape)
+        at = np.empty(shape[1], np.int64)
+        rows = offsets(map(len, (its.code for its in ranked)))
+        for run, its in enumerate(ranked):
+            begin, end = rows[run : run + 2].tolist()
+            own = np.arange(begin, end)
+            document = column[begin:end] + np.repeat(self.first[:-1], its.sizes)
+            self.rank[run, document] = own + 1 - np.repeat(start[run], its.sizes)
+            at[document] = own
+            if scores:
+                self.score[run, document] = scores[run]
         # The text of each document's id, wherever it was found.
         base = offsets(len(its.text) for its in ranked)
         self._text = np.concatenate([its.text for its in ranked])
-        at = np.empty(shape[1], np.int64)
-        at[document] = np.arange(len(code))
         self._start = np.concatenate([its.start + base[n] for n, its in enumerate(ranked)])[at]
         self._length = np.concatenate([its.length for its in ranked])[at]
         self.code = code[at]
@@ -199,10 +202,14 @@ class Lists:
         taken._start, taken._length, taken.code = self._start[columns], self._length[columns], self.code[columns]
         return taken
 
+    def places(self, columns: Integers) -> tuple[Bytes, Integers, Integers]:
+        """Where the ids of some documents are: a text, where each starts in it, and how long it is."""
+        return self._text, self._start[columns], self._length[columns]
+
     def ids(self, columns: Integers) -> list[str]:
         """The ids of some documents."""
+        _, starts, lengths = self.places(columns)
         text = self._text.data
-        starts, lengths = self._start[columns], self._length[columns]
         ends = starts + lengths
         return [
             str(text[start:end], "utf-8", "surrogatepass")

@@ -15,9 +15,15 @@ from cranfield.mixing.methods import METHODS
 from cranfield.mixing.normalising import NORMALISATIONS
 from cranfield.mixing.registry import WEIGHTS, find
 from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.words import joined
 
 DEPTH = 1000
 USUAL = "rrf"
+_UNCHECKED: Any = {
+    "divide": "ignore",
+    "invalid": "ignore",
+    "over": "ignore",
+}  # what is not finite is refused at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,15 @@ class Mixture:
         if self.depth != DEPTH:
             yield f"depth {self.depth:,}"
 
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What somebody must have chosen, in words: constants that are not the usual ones, and unequal weights."""
+        usual = {**METHODS[self.method].defaults, **NORMALISATIONS[self.normalisation].defaults}
+        constants = [f"{name} = {value:g}" for name, value in self.parameters.items() if value != usual[name]]
+        if len(set(self.weights)) > 1:
+            constants.append(f"weights {joined([f'{weight:g}' for weight in self.weights], 'and')}")
+        return tuple(constants)
+
     def to_dict(self) -> dict[str, Any]:
         """The mixture as plain values: the arguments of `fuse`."""
         scores = METHODS[self.method].reads == "scores"
@@ -96,11 +111,12 @@ class Mixture:
         """The scores of a run as the method reads them."""
         entry = NORMALISATIONS[self.normalisation]
         chosen = {name: self.parameters[name] for name in entry.defaults}
-        return entry.function(ScoredLists(ranked.score, ranked.sizes), **chosen)
+        with np.errstate(**_UNCHECKED):
+            return entry.function(ScoredLists(ranked.score, ranked.sizes), **chosen)
 
     def lists(self, ranked: Sequence[Ranked]) -> Lists:
         within = [first_of(its, self.depth) for its in ranked]
-        return Lists(within, [self.normalised(its) for its in within])
+        return Lists(within, [self.normalised(its) for its in within] if METHODS[self.method].reads == "scores" else [])
 
     def fused(self, lists: Lists, weights: Numbers | None = None) -> Numbers:
         """The score of every document; with rows of weights, a row for each."""
@@ -110,7 +126,7 @@ class Mixture:
             weights = np.array(self.weights)
         if entry.weighted:
             chosen[WEIGHTS] = weights
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(**_UNCHECKED):
             fused: Numbers = entry.function(lists, **chosen)
         return fused
 

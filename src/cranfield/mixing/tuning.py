@@ -27,11 +27,11 @@ from cranfield.evaluation.folds import numbered as numbers_of
 from cranfield.evaluation.naming import numbered
 from cranfield.evaluation.query_columns import QueryColumns
 from cranfield.evaluation.weighting import Weights
+from cranfield.io.made import Tuned
 from cranfield.measures import Measure
 from cranfield.mixing.curves import Curve, curves_of
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import open_run
 from cranfield.ranks.tables.ranks import JudgedRanks

@@ -14,6 +14,8 @@ from cranfield.evaluation.evaluating import evaluate_run, read_judgments
 from cranfield.evaluation.folds import FOLDS, REPEATS, CrossFitted, cross_fitted, folds_of
 from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.query_columns import QueryColumns
+from cranfield.evaluation.result import Evaluation
+from cranfield.io.made import Tuned
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.candidates import candidates, edges
@@ -35,11 +37,10 @@ from cranfield.mixing.tuning import (
 )
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.run import Run, open_run
 from cranfield.systems.settling_commands import readable_name
-from cranfield.words import listed
+from cranfield.words import count, listed
 
 TUNED = "tuned mixture"
 
@@ -117,8 +118,8 @@ def tune(
         raise InputError(next(iter(named)), "no run has a judged document.", hint="are they of another collection?")
     missing = counted.sizes[mixtures[0].depth] < 0
     queries = ChoosingQueries.of(judgments, missing, policy, known, folds)
-    single = [_measured(run, wanted, judgments, policy) for run in opened.values()]
-    singles = np.stack(single, axis=1)[queries.rows]
+    single = [evaluate_run(judgments, run, [wanted], policy, check_ids=False) for run in opened.values()]
+    singles = np.stack([_by_query(its, wanted, judgments) for its in single], axis=1)[queries.rows]
     names = tuple(named)
     tables = (counted.ranks(at, mixture.depth, judgments, policy) for at, mixture in enumerate(mixtures))
     columns = zip(*(measured(wanted, table) for table in tables), strict=True)
@@ -136,6 +137,8 @@ def tune(
     best = cross_fitted(sign * singles, fold, queries.weight)
     plain = numbered(str(mixtures[0]), names)
 
+    readable = [readable_name(run) or name for name, run in named.items()]
+
     def make(at: int, path: Any, tuned: Tuned | None = None, **options: Any) -> Fused:
         return fuse_as(opened, mixtures[at], path, policy=policy, tuned=tuned, **options)
 
@@ -150,7 +153,7 @@ def tune(
         ],
         queries,
         others={name: singles[:, at] for at, name in enumerate(names) if at != best.best},
-        warnings=[*_warnings(tuned, best, mixtures, names), *apart(queries)],
+        warnings=[*_unlike(opened, single, queries.ids), *_warnings(tuned, best, mixtures, names), *apart(queries)],
         alpha=alpha,
         seed=seed,
         runs=names,
@@ -159,28 +162,25 @@ def tune(
         folds=folds,
         judgments=judgments,
         make=make,
-        to_copy=_command(mixtures[tuned.best], named),
+        to_copy=shlex.join(fuse_command(mixtures[tuned.best].to_dict(), readable, "fused.run")),
     )
 
 
-def _measured(run: Run, measure: Measure, judgments: Judgments, policy: Policy) -> Numbers:
+def _by_query(evaluation: Evaluation, measure: Measure, judgments: Judgments) -> Numbers:
     """The values of a single run, a row for each judged query."""
-    evaluation = evaluate_run(judgments, run, [measure], policy, check_ids=False)
     values = dict(zip(evaluation.query_ids, evaluation.column(measure).tolist(), strict=True))
     return np.array([values.get(query, 0.0) for query in judgments.query_ids])
 
 
-def _command(mixture: Mixture, runs: Mapping[str, Any]) -> str:
-    """The command that makes a mixture."""
-    words = ["cranfield", "fuse", *(readable_name(run) or name for name, run in runs.items())]
-    given = mixture.to_dict()
-    for name, value in given.items():
-        usual = {"depth": DEPTH}.get(name)
+def fuse_command(arguments: Mapping[str, Any], runs: Iterable[str], path: str) -> list[str]:
+    """The command that makes a mixture, given as the arguments of `fuse`."""
+    words = ["cranfield", "fuse", *runs]
+    for name, value in arguments.items():
         if name == WEIGHTS:
             words += ["--run-weights", ",".join(f"{weight:g}" for weight in value)]
-        elif value != usual:
+        elif (name, value) != ("depth", DEPTH):
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
-    return shlex.join([*words, "-o", "fused.run"])
+    return [*words, "-o", path]
 
 
 def _parameters(mixture: Mixture, names: Sequence[str]) -> dict[str, float]:
@@ -193,6 +193,21 @@ def _parameters(mixture: Mixture, names: Sequence[str]) -> dict[str, float]:
     of_runs = zip(names if len(names) > 2 else names[:1], weights, strict=False)
     weighted = {f"weight of {name}": weight for name, weight in of_runs} if METHODS[mixture.method].weighted else {}
     return {**kind, **mixture.parameters, **weighted, "depth": float(mixture.depth)}
+
+
+def _unlike(runs: Mapping[str, Run], evaluations: Sequence[Evaluation], query_ids: Sequence[str]) -> Iterator[str]:
+    """What makes a run unlike the others: queries that it lacks, or that chose its settings, so that no fold is
+    without them.
+    """
+    every = count(len(query_ids), "query", "queries")
+    for (name, run), evaluation in zip(runs.items(), evaluations, strict=True):
+        lacking = evaluation.counts.missing
+        if lacking > min(its.counts.missing for its in evaluations):
+            yield f"{name} lacks {lacking:,} of {every}"
+        tuned = run.made.tuned if run.made is not None else None
+        if tuned is not None and (seen := len(tuned.queries.intersection(query_ids))):
+            looks = "so it looks better than it is, and so does what is mixed with it"
+            yield f"{name} was tuned on {seen:,} of these {every}, {looks}"
 
 
 def _warnings(

@@ -21,6 +21,7 @@ from cranfield.errors import InputError, OutputError, given
 from cranfield.evaluation.estimating import SAME
 from cranfield.evaluation.folds import FOLDS, REPEATS, folds_of
 from cranfield.evaluation.query_columns import QueryColumns
+from cranfield.io.made import Tuned
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import require_ranks
 from cranfield.mixing.answers import Answers
@@ -28,7 +29,6 @@ from cranfield.mixing.halving import BUDGET, best_of_whole, halved, planned
 from cranfield.mixing.points import Parameter, Point, at_edges, in_words, parameters_of, paths_of, points
 from cranfield.mixing.tuning import Baseline, ChoosingQueries, Tuning, apart, edge_warnings, rival_of, tuning_of
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.made import Tuned
 from cranfield.ranks.policy import Policy
 from cranfield.systems.asking import Answer
 from cranfield.systems.collapse import Collapse, collapse_by

@@ -104,5 +104,15 @@ def places_of_text(text: _Text, layout: Layout, /) -> list[tuple[bytes, int, int
 def ranked_text(
     text: _Text, layout: Layout, ties: int, drop_same: bool, depth: int, /
 ) -> tuple[list[bytes], _Integers, _Integers, _Numbers, _Integers, _Integers] | None: ...
+def run_lines(
+    queries: list[bytes],
+    sizes: _Integers,
+    text: _Text,
+    start: _Integers,
+    length: _Integers,
+    score: _Numbers,
+    tag: bytes,
+    /,
+) -> bytes | None: ...
 def count_above(scores: _Numbers, documents: _Integers, /) -> _Integers: ...
 def add_up(values: _Numbers | _Integers, query: _Integers, /) -> None: ...

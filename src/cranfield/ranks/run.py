@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import CranfieldError
+from cranfield.io.made import Made, made_of
 from cranfield.io.shapes import Source, Text
 from cranfield.io.source import is_recorded, open_source, run_name
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.made import START, Made, made_beside, made_in
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.rising import rises
@@ -86,8 +86,7 @@ class Run:
         self.name = name or run_name(source.name)
         self.stream: Stream | None = source.stream
         self.sha256 = sha256
-        address = self.stream.address if self.stream is not None else None
-        self.made = made or (made_beside(address) if address else None) or self._made_in_file()
+        self.made = made or (None if self.stream is None else made_of(self.stream))
 
     @property
     def source(self) -> Source:
@@ -95,14 +94,6 @@ class Run:
         if self._source is None:
             self._source = open_source(self.stream, "run", self._format)
         return self._source
-
-    def _made_in_file(self) -> Made | None:
-        """What the comments at the head of a text file say."""
-        if self.stream is None or not isinstance(self._source, Text):
-            return None
-        if not self.stream.begins or not START.encode().startswith(self.stream.begins):
-            return None
-        return made_in(line for data in self.stream.whole_lines() for line in bytes(data).split(b"\n"))
 
     def read(self, judgments: Judgments, policy: Policy, wants: Wants = NOTHING) -> Reading:
         source = self.source

@@ -81,6 +81,15 @@ def draw_chart(
         return drawn(chart, results, measure, own)
 
 
+def image_format(name: str) -> str:
+    """The format of a picture, by the extension of its file."""
+    ending = os.path.splitext(name)[1].lower().removeprefix(".")
+    if ending not in FORMATS:
+        fact = f"unsupported image format '.{ending}'." if ending else "the file name has no extension."
+        raise OutputError(name, fact, hint=f"end it in {joined((f'.{form}' for form in FORMATS), 'or')}")
+    return ending
+
+
 def save_chart(
     spec: Mapping[str, Any],
     path: str | os.PathLike[str],
@@ -104,10 +113,7 @@ def save_chart(
     True
     """
     name = os.fspath(path)
-    ending = os.path.splitext(name)[1].lower().removeprefix(".")
-    if ending not in FORMATS:
-        fact = f"unsupported image format '.{ending}'." if ending else "the file name has no extension."
-        raise OutputError(name, fact, hint=f"end it in {joined((f'.{form}' for form in FORMATS), 'or')}")
+    ending = image_format(name)
     shown = spec if columns is None else sized(spec, columns)
     shown = darkened(shown) if dark else shown
     content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)

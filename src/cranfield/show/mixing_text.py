@@ -23,7 +23,8 @@ def fused_text(fused: Fused, width: int, paint: Paint) -> Iterator[str]:
     where = "Written" if fused.path in ("", "-") else f"Written: {fused.path}"
     facts = f"{count(fused.queries, 'query', 'queries')}, {count(fused.documents, 'document')}"
     of = joined(fused.runs, "and") if len(fused.runs) < 6 else count(len(fused.runs), "run")
-    yield from wrapped(f"{where}, {facts}. {fused.mixture[:1].upper()}{fused.mixture[1:]}, of {of}.", width=width)
+    how = fused.mixture if "×" in fused.mixture else f"{fused.mixture}, of {of}"  # with weights, the runs are named
+    yield from wrapped(f"{where}, {facts}: {how}", width=width)
 
 
 def tuning_text(tuning: Tuning, width: int, paint: Paint, *, most: int = 0) -> str:
@@ -85,7 +86,9 @@ def _chosen(tuning: Tuning, width: int, paint: Paint) -> Iterator[str]:
     yield from wrapped(f"Final setting: {final.name}", hang=2, width=width)
     chosen = f"Chosen in {final.chosen:.0%} of the folds. On the {queries} that chose it among {tried} it has "
     looks = f"{tuning.measure} {final.seen:.4f}: do not report that. Settings chosen like this reach "
-    yield from wrapped(f"{chosen}{looks}{tuning.value.value:.4f} on other queries.", width=width)
+    value = tuning.value
+    reach = f"{value.value:.4f} ({value.low:.3f} to {value.high:.3f}) on other queries"
+    yield from wrapped(f"{chosen}{looks}{reach}, {_less(tuning.optimism)}.", width=width)
     for pair in reversed(tuning.gains):
         if pair.baseline in tuning.no_better_than:
             what = f" ({tuning.baselines[pair.baseline]})" if tuning.baselines[pair.baseline] else ""
@@ -95,6 +98,11 @@ def _chosen(tuning: Tuning, width: int, paint: Paint) -> Iterator[str]:
     yield from map(paint.dim, wrapped(_method(tuning), width=width))
     if tuning.requests:
         yield from ("To copy:", *(f"  {line}" for line in tuning.to_copy.splitlines()))
+
+
+def _less(optimism: float) -> str:
+    gap = round(optimism, 4)
+    return f"{abs(gap):.4f} {'less' if gap > 0 else 'more'}" if gap else "as much"
 
 
 def _method(tuning: Tuning) -> str:
@@ -125,7 +133,7 @@ def _curve(curve: Curve, measure: str, width: int, paint: Paint) -> Iterator[str
     ]
     yield from _drawn((curve.parameter, "", "", f"{measure} vs {shortened(curve.baseline, 14)}"), rows, width, paint)
     others = "the other parameters are those of the final setting" if curve.alone else "means over the other parameters"
-    told = f"* the final setting; {others}. By the queries that choose, so the best value looks too good."
+    told = f"* the final setting; {others}. Measured on the queries that choose, so the best value looks too good."
     yield from map(paint.dim, wrapped(told, width=width))
 
 

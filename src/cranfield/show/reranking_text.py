@@ -28,6 +28,8 @@ def _lines(found: Sequence[RerankedDepth], measure: str, width: int, paint: Pain
     deepest = found[-1]
     told = f"Before: {deepest.before:.4f}. Ideal: the documents that it gets in the order of their grades. Gained: the "
     told += "share of what that would gain. Helped, hurt: queries. p50, p95: the time of a query."
+    if len(found) > 1:
+        told += " The best of several depths looks better on the queries that chose it than it is."
     yield from map(paint.dim, wrapped(told, width=width))
     if deepest.hurt:
         worst = ", ".join(f"{query} {signed(gap, 3)}" for query, gap in deepest.hurt[:SHOWN])

@@ -15,13 +15,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cranfield.errors import CranfieldError, InputError, SystemFailure, choice_hint, nearest, reworded
+from cranfield.io.made import Tuned
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import SETTINGS_FILE, check_settings, read_toml
-from cranfield.ranks.made import Tuned
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.queries import leaves, placed, told_arguments, with_arguments
+from cranfield.words import joined
 
 if TYPE_CHECKING:
     from cranfield.systems.asking import Answer
@@ -134,11 +135,13 @@ class System:
 class SystemKind(NamedTuple):
     """A kind of system: settings with this `type`."""
 
-    home: str  # the module that has its SETTINGS, and `open_type`, which makes one of them
+    # The module that has its SETTINGS, `open_type`, which makes one of them, and `open_reranker` if it can rerank.
+    home: str
     meaning: str  # for documentation
     # Names under which it indexes the documents of a collection, without a file of settings; each has these settings.
     short: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     extra: str = ""  # of the package, which it needs
+    reranks: bool = False
 
 
 KINDS: dict[str, SystemKind] = {
@@ -160,6 +163,7 @@ KINDS: dict[str, SystemKind] = {
         "a small semantic search by the library wordllama over the collection's documents, in memory",
         {"wordllama": {}},
         "wordllama",
+        reranks=True,
     ),
 }
 
@@ -237,6 +241,22 @@ def described(what: str | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 def short_names() -> list[str]:
     return [name for kind in KINDS.values() for name in kind.short]
+
+
+def rerankers() -> list[str]:
+    return [name for name, kind in KINDS.items() if kind.reranks]
+
+
+def open_reranker(name: str) -> Any:
+    """One of our own engines as a reranker, or an object of Python's: package.module:name."""
+    if name in rerankers():
+        return import_module(f"cranfield.systems.{KINDS[name].home}").open_reranker()
+    if ":" not in name:
+        hint = f"give package.module:name, or {joined(rerankers(), 'or')}"
+        raise InputError(name, "this is not a reranker.", hint=hint)
+    from cranfield.systems.python import load_object
+
+    return load_object(name)
 
 
 def _from_file(path: Path, name: str) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from cranfield.drawing import as_html
 from cranfield.errors import InputError
+from cranfield.io.made import Made
 from cranfield.io.shapes import Rankings
-from cranfield.ranks.made import Made
 from cranfield.systems.answers import ID_NAMES
 from cranfield.version import __version__
 from cranfield.words import count

@@ -22,12 +22,12 @@ import numpy as np
 from cranfield.errors import InputError, OutputError, given
 from cranfield.io.formats import FORMATS, by_extension
 from cranfield.io.formats.format import Plan
+from cranfield.io.made import Made, made_from
 from cranfield.io.records import Records
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, write_text
 from cranfield.io.writing import name_from, write_run
 from cranfield.ranks.columns import Numbers
-from cranfield.ranks.made import Made, made_from
 from cranfield.systems.answers import Ranking, Size
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.collapse import Collapse, collapse_by

@@ -14,12 +14,12 @@ from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.io.corpus import Document
+from cranfield.io.made import inherited
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.run import Run, open_run
+from cranfield.ranks.run import open_run
 from cranfield.systems.answers import Returned, look_up, ranking_of
 from cranfield.systems.collection import Collection, open_documents
-from cranfield.systems.opening import System
-from cranfield.systems.python import load_object
+from cranfield.systems.opening import System, open_reranker
 from cranfield.systems.queries import Query, as_queries, columns_of
 from cranfield.systems.recorded import Recorded
 from cranfield.systems.recording import record
@@ -53,7 +53,8 @@ def rerank(
     run: the first stage: a path, a dict, a frame, a recorded system.
     reranker: a function (query, documents) that returns a score for each document, in their order or as {id: score}; a
         `CrossEncoder` of sentence-transformers; a document compressor of LangChain; a node postprocessor of LlamaIndex;
-        or "package.module:name" of one. The query is a `Query` with its columns, a document has doc_id, title and text.
+        "package.module:name" of one; or "wordllama", a small one that needs no network. The query is a `Query` with its
+        columns, a document has doc_id, title and text.
     queries: the text of each query, or a row {"text": …, "language": …}.
     documents: their texts: {id: text}, a `Collection`, or what `open_collection` takes; without any, the reranker only
         gets their ids.
@@ -62,7 +63,8 @@ def rerank(
     name: of the reranker.
     format, policy: how the run is read.
     options: those of `record`, such as jobs, retries, resume and force.
-    Returns a `Recorded`, with failures and latencies; a query that failed is not in the run.
+    Returns a `Recorded`, with failures and latencies. A query that failed is not in the run; one for which the first
+    stage returned nothing has no documents.
 
     >>> first = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
     >>> texts = {"d1": "dogs", "d2": "cats and dogs", "d3": "cats"}
@@ -83,10 +85,13 @@ def rerank(
     for query_id, text in as_queries(queries).items():
         query = asked[query_id] = Asked(text, **columns_of(text))
         query.query_id = query_id
-    target = load_object(reranker) if isinstance(reranker, str) else reranker
+    if asked and not any(query in first for query in asked):
+        raise InputError(opened.name, "it has none of these queries.", hint="are they of another collection?")
+    target = open_reranker(reranker) if isinstance(reranker, str) else reranker
     texts = _texts(documents, {document for query in asked for document in first.get(query, ())[:depth]})
-    system = System(_Reranker(target, name, opened, first, texts, depth), settings=_digest(first, depth))
+    system = System(_Reranker(target, name, first, texts, depth), settings=_digest(first, depth))
     system.reranks = f"reranks {opened.name} to depth {depth:,}"
+    system._tuned = inherited({opened.name: opened.made})
     return record(system, asked, path, **options)
 
 
@@ -126,20 +131,19 @@ class _Reranker:
         self,
         target: Any,
         name: str,
-        run: Run,
         first: Mapping[str, Sequence[str]],
         documents: Mapping[str, Document],
         depth: int,
     ) -> None:
         self.name = name or getattr(target, "__name__", type(target).__name__)
-        self._rerank, self._run = rerank_of(target, self.name), run
+        self._rerank = rerank_of(target, self.name)
         self._first, self._documents, self._depth = first, documents, depth
 
     def search(self, query: str, k: int | None) -> Returned:
         assert isinstance(query, Asked)
-        ranking = self._first.get(query.query_id)
+        ranking = self._first.get(query.query_id, ())
         if not ranking:
-            raise SystemFailure(f"{self._run.name} has no documents for this query.")
+            return ranking_of([])
         given = [self._documents[document] for document in ranking[: self._depth]]
         best = sorted(enumerate(self._rerank(query, given)), key=lambda pair: (-pair[1][1], pair[0]))
         order = [document for _, (document, _) in best]

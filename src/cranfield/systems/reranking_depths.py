@@ -12,6 +12,7 @@ from cranfield.evaluation.reranking import headroom
 from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.systems.opening import open_reranker
 from cranfield.systems.reranking import rerank
 
 DEPTHS = (10, 20, 50, 100)
@@ -98,11 +99,12 @@ def rerank_by_depth(
     policy = policy or Policy()
     first = evaluate(judgments, run, [wanted], policy=policy, format=format)
     before = dict(zip(first.query_ids, first.column(wanted).tolist(), strict=True))
+    target = open_reranker(reranker) if isinstance(reranker, str) else reranker
     asked = {query: text for query, text in queries.items() if query in before}
     sign = -1.0 if wanted.definition.lower_is_better else 1.0
     found = []
     for depth in sorted(set(depths)):
-        recorded = rerank(run, reranker, asked, documents, depth, format=format, policy=policy, **options)
+        recorded = rerank(run, target, asked, documents, depth, format=format, policy=policy, **options)
         after = dict(before)
         if recorded.answered:
             again = evaluate(judgments, recorded, [wanted], policy=policy)

@@ -51,8 +51,14 @@ def settling_commands(qrels: Any, runs: Sequence[Any], measure: str) -> list[lis
     >>> settling_commands({"q": {"a": 1}}, ["builtin:plain", "builtin:tuned"], "nDCG@10")
     []
     """
-    judged, paths = readable_name(qrels), [name for name in map(readable_name, runs) if name is not None]
-    if judged is None or len(paths) < len(runs):
+    paths = [name for name in map(readable_name, runs) if name is not None]
+    return judging_commands(qrels, paths, measure) if len(paths) == len(runs) else []
+
+
+def judging_commands(qrels: Any, paths: Sequence[str], measure: str) -> list[list[str]]:
+    """The same for files of runs that may not be there yet."""
+    judged = readable_name(qrels)
+    if judged is None:
         return []
     if names_store(qrels if isinstance(qrels, Stream) else judged):
         return [["cranfield", "judge", judged, "--decide", *paths, "-m", measure]]

@@ -7,7 +7,7 @@ opinion beside one that matches words, for demonstrations and tests, and a basel
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +31,31 @@ def open_type(
     return WordLlamaSearch(indexed(collection, name, kind), name, **settings)
 
 
+def open_reranker() -> Callable[[str, Sequence[Document]], list[float]]:
+    """What scores documents that are given: the cosine of their vectors with that of the query."""
+    model = _model("wordllama")
+
+    def wordllama(query: str, documents: Sequence[Document]) -> list[float]:
+        if not query.strip():
+            return [0.0] * len(documents)
+        vectors = model.embed([str(query), *map(_whole, documents)], norm=True)
+        scores: list[float] = (vectors[1:] @ vectors[0]).tolist()
+        return scores
+
+    return wordllama
+
+
+def _model(name: str) -> Any:
+    library = need("wordllama", extra="wordllama", purpose=f"the system '{name}'")
+    # Its files are in the package; the plain call would look for them elsewhere, and download them.
+    folder = os.path.dirname(str(library.__file__))
+    return library.WordLlama.load(cache_dir=folder, disable_download=True)
+
+
+def _whole(document: Document) -> str:
+    return f"{document.title} {document.text}"
+
+
 class WordLlamaSearch:
     """The documents whose vectors are closest to that of the query, by their cosine; see SETTINGS."""
 
@@ -39,15 +64,12 @@ class WordLlamaSearch:
 
     def __init__(self, documents: Iterable[Document], name: str = "wordllama", *, titles: bool = True) -> None:
         self.name = name
-        library = need("wordllama", extra="wordllama", purpose=f"the system '{name}'")
-        # Its files are in the package; the plain call would look for them elsewhere, and download them.
-        folder = os.path.dirname(str(library.__file__))
-        self._model = library.WordLlama.load(cache_dir=folder, disable_download=True)
+        self._model = _model(name)
         self._ids: list[str] = []
         texts = []
         for document in documents:
             self._ids.append(document.doc_id)
-            texts.append(f"{document.title} {document.text}" if titles else document.text)
+            texts.append(_whole(document) if titles else document.text)
         if not texts:
             raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
         self._vectors = self._model.embed(texts, norm=True)

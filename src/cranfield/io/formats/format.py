@@ -102,5 +102,9 @@ class Writer:
     def write(self, records: Records) -> None:
         raise NotImplementedError
 
+    def write_lines(self, data: bytes) -> None:
+        """Write lines that are in this format already."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Write what comes after the last row."""

@@ -158,10 +158,19 @@ class _LineWriter(Writer):
             ranks = [str(rank) for rank in range(1, len(records.query) + 1)]
             self.renumbered += records.rank is not None and records.rank != ranks
             lines = self._format.run_lines(records.query[0], records, ranks, plan)
-        if not self._started and lines:
-            self._started = True
-            _check_first_line(lines[0].encode(), plan, self._format.layouts[plan.role], records.place(0))
+        if lines:
+            self._begin(lines[0].encode(), records.place(0))
         self._file.write("".join(lines).encode())
+
+    def write_lines(self, data: bytes) -> None:
+        if data:
+            self._begin(data[: data.index(b"\n") + 1], None)
+        self._file.write(data)
+
+    def _begin(self, line: bytes, place: int | None) -> None:
+        if not self._started:
+            self._started = True
+            _check_first_line(line, self._plan, self._format.layouts[self._plan.role], place)
 
 
 def is_number(text: str | bytes) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from cranfield.io.streams import Stream
+from cranfield.io.target import write_text
 from cranfield.words import count, joined
 
 START, END, FACTS = "# ir_metadata.start", "# ir_metadata.end", "# cranfield: "
@@ -22,13 +24,16 @@ class Fusion:
 
     runs: their names
     settings: the method, its parameters and the depth: the arguments of `fuse`
+    chosen: the settings that are not the usual ones, in words
 
-    >>> Fusion(("lexical", "dense"), {"method": "rrf", "k": 60.0, "depth": 1000}).sentence
-    'rrf of lexical and dense (k = 60, depth = 1000)'
+    >>> fusion = Fusion(("lexical", "dense"), {"method": "rrf", "k": 60.0, "depth": 1000})
+    >>> fusion.sentence, fusion.signature
+    ('rrf of lexical and dense (k = 60, depth = 1000)', 'fused:rrf(lexical+dense,k=60,depth=1000)')
     """
 
     runs: tuple[str, ...]
     settings: Mapping[str, Any]
+    chosen: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Fusion: {self.sentence}>"
@@ -36,14 +41,28 @@ class Fusion:
     @property
     def sentence(self) -> str:
         """The fusion in words."""
-        method = str(self.settings.get("method", "fusion"))
-        others = ", ".join(f"{name} = {_short(value)}" for name, value in self.settings.items() if name != "method")
-        return f"{method} of {joined(self.runs, 'and')}" + (f" ({others})" if others else "")
+        others = ", ".join(f"{name} = {_short(value)}" for name, value in self._others)
+        return f"{self._method} of {joined(self.runs, 'and')}" + (f" ({others})" if others else "")
+
+    @property
+    def signature(self) -> str:
+        others = (f",{name}={_short(value, '+')}" for name, value in self._others)
+        return f"fused:{self._method}({'+'.join(self.runs)}{''.join(others)})"
+
+    @property
+    def _method(self) -> str:
+        return str(self.settings.get("method", "fusion"))
+
+    @property
+    def _others(self) -> list[tuple[str, Any]]:
+        return [pair for pair in self.settings.items() if pair[0] != "method"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
     """How the settings of a run were chosen: as the best of so many, by a measure, on these queries.
+
+    part: which runs were tuned, of a run that is made of them
 
     >>> Tuned("k = 60", 9, "nDCG@10", frozenset({"q1", "q2"}))
     <Tuned: k = 60, the best of 9 settings by nDCG@10 on 2 queries>
@@ -53,6 +72,7 @@ class Tuned:
     tried: int
     measure: str
     queries: frozenset[str]
+    part: str = ""
 
     def __repr__(self) -> str:
         by = f"by {self.measure} on {count(len(self.queries), 'query', 'queries')}"
@@ -63,9 +83,24 @@ class Tuned:
         return {**asdict(self), "queries": sorted(self.queries)}
 
 
-def _short(value: Any) -> str:
+def inherited(parts: Mapping[str, Made | None], own: Tuned | None = None) -> Tuned | None:
+    """How the settings of a run were chosen that is made of others: its own, and those of the others.
+
+    >>> tuned = Made(tuned=Tuned("k = 5", 9, "RR", frozenset({"q1"})))
+    >>> inherited({"lexical": None, "mixed": tuned}).part
+    'mixed'
+    """
+    tuned = {name: made.tuned for name, made in parts.items() if made is not None and made.tuned is not None}
+    every = [*filter(None, [own]), *tuned.values()]
+    if not tuned:
+        return own
+    tried, queries = sum(its.tried for its in every), frozenset[str]().union(*(its.queries for its in every))
+    return replace(every[0], tried=tried, queries=queries, part="" if own else joined(list(tuned), "and"))
+
+
+def _short(value: Any, between: str = " and ") -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " and ".join(map(_short, value))
+        return between.join(map(_short, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -138,7 +173,7 @@ class Made:
         if self.reranks:
             yield self.reranks.replace(" ", "-")
         if self.fusion is not None:
-            yield f"fused:{self.fusion.settings.get('method', 'fusion')}({'+'.join(self.fusion.runs)})"
+            yield self.fusion.signature
         if self.tuned is not None:
             yield f"tuned:best-of-{self.tuned.tried}"
 
@@ -158,22 +193,62 @@ def made_from(known: Any) -> Made | None:
         return None
 
 
-def _fusion(runs: Sequence[str], settings: Mapping[str, Any]) -> Fusion:
-    return Fusion(tuple(map(str, runs)), dict(settings))
+def _fusion(runs: Sequence[str], settings: Mapping[str, Any], chosen: Sequence[str] = ()) -> Fusion:
+    return Fusion(tuple(map(str, runs)), dict(settings), tuple(map(str, chosen)))
 
 
-def _tuned(setting: str, tried: int, measure: str, queries: Sequence[str]) -> Tuned:
-    return Tuned(str(setting), int(tried), str(measure), frozenset(map(str, queries)))
+def _tuned(setting: str, tried: int, measure: str, queries: Sequence[str], part: str = "") -> Tuned:
+    return Tuned(str(setting), int(tried), str(measure), frozenset(map(str, queries)), str(part))
 
 
-def made_beside(path: str) -> Made | None:
-    """How a file was recorded, by the file of facts beside it; None where there is none for a file of this size."""
+def facts_of(stream: Stream) -> dict[str, Any]:
+    """What is known of how a run in a file was made, as plain values: by the file of facts beside it, if that is of a
+    file of this size, or by the comments at its head.
+    """
+    known = _beside(stream.address)
+    if known and known.get("run_bytes") == _size(stream.address):
+        return known
+    if not stream.begins or not START.encode().startswith(stream.begins):
+        return {}
+    return _at_head(line for data in stream.whole_lines() for line in bytes(data).split(b"\n"))
+
+
+def made_of(stream: Stream) -> Made | None:
+    """How a run in a file was made; None where that is not known."""
+    return made_from(facts_of(stream).get("made"))
+
+
+def keep_beside(path: str, facts: Mapping[str, Any]) -> None:
+    """Keep the facts of a run in a file beside it."""
+    known = {**facts, "run_bytes": os.path.getsize(path)}
+    write_text(f"{path}.json", json.dumps(known) + "\n", force=True)
+
+
+def _beside(path: str | None) -> dict[str, Any]:
     try:
         with open(f"{path}.json", "rb") as file:
             facts = json.loads(file.read())
-        return made_from(facts["made"]) if facts["run_bytes"] == os.path.getsize(path) else None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return facts if path is not None and isinstance(facts, dict) else {}
+
+
+def _size(path: str | None) -> int | None:
+    return os.path.getsize(path) if path is not None and os.path.isfile(path) else None
+
+
+def _at_head(lines: Iterator[bytes]) -> dict[str, Any]:
+    start = FACTS.encode()
+    for line in lines:
+        if line.startswith(start):
+            try:
+                facts = json.loads(line.removeprefix(start))
+            except (ValueError, RecursionError):
+                return {}
+            return facts if isinstance(facts, dict) else {}
+        if not line.startswith(b"#") or line.startswith(END.encode()):
+            break
+    return {}
 
 
 def asked_numbers(run: Any, name: str) -> dict[str, float]:
@@ -181,11 +256,7 @@ def asked_numbers(run: Any, name: str) -> dict[str, float]:
     known = getattr(run, "by_query", None)
     address = getattr(run, "address", None) or (os.fspath(run) if isinstance(run, str | os.PathLike) else None)
     if address is not None:
-        try:
-            with open(f"{address}.json", "rb") as file:
-                known = json.loads(file.read())["by_query"]
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
-            return {}
+        known = _beside(address).get("by_query")
     if not isinstance(known, Mapping) or not {"query_id", name} <= known.keys():
         return {}
     pairs = zip(known["query_id"], known[name], strict=False)
@@ -200,23 +271,9 @@ def head_of(made: Made, tag: str) -> bytes:
     lines = [START, f"# tag: {tag}"]
     if made.fusion is not None:
         names = [json.dumps(run) for run in made.fusion.runs]
-        lines += ["# method:", "#   automatic: true", "#   score_ties: larger id first", "#   retrieval:"]
+        lines += ["# method:", "#   automatic: true", "#   score ties: larger id first", "#   retrieval:"]
         lines += [f"#     - name: {name}" for name in names]
         lines += [f"#     - name: {tag}", f"#       method: {json.dumps(made.how)}"]
         lines += [f"#       interpolates: [{', '.join(names)}]"]
     lines += [f"{FACTS}{json.dumps({'made': made.to_dict()})}", END]
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def made_in(lines: Iterator[bytes]) -> Made | None:
-    """How a run was made, by the comments at the head of its file; None where these do not say it."""
-    start = FACTS.encode()
-    for line in lines:
-        if line.startswith(start):
-            try:
-                return made_from(json.loads(line.removeprefix(start))["made"])
-            except (ValueError, LookupError, TypeError, RecursionError):
-                return None
-        if not line.startswith(b"#") or line.startswith(END.encode()):
-            return None
-    return None
