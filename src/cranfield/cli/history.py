@@ -183,7 +183,7 @@ def _since(text: str) -> datetime:
     if found := re.fullmatch(r"(\d{1,6})\s*([hdw])", text.strip()):
         return datetime.now(UTC) - int(found[1]) * _UNITS[found[2]]
     try:
-        at = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+        at = datetime.fromisoformat(text.strip())
     except ValueError:
         raise click.UsageError(f"--since {text}: write it as 7d, 12h, 4w, or as 2026-11-01") from None
     return at if at.tzinfo else at.replace(tzinfo=UTC)
