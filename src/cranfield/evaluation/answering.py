@@ -32,8 +32,8 @@ from cranfield.measures import Measure
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import rels_of
 from cranfield.ranks.columns import Flags, Integers, Numbers
-from cranfield.ranks.first_scores import scores_best_first
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.whole_rankings import scores_best_first
 from cranfield.words import count, listed, percent
 
 FITTED = "fitted"
