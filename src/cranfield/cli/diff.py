@@ -41,7 +41,7 @@ class ComparedOptions(options.OptionGroup, section="Comparison"):
     )
     max_changed: float | None = option(
         "--max-changed",
-        type=options.ShareOfAll(),
+        type=options.SHARE,
         metavar="SHARE",
         help="Exit with 1 if the first documents of more queries changed than this share, such as 0.2 or 20%.",
     )

@@ -28,23 +28,11 @@ if TYPE_CHECKING:
     from cranfield.systems.project import Project
 
 
-class Tried(click.ParamType[tuple[str, list[Any]]]):
-    """A parameter and its values: k=10,60 or k=1..100."""
-
-    name = "parameter"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[Any]]:
-        try:
-            return read_try(str(value))
-        except InputError:
-            return self.fail(f"'{value}' is not a parameter with its values, such as k=10,60 or k=1..100.", param, ctx)
-
-
 class SpaceOptions(options.OptionGroup, section="Fusion"):
     tried: tuple[tuple[str, list[Any]], ...] = option(
         "--try",
         parameter="tried",
-        type=Tried(),
+        type=options.Read(read_try, "is not a parameter with its values, such as k=10,60 or k=1..100."),
         multiple=True,
         metavar="NAME=VALUES",
         help="Values to try of a parameter: k=10,60 or k=1..100, normalisation=min-max,z-score, depth=10,100; may be "
