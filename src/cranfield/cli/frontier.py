@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from cranfield.cli import options
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
@@ -50,14 +48,8 @@ def command(
       cranfield frontier builtin plain.run tuned.run
     """
     from cranfield.comparison.frontier import frontier
-    from cranfield.show.frontier_text import frontier_json, frontier_lines, frontier_markdown
+    from cranfield.show.frontier_text import frontier_lines, frontier_markdown
 
-    chosen = measures.chosen(("nDCG@10",))
-    if len(chosen) > 1:
-        raise click.UsageError("a frontier is by one measure; give one -m.")
-    found = frontier(judgments.source, expanded(runs), chosen[0], **compared.arguments(), **reading.arguments())
-    shown.write(
-        lambda: frontier_json(found),
-        lambda: frontier_markdown(found),
-        lambda width, paint: frontier_lines(found, width, paint),
-    )
+    measure = measures.one(("nDCG@10",), "a frontier is by one measure; give one -m.")
+    found = frontier(judgments.source, expanded(runs), measure, **compared.arguments(), **reading.arguments())
+    shown.write(found, frontier_markdown, frontier_lines)

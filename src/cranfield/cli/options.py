@@ -467,16 +467,18 @@ class MarkdownOptions(PrintOptions, formats=("json", "markdown")):
 
     def write(
         self,
-        json: Callable[[], str],
-        markdown: Callable[[], Iterable[str]],
-        text: Callable[[int, Paint], Iterable[str]],
+        found: Any,
+        markdown: Callable[[Any], Iterable[str]],
+        text: Callable[[Any, int, Paint], Iterable[str]],
     ) -> None:
         if self.form == "json":
-            output.write([json()], self.file, data=True)
+            import json
+
+            output.write([json.dumps(found.to_dict(), indent=2)], self.file, data=True)
         elif self.form == "markdown":
-            output.write(markdown(), self.file)
+            output.write(markdown(found), self.file)
         else:
-            output.write(text(output.width(self.file), output.paint(self.file)), self.file)
+            output.write(text(found, output.width(self.file), output.paint(self.file)), self.file)
 
 
 class JsonOptions(PrintOptions, formats=("json",)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure
     from cranfield.mixing.tuning import Tuning
     from cranfield.systems.project import Project
+
+
+ONE_MEASURE = "settings are tuned for one measure; give -m once."
 
 
 class SpaceOptions(options.OptionGroup, section="Fusion"):
@@ -117,11 +119,11 @@ def command(
     from cranfield.show.mixing_text import tuning_text
 
     if runs:
-        tuning = _of_runs(judgments, runs, _only(measures.chosen(("nDCG@10",))), space, folding, reading)
+        tuning = _of_runs(judgments, runs, measures.one(("nDCG@10",), ONE_MEASURE), space, folding, reading)
         file, project = shown.run, None
     else:
         system, project = _system(judgments.qrels, live.config)
-        wanted = _only(measures.chosen(project.measures[:1]))
+        wanted = measures.one(project.measures[:1], ONE_MEASURE)
         tuning = _of_system(system, project, wanted, space, live, folding, reading, shown.force)
         file = shown.run or str(project.result_path(f"{system}.tuned.run.tsv"))
     written = None if file is None else tuning.run(file, force=shown.force or not shown.run)
@@ -137,12 +139,6 @@ def command(
         output.say(f"Written: {file}, {count(written.queries, 'query', 'queries')}", err=shown.form == "json")
     if shown.curve is not None:
         output.say(f"Written: {shown.curve}", err=shown.form == "json")
-
-
-def _only(measures: Sequence[Measure]) -> Measure:
-    if len(measures) > 1:
-        raise click.UsageError("settings are tuned for one measure; give -m once.")
-    return measures[0]
 
 
 def _of_runs(
