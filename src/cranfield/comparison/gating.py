@@ -496,7 +496,7 @@ def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Mea
 
 def _drops(values: Paired, measure: Measure) -> Columns:
     """By how much each query is worse in the candidate."""
-    return values.contrast(measure, [(0, 1)]).times(1.0 if measure.definition.lower_is_better else -1.0)
+    return values.contrast(measure, [(0, 1)]).times(-measure.definition.sign)
 
 
 def _gated(

@@ -170,7 +170,7 @@ def reusability(
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
         relevant, judged_row = Scope.of(measure).relevant(scanned[0].judged_grades), scanned[0].judged_row
-        sign = -1 if measure.definition.lower_is_better else 1
+        sign = measure.definition.sign
         left_out: dict[int, LeftOutRow] = {}
         for members, its, means in zip(parts, gone, after, strict=True):
             unique = int((relevant & its[judged_row]).sum())

@@ -99,7 +99,7 @@ def rerank_by_depth(
     first = evaluate(judgments, run, [wanted], policy=policy, format=format)
     before = dict(zip(first.query_ids, first.column(wanted).tolist(), strict=True))
     asked = {query: text for query, text in queries.items() if query in before}
-    sign = -1.0 if wanted.definition.lower_is_better else 1.0
+    sign = wanted.definition.sign
     found = []
     for depth in sorted(set(depths)):
         recorded = rerank(run, reranker, asked, documents, depth, format=format, policy=policy, **options)
