@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cranfield.cli import options
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
@@ -12,7 +10,9 @@ from cranfield.cli.run_files import expanded
 
 
 class FrontierOptions(options.OptionGroup, section="Frontier"):
-    cost: bool = flag("--cost", help="What runs cost in place of how long they take.")
+    by: str | None = flag(
+        "--cost", flag_value="cost", default=None, help="What runs cost in place of how long they take."
+    )
     taken: str | None = options.file(
         "--values",
         parameter="values",
@@ -20,11 +20,6 @@ class FrontierOptions(options.OptionGroup, section="Frontier"):
     )
     margin: float | None = option("--margin", type=float, metavar="N", help="How much worse is good enough [0.01].")
     alpha: float | None = option("--alpha", type=float, metavar="P", help="The level of significance [0.05].")
-
-    def arguments(self) -> dict[str, Any]:
-        """Those that were given, as arguments of `frontier`."""
-        given = {**self.values("margin", "alpha"), "values": self.taken, "by": "cost" if self.cost else None}
-        return {name: value for name, value in given.items() if value is not None}
 
 
 @options.command("frontier", runs=options.RUNS, reading=reading_options())

@@ -119,8 +119,6 @@ def command(
     """
     from cranfield.mixing.fusing import fuse
 
-    given = {name: value for name, value in vars(parameters).items() if value is not None}
-    settings = {name: value for name, value in vars(policy).items() if value is not None}
     path = written.path or STANDARD_OUTPUT
     with output.shown_progress("fusing"):
         fused = fuse(
@@ -134,8 +132,8 @@ def command(
             force=written.force,
             metadata=not written.no_metadata,
             format=reading.format,
-            policy=Policy(**settings),
-            **given,
+            policy=Policy(**policy.arguments()),
+            **parameters.arguments(),
         )
     from cranfield.show.mixing_text import fused_text
 

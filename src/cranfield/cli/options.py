@@ -129,6 +129,11 @@ class OptionGroup:
     def values(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
+    def arguments(self) -> dict[str, Any]:
+        """The options that are not None, by their names in Python."""
+        named = {name: declared.attributes.get("parameter", name) for name, (declared, _) in self.declared.items()}
+        return {named[name]: value for name, value in self.__dict__.items() if value is not None}
+
     def replaced(self, **values: Any) -> Self:
         return type(self)(**{**self.__dict__, **values})
 
