@@ -91,10 +91,10 @@ def _by_segment(
     history: History, lines: list[Line], project: Project | None, which: WhichOptions
 ) -> list[list[SegmentLine]]:
     """The segments of each line; none where no segments of the queries are known."""
-    from cranfield.io.pairs import read_segments
+    from cranfield.io.pairs import read_words
     from cranfield.systems.history.segments import segment_lines
 
-    known = read_segments(which.segments) if which.segments else project.columns.segments if project else None
+    known = read_words(which.segments, "segment") if which.segments else project.columns.segments if project else None
     return [segment_lines(history, line, known) if known else [] for line in lines]
 
 
