@@ -80,8 +80,9 @@ def duckdb(qrels: str, run: str, *, lazily: bool = False) -> float:
 
 
 BARE = """
-WITH judged AS (SELECT column0 AS query_id, column2 AS doc_id FROM read_csv('$qrels', delim=' ', all_varchar=true)),
-     hits AS (SELECT query_id, doc_id, score FROM run JOIN judged USING (query_id, doc_id))
+CREATE TEMP TABLE judged AS
+    SELECT column0 AS query_id, column2 AS doc_id FROM read_csv('$qrels', delim=' ', all_varchar=true);
+CREATE TEMP TABLE hits AS SELECT query_id, doc_id, score FROM run JOIN judged USING (query_id, doc_id);
 SELECT count(*), sum(above) FROM (
     SELECT hits.query_id, hits.doc_id, count(*) AS above
     FROM run JOIN hits USING (query_id)

@@ -8,12 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
     from cranfield.measures import Measure
     from cranfield.show.charts.parts import Spec
+
+
+class Written(Protocol):
+    """What results write themselves with; each says what it consists of."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The result as JSON.
+
+        indent: how many spaces to indent each level by; None writes everything on one line.
+        Returns the text.
+        """
+        import json
+
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def as_text(where: str, result: Any) -> str:

@@ -7,18 +7,22 @@ list, so whoever has judgments gets the ranks of these from the same look.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from cranfield.mixing.lists import Ranked
-from cranfield.native import native
+from cranfield.mixing.reading import Part, RankingFile, chunks
+from cranfield.native import CORES, native
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.matching import match_documents
 from cranfield.ranks.scan.counting import Places
+from cranfield.ranks.scan.parallel import in_parallel
 
+Found = TypeVar("Found")
 _NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
@@ -129,6 +133,29 @@ def match(one: Ranked, other: Ranked, judged: JudgedDocuments | None = None) -> 
     its_query, its = np.repeat(np.arange(len(judged.sizes)), judged.sizes), number[begins[-2] :].astype(np.int64)
     in_one, in_other = np.where(its < one.sizes[its_query], its + 1, 0), ranks[base[its_query] + its]
     return matched, JudgedPlaces(judged.row, (in_one, in_other))
+
+
+def matched_by_group(
+    files: Sequence[RankingFile],
+    queries: Sequence[str],
+    judgments: Judgments | None,
+    look: Callable[[Sequence[str], Ranked, Ranked, Matched], Found],
+) -> tuple[list[Found], JudgedPlaces | None]:
+    """What a look at each group of queries finds, and where both runs have the judged documents.
+
+    Both runs are read once; groups of queries are compared in threads.
+    """
+
+    def work(group: tuple[list[str], list[Part]]) -> tuple[Found, JudgedPlaces | None]:
+        names, (one, other) = group[0], (part.ranked() for part in group[1])
+        judged = None if judgments is None else JudgedDocuments.of(judgments, names)
+        matched, places = match(one, other, judged)
+        return look(names, one, other, matched), places
+
+    with closing(in_parallel(work, chunks(files, queries), CORES)) as results:
+        found, places = zip(*results, strict=True)
+    known = [its for its in places if its is not None]
+    return list(found), JudgedPlaces.joined(known) if known else None
 
 
 def _counted(query: Integers, one: Integers, other: Integers, sizes: Integers, k: int, p: float) -> Counted:

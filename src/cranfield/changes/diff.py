@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from numbers import Integral
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cranfield.changes.counting import Counted, JudgedDocuments, JudgedPlaces, match
+from cranfield.changes.counting import Counted, JudgedPlaces, matched_by_group
 from cranfield.changes.listing import (
     DECIDING,
     FirstRanks,
@@ -28,12 +28,10 @@ from cranfield.io.made import Made
 from cranfield.io.text import located
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
-from cranfield.mixing.reading import Part, RankingFile, chunks
-from cranfield.native import CORES
+from cranfield.mixing.reading import RankingFile
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rising import RISING
-from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.words import count
 
 if TYPE_CHECKING:
@@ -160,19 +158,10 @@ class _CountedQueries(NamedTuple):
 
 
 def _counted(files: Sequence[RankingFile], k: int, p: float, judgments: Judgments | None) -> _CountedQueries:
-    """All queries of both runs, read once; groups of queries are compared in threads."""
-
-    def work(group: tuple[list[str], list[Part]]) -> tuple[Counted, JudgedPlaces | None]:
-        names, (one, other) = group
-        judged = None if judgments is None else JudgedDocuments.of(judgments, names)
-        matched, places = match(one.ranked(), other.ranked(), judged)
-        return matched.changes(k, p), places
-
+    """All queries of both runs."""
     queries = list(dict.fromkeys(query for file in files for query in file.sizes))
-    with closing(in_parallel(work, chunks(files, queries), CORES)) as parts:
-        changes, places = zip(*parts, strict=True)
-    judged = [its for its in places if its is not None]
-    return _CountedQueries(queries, Counted.joined(changes), JudgedPlaces.joined(judged) if judged else None)
+    changes, judged = matched_by_group(files, queries, judgments, lambda _, one, other, both: both.changes(k, p))
+    return _CountedQueries(queries, Counted.joined(changes), judged)
 
 
 def _listed(

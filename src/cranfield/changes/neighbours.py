@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.changes.counting import JudgedDocuments, JudgedPlaces, Matched, match
+from cranfield.changes.counting import Matched, matched_by_group
 from cranfield.changes.diff import USUAL_K, require_number
 from cranfield.changes.listing import first_ids
 from cranfield.changes.measuring import measured_pair
@@ -25,13 +26,11 @@ from cranfield.io.text import located
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.mixing.lists import Ranked
-from cranfield.mixing.reading import Part, RankingFile, chunks
-from cranfield.native import CORES
+from cranfield.mixing.reading import RankingFile, chunks
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rising import RISING
-from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.words import count
 
 EPSILON = 1e-6  # of a distance: float32 keeps about seven digits
@@ -240,7 +239,7 @@ def _measured(run: Any, exact: Any, asked: _Asked, format: str | None, policy: P
                 raise InputError(side.run.place, f"{RISING}.", hint="the nearest neighbour has the highest score")
         files = opened_files([side.run for side in sides], policy, stack)
         queries = list(files[0].sizes)
-        parts, places = _counted(files, queries, asked)
+        parts, places = matched_by_group(files, queries, asked.judgments, partial(_of_group, asked))
         found = _Found(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         by, near = _decided(found, asked)
         values = np.minimum(near, found.wanted) / found.wanted
@@ -248,9 +247,8 @@ def _measured(run: Any, exact: Any, asked: _Asked, format: str | None, policy: P
         missing = _missing(files, [queries[at] for at in order], asked)
     recall, names = float(values.mean()), (sides[0].name, sides[1].name)
     cost = None
-    if asked.judgments is not None and places:
-        sizes, judged = np.concatenate([part.sizes for part in parts]), JudgedPlaces.joined(places)
-        cost = measured_pair(names, asked.judgments, queries, sizes, judged, asked.measure, policy).difference
+    if asked.judgments is not None and places is not None:
+        cost = measured_pair(names, asked.judgments, queries, found.sizes, places, asked.measure, policy).difference
     low, high = share_interval(values)
     return NeighbourRecall(
         *names,
@@ -270,22 +268,7 @@ def _measured(run: Any, exact: Any, asked: _Asked, format: str | None, policy: P
     )
 
 
-def _counted(
-    files: Sequence[RankingFile], queries: Sequence[str], asked: _Asked
-) -> tuple[list[_Found], list[JudgedPlaces]]:
-    def work(group: tuple[list[str], list[Part]]) -> tuple[_Found, JudgedPlaces | None]:
-        names, parts = group
-        exact, run = (part.ranked() for part in parts)
-        judged = None if asked.judgments is None else JudgedDocuments.of(asked.judgments, names)
-        matched, places = match(exact, run, judged)
-        return _of_group(names, exact, run, matched, asked), places
-
-    with closing(in_parallel(work, chunks(files, queries), CORES)) as results:
-        found, places = zip(*results, strict=True)
-    return list(found), [its for its in places if its is not None]
-
-
-def _of_group(names: Sequence[str], exact: Ranked, run: Ranked, matched: Matched, asked: _Asked) -> _Found:
+def _of_group(asked: _Asked, names: Sequence[str], exact: Ranked, run: Ranked, matched: Matched) -> _Found:
     k, queries = asked.k, len(names)
     first = offsets(exact.sizes)
     wanted = np.minimum(exact.sizes, k)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from cranfield.cli import options
 from cranfield.cli.input_options import AssessorOptions, RunFormatOptions
 from cranfield.cli.measure_options import MeasureOptions
@@ -47,14 +45,12 @@ def command(
     from cranfield.judging.agree import agreement
     from cranfield.show.judging_text import agreement_text
 
-    chosen = measures.chosen(("nDCG@10",))
-    if len(chosen) > 1:
-        raise click.UsageError("the runs are ranked by one measure; give -m once.")
+    measure = measures.one(("nDCG@10",), "the runs are ranked by one measure; give -m once.")
     agreed = agreement(
         store,
         shown.assessors or None,
         runs=expanded(runs) or None,
-        measure=chosen[0].name,
+        measure=measure.name,
         kinds=shown.kinds or BY_PEOPLE,
         worst=shown.disagreements,
         format=reading.format,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ class ComparedOptions(options.OptionGroup, section="Comparison"):
     )
     max_changed: float | None = option(
         "--max-changed",
-        type=options.ShareOfAll(),
+        type=options.SHARE,
         metavar="SHARE",
         help="Exit with 1 if the first documents changed for a larger share of the queries, such as 0.2 or 20%.",
     )
@@ -116,14 +117,12 @@ def command(
       cranfield diff builtin:plain builtin:plain --max-changed 0
       cranfield diff builtin:plain builtin:tuned --exact
     """
-    chosen = measures.chosen(("nDCG@10",))
-    if len(chosen) > 1:
-        raise click.UsageError("a diff is by one measure; give one -m.")
+    measure = measures.one(("nDCG@10",), "a diff is by one measure; give one -m.")
     one, other = compared.one, compared.other
     common: dict[str, Any] = {
         "k": compared.k,
         "qrels": judged.source,
-        "measure": chosen[0],
+        "measure": measure,
         **reading.arguments(),
     }
     page = (shown.file or "").lower().endswith((".html", ".htm"))
@@ -184,7 +183,7 @@ def _history(kept: ResultOptions, *names: str) -> str | None:
 
 
 def _show(found: RunDiff, shown: ShownOptions, most: int, *, page: bool) -> None:
-    from cranfield.show.diff_text import diff_json, diff_lines, diff_markdown
+    from cranfield.show.diff_text import diff_lines, diff_markdown
 
     if page:
         from cranfield.report.diff import write_diff
@@ -192,11 +191,7 @@ def _show(found: RunDiff, shown: ShownOptions, most: int, *, page: bool) -> None
         written = write_diff(found, shown.file or "", command=output.command_line())
         output.say(f"{written.path}: {written.size / 1e6:.1f} MB")
     else:
-        shown.write(
-            lambda: diff_json(found),
-            lambda: diff_markdown(found),
-            lambda width, paint: diff_lines(found, width, paint, most=most),
-        )
+        shown.write(found, diff_markdown, partial(diff_lines, most=most))
 
 
 def _show_neighbours(
@@ -209,7 +204,7 @@ def _show_neighbours(
     page: bool,
 ) -> None:
     from cranfield.changes.neighbours import EPSILON, neighbour_recall
-    from cranfield.show.neighbours_text import neighbours_json, neighbours_lines, neighbours_markdown
+    from cranfield.show.neighbours_text import neighbours_lines, neighbours_markdown
 
     if page:
         raise click.UsageError("--exact has no page; write .txt, .md or .json.")
@@ -229,8 +224,4 @@ def _show_neighbours(
             worst=10 if shown.most is None else shown.most,
             **common,
         )
-    shown.write(
-        lambda: neighbours_json(found),
-        lambda: neighbours_markdown(found),
-        lambda width, paint: neighbours_lines(found, width, paint),
-    )
+    shown.write(found, neighbours_markdown, neighbours_lines)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
-
 from cranfield.cli import options
 from cranfield.cli.input_options import JudgmentOptions, ReadingOptions, reading_options
 from cranfield.cli.measure_options import MeasureOptions
@@ -14,7 +10,7 @@ from cranfield.cli.run_files import expanded
 
 
 class FrontierOptions(options.OptionGroup, section="Frontier"):
-    cost: bool = flag("--cost", help="Compare costs instead of latencies.")
+    by: str | None = flag("--cost", flag_value="cost", default=None, help="Compare costs instead of latencies.")
     taken: str | None = options.file(
         "--values",
         parameter="values",
@@ -25,11 +21,6 @@ class FrontierOptions(options.OptionGroup, section="Frontier"):
         "--margin", type=float, metavar="N", help="How much worse is still good enough [0.01]."
     )
     alpha: float | None = option("--alpha", type=float, metavar="P", help="The level of significance [0.05].")
-
-    def arguments(self) -> dict[str, Any]:
-        """Those that were given, as arguments of `frontier`."""
-        given = {**self.values("margin", "alpha"), "values": self.taken, "by": "cost" if self.cost else None}
-        return {name: value for name, value in given.items() if value is not None}
 
 
 @options.command("frontier", runs=options.RUNS, reading=reading_options())
@@ -54,14 +45,8 @@ def command(
       cranfield frontier builtin plain.run tuned.run
     """
     from cranfield.comparison.frontier import frontier
-    from cranfield.show.frontier_text import frontier_json, frontier_lines, frontier_markdown
+    from cranfield.show.frontier_text import frontier_lines, frontier_markdown
 
-    chosen = measures.chosen(("nDCG@10",))
-    if len(chosen) > 1:
-        raise click.UsageError("a frontier is by one measure; give one -m.")
-    found = frontier(judgments.source, expanded(runs), chosen[0], **compared.arguments(), **reading.arguments())
-    shown.write(
-        lambda: frontier_json(found),
-        lambda: frontier_markdown(found),
-        lambda width, paint: frontier_lines(found, width, paint),
-    )
+    measure = measures.one(("nDCG@10",), "a frontier is by one measure; give one -m.")
+    found = frontier(judgments.source, expanded(runs), measure, **compared.arguments(), **reading.arguments())
+    shown.write(found, frontier_markdown, frontier_lines)

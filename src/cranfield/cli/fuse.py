@@ -19,18 +19,6 @@ from cranfield.ranks.policy import Policy
 from cranfield.show.layout import WIDTH, wrapped
 
 
-class Weights(click.ParamType[tuple[float, ...]]):
-    """Weights of runs, in their order: 0.3,0.7."""
-
-    name = "weights"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        try:
-            return tuple(map(float, str(value).split(",")))
-        except ValueError:
-            return self.fail(f"'{value}' are not weights, such as 0.3,0.7.", param, ctx)
-
-
 def _usual(name: str) -> str:
     """The default of a parameter."""
     entries = [*METHODS.values(), *NORMALISATIONS.values()]
@@ -73,7 +61,7 @@ class FusionOptions(options.OptionGroup, section="Fusion"):
     weights: tuple[float, ...] | None = option(
         "--run-weights",
         parameter="weights",
-        type=Weights(),
+        type=options.Read(options.numbers, "are not weights, such as 0.3,0.7."),
         metavar="N,N...",
         help="How much each run counts, in their order [all alike].",
     )
@@ -131,8 +119,6 @@ def command(
     """
     from cranfield.mixing.fusing import fuse
 
-    given = {name: value for name, value in vars(parameters).items() if value is not None}
-    settings = {name: value for name, value in vars(policy).items() if value is not None}
     path = written.path or STANDARD_OUTPUT
     with output.shown_progress("fusing"):
         fused = fuse(
@@ -146,8 +132,8 @@ def command(
             force=written.force,
             metadata=not written.no_metadata,
             format=reading.format,
-            policy=Policy(**settings),
-            **given,
+            policy=Policy(**policy.arguments()),
+            **parameters.arguments(),
         )
     from cranfield.show.mixing_text import fused_text
 

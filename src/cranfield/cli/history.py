@@ -91,10 +91,10 @@ def _by_segment(
     history: History, lines: list[Line], project: Project | None, which: WhichOptions
 ) -> list[list[SegmentLine]]:
     """The segments of each line; none where no segments of the queries are known."""
-    from cranfield.io.pairs import read_segments
+    from cranfield.io.pairs import read_words
     from cranfield.systems.history.segments import segment_lines
 
-    known = read_segments(which.segments) if which.segments else project.columns.segments if project else None
+    known = read_words(which.segments, "segment") if which.segments else project.columns.segments if project else None
     return [segment_lines(history, line, known) if known else [] for line in lines]
 
 
@@ -183,7 +183,7 @@ def _since(text: str) -> datetime:
     if found := re.fullmatch(r"(\d{1,6})\s*([hdw])", text.strip()):
         return datetime.now(UTC) - int(found[1]) * _UNITS[found[2]]
     try:
-        at = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+        at = datetime.fromisoformat(text.strip())
     except ValueError:
         raise click.UsageError(f"--since {text}: write it as 7d, 12h, 4w, or as 2026-11-01") from None
     return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -15,18 +15,6 @@ if TYPE_CHECKING:
     from cranfield.judging.store import Store
 
 
-class AttractionOption(click.ParamType[tuple[float, ...]]):
-    """Rising shares, one for each grade but the lowest: 0.1,0.2,0.4."""
-
-    name = "shares"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        try:
-            return tuple(map(float, value.split(",")))
-        except ValueError:
-            self.fail(f"'{value}' is not a list of shares, such as '0.1,0.2,0.4'.", param, ctx)
-
-
 class ClickOptions(OptionGroup, section="Clicks"):
     clicks: tuple[str, ...] = option(
         "--clicks",
@@ -37,7 +25,7 @@ class ClickOptions(OptionGroup, section="Clicks"):
     )
     attraction: tuple[float, ...] | None = option(
         "--attraction",
-        type=AttractionOption(),
+        type=options.Read(options.numbers, "is not a list of shares, such as '0.1,0.2,0.4'."),
         metavar="SHARES",
         help="The lowest attraction for each grade above the lowest one [on a scale to 3: 0.125,0.25,0.5].",
     )

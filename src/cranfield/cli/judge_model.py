@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import output
-from cranfield.cli.options import OptionGroup, flag, jobs, number, option
+from cranfield.cli.options import OptionGroup, Read, flag, jobs, number, option
 from cranfield.cli.process import INTERRUPTED
 from cranfield.errors import InputError
 from cranfield.judging.models.ask_model import CANARIES
@@ -26,19 +26,15 @@ if TYPE_CHECKING:
     from cranfield.judging.store import Store
 
 
-class SettingOption(click.ParamType[tuple[str, Any]]):
+def setting(text: str) -> tuple[str, Any]:
     """A setting of an assessor and its value, as TOML writes it: temperature=0.5."""
-
-    name = "setting"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        name, equals, setting = str(value).partition("=")
-        if not equals or not name.strip():
-            self.fail(f"'{value}' is not a setting, such as 'temperature=0.5'.", param, ctx)
-        try:
-            return name.strip(), tomllib.loads(f"value = {setting}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):  # then it is text
-            return name.strip(), setting
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):  # then it is text
+        return name.strip(), value
 
 
 class ModelOptions(OptionGroup, section="Model"):
@@ -51,7 +47,7 @@ class ModelOptions(OptionGroup, section="Model"):
     )
     settings: tuple[tuple[str, Any], ...] = option(
         "--set",
-        type=SettingOption(),
+        type=Read(setting, "is not a setting, such as 'temperature=0.5'."),
         multiple=True,
         metavar="NAME=VALUE",
         help="A setting of the model: url, model, key (an environment variable), prompt, samples, …",

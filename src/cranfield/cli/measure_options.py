@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
+import click
+
 from cranfield.cli.options import OptionGroup, file, flag, option
 from cranfield.errors import InputError
 
@@ -48,6 +50,13 @@ class MeasureOptions(ImportOptions):
 
         self.import_measures()
         return tuple(map(self.with_all, parse_measures(list(self.measures or default))))
+
+    def one(self, default: Sequence[str], why: str) -> Measure:
+        """The measure given, or the command's default one; why: what is said of several."""
+        measure, *others = self.chosen(default)
+        if others:
+            raise click.UsageError(why)
+        return measure
 
     def with_all(self, measure: Measure) -> Measure:
         """A measure with the parameters set for all measures, where it has them and does not set them itself."""

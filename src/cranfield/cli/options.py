@@ -129,6 +129,11 @@ class OptionGroup:
     def values(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
+    def arguments(self) -> dict[str, Any]:
+        """The options that are not None, by their names in Python."""
+        named = {name: declared.attributes.get("parameter", name) for name, (declared, _) in self.declared.items()}
+        return {named[name]: value for name, value in self.__dict__.items() if value is not None}
+
     def replaced(self, **values: Any) -> Self:
         return type(self)(**{**self.__dict__, **values})
 
@@ -337,37 +342,45 @@ class AskingOptions(OptionGroup, section="System"):
         super().__init_subclass__(**others)
 
 
-class ShareOfAll(click.ParamType[float]):
+class Read(click.ParamType[Any]):
+    """What a function makes of a value; of one that it refuses, `wrong` says what it is not."""
+
+    def __init__(self, read: Callable[[str], Any], wrong: str) -> None:
+        self.name, self._read, self._wrong = read.__name__, read, wrong
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):  # a default
+            return value
+        try:
+            return self._read(value)
+        except (ValueError, CranfieldError):
+            return self.fail(f"'{value}' {self._wrong}", param, ctx)
+
+
+def share(text: str) -> float:
     """A share of something: 10% or 0.1."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            number = -1.0
-        return number if 0 <= number <= 1 else self.fail(f"'{value}' is not a share such as 10%.", param, ctx)
+    text = text.strip()
+    number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 <= number <= 1:
+        raise ValueError
+    return number
 
 
-class GradeOption(click.ParamType[tuple[float, str, str]]):
+def grade(text: str) -> tuple[float, str, str]:
     """A grade with its name and what it means: 2=Relevant: part of the answer."""
-
-    name = "grade"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
-        grade, _, description = str(value).partition("=")
-        name, _, meaning = description.partition(":")
-        try:
-            return float(grade), name.strip(), meaning.strip()
-        except ValueError:
-            self.fail(f"'{value}' is not a grade and its name, such as '1=Relevant'.", param, ctx)
+    number, _, description = text.partition("=")
+    name, _, meaning = description.partition(":")
+    return float(number), name.strip(), meaning.strip()
 
 
+def numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, text.split(",")))
+
+
+SHARE = Read(share, "is not a share such as 10%.")
 SCALE = option(
     "--grade",
-    type=GradeOption(),
+    type=Read(grade, "is not a grade and its name, such as '1=Relevant'."),
     multiple=True,
     metavar="N=NAME",
     help="A grade of your own; repeat it for each grade.",
@@ -459,16 +472,18 @@ class MarkdownOptions(PrintOptions, formats=("json", "markdown")):
 
     def write(
         self,
-        json: Callable[[], str],
-        markdown: Callable[[], Iterable[str]],
-        text: Callable[[int, Paint], Iterable[str]],
+        found: Any,
+        markdown: Callable[[Any], Iterable[str]],
+        text: Callable[[Any, int, Paint], Iterable[str]],
     ) -> None:
         if self.form == "json":
-            output.write([json()], self.file, data=True)
+            import json
+
+            output.write([json.dumps(found.to_dict(), indent=2)], self.file, data=True)
         elif self.form == "markdown":
-            output.write(markdown(), self.file)
+            output.write(markdown(found), self.file)
         else:
-            output.write(text(output.width(self.file), output.paint(self.file)), self.file)
+            output.write(text(found, output.width(self.file), output.paint(self.file)), self.file)
 
 
 class JsonOptions(PrintOptions, formats=("json",)):

@@ -50,7 +50,7 @@ class PoolOptions(options.OptionGroup, section="Pool"):
     sample_depth: int = number("--sample-depth", least=1, default=100, help="How deep --sample-below goes [100].")
     overlap: float = option(
         "--overlap",
-        type=options.ShareOfAll(),
+        type=options.SHARE,
         default="0",
         metavar="SHARE",
         help="The share of documents that two assessors judge, such as 10%.",

@@ -252,18 +252,12 @@ def accept(systems: tuple[str, ...], project: ProjectOptions, review: AcceptOpti
         output.say(note, err=True)
 
 
-class Depths(click.ParamType[tuple[int, ...]]):
+def depths(text: str) -> tuple[int, ...]:
     """Depths of rankings: 10,20,50."""
-
-    name = "depths"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        words = str(value).split(",")
-        if not all(word.strip().isdecimal() and int(word) for word in words):
-            return self.fail(f"'{value}' are not depths, such as 10,20,50.", param, ctx)
-        return tuple(map(int, words))
+    words = text.split(",")
+    if not all(word.strip().isdecimal() and int(word) for word in words):
+        raise ValueError
+    return tuple(map(int, words))
 
 
 class RunOptions(options.AskingOptions, section="System"):
@@ -288,7 +282,7 @@ class RunOptions(options.AskingOptions, section="System"):
     depth: int = options.depth_of_runs(100, "100")
     depths: tuple[int, ...] = option(
         "--depths",
-        type=Depths(),
+        type=options.Read(depths, "are not depths, such as 10,20,50."),
         default=(),
         metavar="N,N...",
         help="With --rerank, also show what is gained and how long a query takes at these depths.",

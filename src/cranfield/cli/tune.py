@@ -29,23 +29,14 @@ if TYPE_CHECKING:
     from cranfield.systems.project import Project
 
 
-class Tried(click.ParamType[tuple[str, list[Any]]]):
-    """A parameter and its values: k=10,60 or k=1..100."""
-
-    name = "parameter"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[Any]]:
-        try:
-            return read_try(str(value))
-        except InputError:
-            return self.fail(f"'{value}' is not a parameter with its values, such as k=10,60 or k=1..100.", param, ctx)
+ONE_MEASURE = "settings are tuned for one measure; give -m once."
 
 
 class SpaceOptions(options.OptionGroup, section="Fusion"):
     tried: tuple[tuple[str, list[Any]], ...] = option(
         "--try",
         parameter="tried",
-        type=Tried(),
+        type=options.Read(read_try, "is not a parameter with its values, such as k=10,60 or k=1..100."),
         multiple=True,
         metavar="NAME=VALUES",
         help="Values to try of a parameter: k=10,60 or k=1..100, normalisation=min-max,z-score, depth=10,100; may be "
@@ -131,14 +122,14 @@ def command(
 
     _refuse_targets(shown)
     if runs:
-        files, wanted = expanded(runs), _only(measures.chosen(("nDCG@10",)))
+        files, wanted = expanded(runs), measures.one(("nDCG@10",), ONE_MEASURE)
         if len(files) < 2:
             raise click.UsageError("give QRELS, then two RUNs or more.")
         tuning = _of_runs(judgments, files, wanted, space, folding, reading)
         file = shown.run
     else:
         system, project = _system(judgments.qrels, live.config)
-        wanted = _only(measures.chosen(project.measures[:1]))
+        wanted = measures.one(project.measures[:1], ONE_MEASURE)
         tuning = _of_system(system, project, wanted, space, live, folding, reading, shown.force)
         file = shown.run or str(project.result_path(f"{system}.tuned.run.tsv"))
     written = None if file is None else tuning.run(file, force=shown.force or not shown.run)
@@ -169,12 +160,6 @@ def _refuse_targets(shown: TunedOptions) -> None:
         refuse_existing(shown.run)
     if shown.curve is not None:
         image_format(shown.curve)
-
-
-def _only(measures: Sequence[Measure]) -> Measure:
-    if len(measures) > 1:
-        raise click.UsageError("settings are tuned for one measure; give -m once.")
-    return measures[0]
 
 
 def _of_runs(

@@ -24,7 +24,7 @@ from cranfield.evaluation.estimating import Estimate
 from cranfield.evaluation.naming import require_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.weighting import Weights, means_of
-from cranfield.io.pairs import read_segments
+from cranfield.io.pairs import read_words
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.flat_names import finite, flat_names
 from cranfield.words import listed
@@ -238,7 +238,7 @@ class Comparison:
         >>> comparison.by_segment({"what-is-precision": "short"}).queries
         {'short': 1}
         """
-        known = self.segments if segments is None else read_segments(segments)
+        known = self.segments if segments is None else read_words(segments, "segment")
         if known is None:
             raise ComparisonError("no segments of the queries are known.", hint="give {query: segment}")
         return compared_by_segment(self, known)

@@ -260,8 +260,7 @@ def _dominations(
 ) -> Iterator[Domination]:
     """exact: of each run, whether what it takes is known, so that no query has to vary by chance"""
     ordered = list(permutations(range(len(runs)), 2))
-    sign = -1.0 if measure.definition.lower_is_better else 1.0
-    better = quality.contrast(ordered).times(sign)
+    better = quality.contrast(ordered).times(measure.definition.sign)
     not_worse, _ = estimated(better.shifted(margin)).chances()
     logs = Columns(np.log(spent), quality.weight, quality.group).contrast(ordered)
     less = estimated(logs)

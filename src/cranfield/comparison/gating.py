@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import reduce
@@ -32,7 +31,7 @@ from cranfield.comparison.power import USUAL, check_detect
 from cranfield.comparison.segments import SegmentComparison
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.simultaneous import simultaneous
-from cranfield.drawing import as_html, to_mlflow
+from cranfield.drawing import Written, as_html, to_mlflow
 from cranfield.errors import ComparisonError, choice_hint, given
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.corrected import CorrectionBasis
@@ -184,13 +183,7 @@ class GateResult:
         """
         return to_mlflow(self, report=report)
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON.
-
-        indent: how many spaces to indent each level by; None writes everything on one line.
-        Returns the text.
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    to_json = Written.to_json
 
 
 def gate(
@@ -503,7 +496,7 @@ def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Mea
 
 def _drops(values: Paired, measure: Measure) -> Columns:
     """By how much each query is worse in the candidate."""
-    return values.contrast(measure, [(0, 1)]).times(1.0 if measure.definition.lower_is_better else -1.0)
+    return values.contrast(measure, [(0, 1)]).times(-measure.definition.sign)
 
 
 def _gated(

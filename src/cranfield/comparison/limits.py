@@ -377,7 +377,7 @@ def _into_unjudged(
     before, after = sides
     if not queries or not after._has_ranks or after.by_people is not None or measure.definition.of_holes:
         return {}
-    sign = -1.0 if measure.definition.lower_is_better else 1.0
+    sign = measure.definition.sign
     best = {query: max(sign * end for end in ends) for query, ends in after.bounds(measure).by_query.items()}
     was = before.by_query(measure)
     reading, depth = after._evidence.reading, Scope.of(measure).cutoff or FIRST

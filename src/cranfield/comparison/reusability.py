@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
-from cranfield.drawing import as_html
+from cranfield.drawing import Written, as_html
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
 from cranfield.evaluation.estimating import SAME
@@ -111,13 +110,7 @@ class Reusability:
             "overall": {measure: change._asdict() for measure, change in self.overall.items()},
         }
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON.
-
-        indent: how many spaces to indent each level by; None writes everything on one line.
-        Returns the text.
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    to_json = Written.to_json
 
 
 def reusability(
@@ -177,7 +170,7 @@ def reusability(
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
         relevant, judged_row = Scope.of(measure).relevant(scanned[0].judged_grades), scanned[0].judged_row
-        sign = -1 if measure.definition.lower_is_better else 1
+        sign = measure.definition.sign
         left_out: dict[int, LeftOutRow] = {}
         for members, its, means in zip(parts, gone, after, strict=True):
             unique = int((relevant & its[judged_row]).sum())

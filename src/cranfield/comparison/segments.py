@@ -13,7 +13,6 @@ segments finds effects that do not exist, even of studentised differences. bench
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
@@ -25,7 +24,7 @@ from cranfield.comparison.differences import p_text, signed
 from cranfield.comparison.families import compared_pairs
 from cranfield.comparison.significance import Settings
 from cranfield.comparison.simultaneous import DRAWS, FLOOR, Simultaneous, chance, draws
-from cranfield.drawing import as_html
+from cranfield.drawing import Written, as_html
 from cranfield.errors import ComparisonError, need
 from cranfield.evaluation.estimating import Columns, Estimates, estimated, estimator_of
 from cranfield.evaluation.weighting import Weights
@@ -264,13 +263,7 @@ class SegmentComparison:
             "interactions": [each.to_dict() for each in self.interactions],
         }
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON.
-
-        indent: how many spaces to indent each level by; None writes everything on one line.
-        Returns the text.
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    to_json = Written.to_json
 
     def to_pandas(self) -> Any:
         """The differences as a table of pandas, a row for each measure, pair and segment."""

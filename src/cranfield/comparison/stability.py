@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +13,7 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
-from cranfield.drawing import as_html
+from cranfield.drawing import Written, as_html
 from cranfield.errors import ComparisonError, choice_hint
 from cranfield.evaluation.contributions import mean_of
 from cranfield.evaluation.query_columns import QueryColumns
@@ -100,13 +99,7 @@ class Stability:
             "rows": [{**row._asdict(), "by_run": self.by_run[row.measure, row.removed]} for row in self.rows],
         }
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON.
-
-        indent: how many spaces to indent each level by; None writes everything on one line.
-        Returns the text.
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    to_json = Written.to_json
 
 
 def stability(

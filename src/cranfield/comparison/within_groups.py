@@ -30,7 +30,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.t_distribution import exceeded_with
 from cranfield.evaluation.weighting import Weights, by_group
 from cranfield.measures import Measure
-from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import reaches
 from cranfield.words import count, percent
 
@@ -301,8 +301,8 @@ def _counts(both: Numbers, weight: Numbers, group: Integers, independent: bool, 
     """How many groups the second column is above the first on, 2.5% to 97.5%, with members drawn again."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
-    first = np.repeat(np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-    size, starts = sizes[group[order]], np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    starts = offsets(sizes)[:-1]
+    first, size = starts[group[order]], sizes[group[order]]
     both, weight = both[order], weight[order]
     generator = np.random.default_rng(seed % 2**64)
 

@@ -7,7 +7,7 @@ differ: the settings or the parameters that it changes, the measures that it tou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from cranfield.errors import MeasureError
@@ -322,7 +322,3 @@ def _differs(rule: Convention, measures: Sequence[Measure], conventions: Convent
         except MeasureError:
             continue
     return False
-
-
-def setting_names() -> tuple[str, ...]:
-    return tuple(known.name for known in fields(Conventions))

@@ -32,8 +32,8 @@ from cranfield.measures import Measure
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import rels_of
 from cranfield.ranks.columns import Flags, Integers, Numbers
-from cranfield.ranks.first_scores import scores_best_first
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.whole_rankings import scores_best_first
 from cranfield.words import count, listed, percent
 
 FITTED = "fitted"
@@ -106,14 +106,11 @@ class Answering:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
-        plain = asdict(self)
-        fitted = None if self.fitted is None else [_finite(end) for end in self.fitted]
-        threshold = None if self.threshold is None else _finite(self.threshold)
         return {
-            **plain,
+            **asdict(self),
             "unanswerable": list(self.unanswerable),
-            "threshold": threshold,
-            "fitted": fitted,
+            "threshold": _finite(self.threshold),
+            "fitted": self.fitted and list(map(_finite, self.fitted)),
             "curve": [point._asdict() for point in self.curve],
         }
 
@@ -355,8 +352,8 @@ def _mean(values: Any, weight: Numbers, of: Flags) -> float:
     return float(np.average(np.asarray(values, dtype=np.float64)[of], weights=weight[of])) if weight[of].any() else 0.0
 
 
-def _finite(number: float) -> float | None:
-    return number if isfinite(number) else None
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and isfinite(number) else None
 
 
 def _number(share: float, queries: int) -> str:

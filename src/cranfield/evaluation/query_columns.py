@@ -75,7 +75,7 @@ class QueryColumns:
             raise InputError("answerable", fact, parameter="threshold", value=threshold, hint=hint)
         if not given:
             return cls()
-        from cranfield.io.pairs import read_answerable, read_probabilities, read_segments
+        from cranfield.io.pairs import read_answerable, read_probabilities, read_words
 
         counted = None
         if "weight" in given or "group" in given:
@@ -84,7 +84,7 @@ class QueryColumns:
                 counted = replace(counted, probability=read_probabilities(drawn, drawn.place))
         return cls(
             counted,
-            read_segments(given["segment"]) if "segment" in given else None,
+            read_words(given["segment"], "segment") if "segment" in given else None,
             read_answerable(given["answerable"]) if "answerable" in given else None,
             threshold,
         )

@@ -52,7 +52,7 @@ class Weights:
         """Weights from {query: weight}, or from a file of both; groups likewise. Without weights, all count alike."""
         if isinstance(source, Weights) and groups is None:
             return source
-        from cranfield.io.pairs import read_groups, read_sampled_weights  # most evaluations have none
+        from cranfield.io.pairs import read_sampled_weights, read_words  # most evaluations have none
 
         if source is None:
             weights = cls("", {}, equal=True)
@@ -61,7 +61,11 @@ class Weights:
         else:
             by_query, probability = read_sampled_weights(source)
             weights = cls(_name(source), by_query, probability=probability or None)
-        return weights if groups is None else replace(weights, groups=read_groups(groups), grouped_by=_name(groups))
+        return (
+            weights
+            if groups is None
+            else replace(weights, groups=read_words(groups, "group"), grouped_by=_name(groups))
+        )
 
     def over(self, query_ids: Sequence[str]) -> Weights:
         """Those of some queries; an error if one has none, or if all are 0."""

@@ -40,21 +40,6 @@ class Facts(dict[str, str]):
         self.place = place
 
 
-def read_segments(source: Any) -> dict[str, str]:
-    """The segment of each query."""
-    return read_words(source, "segment")
-
-
-def read_weights(source: Any) -> dict[str, float]:
-    """How much each query counts."""
-    return read_numbers(source, "weight")
-
-
-def read_groups(source: Any) -> dict[str, str]:
-    """The group of each query: it is a repeat or a variant of the others in it."""
-    return read_words(source, "group")
-
-
 def read_answerable(source: Any) -> dict[str, bool]:
     """Whether each query has an answer; of a store, those flagged as having none."""
     if isinstance(source, str | os.PathLike) and names_store(os.fspath(source)):
@@ -93,17 +78,17 @@ def read_sampled_weights(source: Any) -> tuple[dict[str, float], dict[str, float
     "queries.tsv:distinct_weight" is another column of a file of queries than `weight`.
     """
     if not isinstance(source, str | os.PathLike):
-        return read_weights(source), {}
+        return read_numbers(source, "weight"), {}
     path, _, column = os.fspath(source).rpartition(":")
     if not os.path.isfile(path) or os.path.exists(source):
         path, column = os.fspath(source), ""
     stream = Stream(path)
     if not column and not _are_queries(stream.content()):
-        return read_weights(stream), {}
+        return read_numbers(stream, "weight"), {}
     columns = queries_of(read_query_table(stream)).columns
     if column and column not in columns:
         raise InputError(stream.name, f"there is no column '{column}'.", hint=choice_hint("it has", columns, column))
-    weights = read_weights(columns[column] if column else stream)
+    weights = read_numbers(columns[column] if column else stream, "weight")
     drawn = next((columns[name] for name in columns if plain_name(name) == PROBABILITY), {})
     return weights, read_probabilities(drawn, stream.name)
 

@@ -63,6 +63,11 @@ class Definition:
         return _definition, (self.name,)
 
     @property
+    def sign(self) -> float:
+        """1 if more is better, otherwise -1."""
+        return -1.0 if self.lower_is_better else 1.0
+
+    @property
     def summary(self) -> str:
         return _documentation(self.function).partition("\n")[0]
 

@@ -58,7 +58,7 @@ class Answers:
         self._measure, self._policy = measure, replace(policy, missing="zero")
         self._budget, self._k, self._options = budget, k, options
         self._on_answer = on_answer or (lambda answer: None)
-        self._sign = -1.0 if measure.definition.lower_is_better else 1.0
+        self._sign = measure.definition.sign
         shape = len(self._ids), len(points)
         self.scores, self._without, self._returned, self._unjudged = (np.full(shape, np.nan) for _ in range(4))
         self.requests = 0

@@ -57,7 +57,6 @@ PARAMETERS: dict[str, Parameter] = {
     "sigma": Parameter("keeps documents of a single run above 0", least=0, grid=(0.001, 0.01, 0.1), logarithmic=True),
     "constant": Parameter("what a list of equal scores, or of one document, gets"),
 }
-WEIGHTS_MEAN = "how much each run counts: a number for each, from 0; by default all alike"
 
 
 Function = Callable[..., Numbers]

@@ -367,7 +367,7 @@ def tuning_of(
     label: what the tuned thing is called; others: further runs whose means are shown, with their values by query
     make: makes the run of a setting by its number
     """
-    sign = -1.0 if measure.definition.lower_is_better else 1.0
+    sign = measure.definition.sign
     columns = np.stack([*(baseline.values for baseline in baselines), sign * tuned.value], axis=1)
     names = [baseline.name for baseline in baselines]
     labels = (*names, numbered(label, [*names, *others]))

@@ -131,7 +131,7 @@ def tune(
         first_counted(wanted),
         *tables_of,
     )
-    sign = -1.0 if wanted.definition.lower_is_better else 1.0
+    sign = wanted.definition.sign
     fold = folds_of(queries.group, queries.stratum, np.random.default_rng(seed % 2**64), repeats, folds)
     tuned = cross_fitted(sign * every.values, fold, queries.weight)
     best = cross_fitted(sign * singles, fold, queries.weight)

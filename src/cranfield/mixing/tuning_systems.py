@@ -146,7 +146,7 @@ def tune_system(
                 halved(answers.scores, answers.fill, plan, fold, queries.weight), answers.scores, queries.weight
             )
             every = answers.tried()
-            sign = -1.0 if wanted.definition.lower_is_better else 1.0
+            sign = wanted.definition.sign
             shown = {0, found.best, rival_of(every, found.best, queries, sign)} - {None}
             answered = {at: answers.kept(at) for at in shown if at is not None}
     before, needs_k, tried_points = opened_system.base.name, opened_system.base._kind.needs_k, opened_system.points

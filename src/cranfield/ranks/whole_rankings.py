@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import isfinite
@@ -22,6 +22,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import ordered
 
 ScoredPairs = list[tuple[str, float]]
+_NONE = np.empty(0)
 
 
 def scores_of(source: Source, policy: Policy, queries: Container[str] | None = None) -> dict[str, dict[str, float]]:
@@ -40,17 +41,32 @@ def pairs_of(source: Source, queries: Container[str] | None = None) -> dict[str,
             return _from_rankings(source, queries)
 
 
-def scores_alone(source: Text) -> dict[str, Numbers]:
-    """The scores of every query of a text file, in its order, without the documents."""
-    parts: dict[bytes, list[Numbers]] = {}
+@located()
+def scores_alone(source: Text, queries: Container[str] | None = None) -> dict[str, Numbers]:
+    """The scores of queries of a text file, in its order, without the documents."""
+    parts: dict[str, list[Numbers]] = {}
     for block in blocks(source.stream, source.layout, held=True):
         columns, start = block.columns(), 0
-        for query, lines in groupby(columns.query):
-            stop = start + sum(1 for _ in lines)
-            parts.setdefault(query, []).append(columns.value[start:stop])
+        for its_query, lines in groupby(columns.query):
+            stop, query = start + sum(1 for _ in lines), its_query.decode()
+            if queries is None or query in queries:
+                parts.setdefault(query, []).append(columns.value[start:stop])
             start = stop
     sign = -1 if source.layout.ranks else 1
-    return {query.decode(): sign * np.concatenate(pieces) for query, pieces in parts.items()}
+    return {query: sign * np.concatenate(pieces) for query, pieces in parts.items()}
+
+
+def scores_best_first(source: Source, queries: Collection[str], policy: Policy) -> list[Numbers]:
+    """The scores of each query, the highest first; of a text file, only numbers are held."""
+    if isinstance(source, Text) and policy.duplicates == "error" and policy.same_id == "keep":
+        found = scores_alone(source, queries)
+    else:  # documents must be known
+        own = policy.same_id == "keep"
+        found = {
+            query: np.array([score for document, score in scores.items() if own or document != query], dtype=np.float64)
+            for query, scores in scores_of(source, policy, queries).items()
+        }
+    return [-np.sort(-found.get(query, _NONE))[: policy.depth] for query in queries]
 
 
 def queries_of(source: Source) -> Iterator[str]:

@@ -90,7 +90,7 @@ class Gathered:
             at = [place[query] for query in run.query_ids]
             total[at] += run.column(measure)
             count[at] += 1
-        means = (-1 if measure.definition.lower_is_better else 1) * total / count
+        means = measure.definition.sign * total / count
         return tuple(self.query_ids[at] for at in np.argsort(means, kind="stable").tolist())
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from cranfield.changes.listing import ChangedQuery, ListedDocument, WaitingDocument
@@ -14,10 +13,6 @@ from cranfield.words import columns, count, cut, named_query, percent, shortened
 QUERIES = 3  # in the text, those that changed most
 _LINES = 10  # of a list
 _WAITING = 5  # documents to judge, in the text
-
-
-def diff_json(diff: RunDiff) -> str:
-    return json.dumps(diff.to_dict(), indent=2)
 
 
 def diff_lines(diff: RunDiff, width: int, paint: Paint, *, most: int = QUERIES) -> Iterator[str]:

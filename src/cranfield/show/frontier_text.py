@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from cranfield.comparison.frontier import Frontier, FrontierPoint
@@ -14,10 +13,6 @@ from cranfield.show.systems_text import milliseconds
 from cranfield.words import columns, joined, shortened
 
 _SIDES = 44  # columns of the numbers and of what dominates
-
-
-def frontier_json(found: Frontier) -> str:
-    return json.dumps(found.to_dict(), indent=2)
 
 
 def frontier_lines(found: Frontier, width: int, paint: Paint) -> Iterator[str]:

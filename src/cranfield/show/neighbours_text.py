@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from cranfield.changes.neighbours import IDS, NeighbourRecall
@@ -13,10 +12,6 @@ from cranfield.show.layout import Paint, aligned, warning_lines, wrapped
 from cranfield.words import count, cut, listed
 
 WORST = 5  # queries in the text
-
-
-def neighbours_json(found: NeighbourRecall) -> str:
-    return json.dumps(found.to_dict(), indent=2)
 
 
 def neighbours_lines(found: NeighbourRecall, width: int, paint: Paint) -> Iterator[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cranfield.errors import InputError, need
-from cranfield.io.corpus import USUAL_CORPUS, Document
+from cranfield.errors import need
+from cranfield.io.corpus import Document
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
@@ -51,8 +51,6 @@ class Bm25sSearch:
         for document in documents:
             self._ids.append(document.doc_id)
             texts.append(f"{document.title} {document.text}")
-        if not texts:
-            raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
         self._index = self._library.BM25(method=method, k1=k1, b=b)
         self._index.index(
             self._library.tokenize(texts, stopwords=self._stopwords, show_progress=False), show_progress=False

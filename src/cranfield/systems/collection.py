@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -201,9 +202,14 @@ def collection_beside(qrels: str) -> str | None:
 
 
 def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:
+    """The documents that an engine of ours searches, at least one."""
     if collection is None or collection.corpus is None:
         raise InputError(name, f"{kind} needs documents to index.", hint=f"name a collection that has {USUAL_CORPUS}")
-    return collection.documents()
+    documents = iter(collection.documents())
+    first = next(documents, None)
+    if first is None:
+        raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
+    return chain([first], documents)
 
 
 def _qrels(folder: Path, split: str | None) -> str | None:

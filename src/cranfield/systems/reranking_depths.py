@@ -101,7 +101,7 @@ def rerank_by_depth(
     before = dict(zip(first.query_ids, first.column(wanted).tolist(), strict=True))
     target = open_reranker(reranker) if isinstance(reranker, str) else reranker
     asked = {query: text for query, text in queries.items() if query in before}
-    sign = -1.0 if wanted.definition.lower_is_better else 1.0
+    sign = wanted.definition.sign
     found = []
     for depth in sorted(set(depths)):
         recorded = rerank(run, target, asked, documents, depth, format=format, policy=policy, **options)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.io.corpus import USUAL_CORPUS, Document
+from cranfield.io.corpus import Document
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
@@ -69,9 +69,6 @@ class SqliteSearch:
         except sqlite3.OperationalError as error:
             raise InputError(name, f"this Python's SQLite cannot search text: {error}.") from None
         self._database.executemany("insert into documents values (?, ?, ?)", (document[:3] for document in documents))
-        [size] = self._database.execute("select count(*) from documents").fetchone()
-        if not size:
-            raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
 
     def search(self, query: str, k: int | None) -> Returned:
         assert k is not None

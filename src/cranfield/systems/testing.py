@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from cranfield.comparison.gate_checks import Check, floor_check
 from cranfield.comparison.gating import GateResult, compared_measures, deciding, gate
 from cranfield.comparison.limits import ALONE, Asking, refuse_unknown_queries
 from cranfield.comparison.pairing import same_weights
+from cranfield.drawing import Written
 from cranfield.errors import InputError, choice_hint
 from cranfield.evaluation.evaluating import evaluate, evaluate_run
 from cranfield.evaluation.result import Evaluation
@@ -322,8 +322,7 @@ class ProjectTest:
             "unjudged": list(self.unjudged),
         }
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    to_json = Written.to_json
 
 
 class Judged(NamedTuple):

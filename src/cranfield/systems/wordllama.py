@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.errors import InputError, need
-from cranfield.io.corpus import USUAL_CORPUS, Document
+from cranfield.errors import need
+from cranfield.io.corpus import Document
 from cranfield.io.secrets import Secrets
 from cranfield.io.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
@@ -70,8 +70,6 @@ class WordLlamaSearch:
         for document in documents:
             self._ids.append(document.doc_id)
             texts.append(_whole(document) if titles else document.text)
-        if not texts:
-            raise InputError(name, "there is no document to search.", hint=f"the collection needs {USUAL_CORPUS}")
         self._vectors = self._model.embed(texts, norm=True)
 
     def search(self, query: str, k: int | None) -> Returned:

@@ -11,7 +11,7 @@ from typing import Any
 from cranfield.errors import InputError, need
 from cranfield.io.streams import Stream
 from cranfield.traffic.click_columns import LogColumns, log_columns
-from cranfield.traffic.logs import JSON_LINES, Log, open_log
+from cranfield.traffic.logs import JSON_LINES, Log, members, open_log
 
 _PARQUET = b"PAR1"
 _LOOKED_AT = 2_000  # lines of JSON
@@ -106,21 +106,13 @@ def _plain_paths(log: Log) -> list[tuple[str, ...]]:
     try:
         for line in lines[:_LOOKED_AT]:
             if line.strip():
-                paths |= dict.fromkeys(_members(json.loads(line)))
+                paths |= dict.fromkeys(members(json.loads(line)))
     except (ValueError, RecursionError):
         return []
     plain = {".".join(path) for path in paths} == set(log.names) and not any(
         "." in name for path in paths for name in path
     )
     return list(paths) if plain else []
-
-
-def _members(row: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name, value in row.items():
-        if isinstance(value, dict):
-            yield from _members(value, (*above, name))
-        else:
-            yield (*above, name)
 
 
 def _structure(paths: Iterable[Sequence[str]]) -> str:

@@ -308,15 +308,16 @@ def _rows(items: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _paths(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(_members(row) for row in rows)))
+    return tuple(dict.fromkeys(map(".".join, dict.fromkeys(chain.from_iterable(map(members, rows))))))
 
 
-def _members(row: Mapping[str, Any], within: str = "") -> Iterator[str]:
-    for key, value in row.items():
+def members(row: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of what an object holds, and the objects within it."""
+    for name, value in row.items():
         if isinstance(value, dict):
-            yield from _members(value, f"{within}{key}.")
+            yield from members(value, (*above, name))
         else:
-            yield f"{within}{key}"
+            yield (*above, name)
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
+from cranfield.drawing import Written
 from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.naming import named_runs
 from cranfield.judging.pool.choice import PoolPlan
@@ -100,13 +100,7 @@ class SamplePlan:
         rows = [sample._asdict() for sample in self.samples]
         return {**asdict(self), "chosen": self.chosen._asdict(), "samples": rows}
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON.
-
-        indent: how many spaces to indent each level by; None writes everything on one line.
-        Returns the text.
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    to_json = Written.to_json
 
 
 def plan_sample(

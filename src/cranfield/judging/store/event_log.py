@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from cranfield.judging.store.events import Event, stored_fields, time_of
+from cranfield.judging.store.events import Event, stored_fields
 from cranfield.judging.store.schema import EVENTS
 
 BATCH = 10_000  # rows read or written at a time
@@ -62,7 +62,7 @@ def event_of(row: Any) -> Event:
     return Event(
         grade=None if row.grade is None else float(row.grade),  # SQLite returns what it was given
         adjudicates=bool(row.adjudicates),
-        at=time_of(row.at),
+        at=datetime.fromisoformat(row.at),
         part=(row.part_start, row.part_end) if row.part_end else None,
         **dict(zip(_AS_THEY_ARE, _values_of(row))),
     )

@@ -178,10 +178,6 @@ class StoreProgress:
     by_assessor: Mapping[str, Work] = field(default_factory=dict, repr=False)
 
 
-def time_of(stored: str) -> datetime:
-    return datetime.fromisoformat(stored.replace("Z", "+00:00"))
-
-
 def item_of(thing: Event | Task) -> WaitingItem:
     return thing.query_id, thing.doc_id, *(thing.part or (0, 0))
 

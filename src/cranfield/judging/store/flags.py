@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
 from cranfield.judging.store.event_log import NAMES, batches, now
-from cranfield.judging.store.events import Flag, stored_fields, time_of
+from cranfield.judging.store.events import Flag, stored_fields
 from cranfield.judging.store.listing import has_query
 from cranfield.judging.store.schema import FLAGS
 
@@ -69,4 +70,4 @@ _AS_THEY_ARE = tuple(field.name for field in stored_fields(Flag) if field.name n
 def _flag(row: Any) -> Flag:
     same = {name: getattr(row, name) for name in _AS_THEY_ARE}
     said = bool(row.unanswerable)
-    return Flag(**same, withdrawn=bool(row.withdrawn), unanswerable=said, at=time_of(row.at))
+    return Flag(**same, withdrawn=bool(row.withdrawn), unanswerable=said, at=datetime.fromisoformat(row.at))

@@ -23,7 +23,6 @@ from cranfield.judging.store.events import (
     StoredFlag,
     StoredQuery,
     stored_fields,
-    time_of,
 )
 from cranfield.judging.store.merging import KINDS
 
@@ -251,6 +250,6 @@ SCHEMA = Schema(
     indexes=INDEXES,
     filled=_FILLED,
     impossible=impossible,
-    functions={"time_of": lambda stored: str(time_of(stored))},
+    functions={"time_of": lambda stored: str(datetime.fromisoformat(stored))},
 )
 VERSION = SCHEMA.version

@@ -102,8 +102,7 @@ def stored_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def time_from(stored: str) -> datetime:
-    return datetime.fromisoformat(stored.replace("Z", "+00:00"))
+time_from = datetime.fromisoformat
 
 
 def pull_request(environment: Mapping[str, str] = os.environ) -> str:

@@ -191,7 +191,7 @@ def line_of(
     if name not in measured:
         hint = choice_hint("measured are", [*measured], name)
         raise InputError(system, f"{name} was not measured in the last result.", hint=hint)
-    higher = -1.0 if named.definition.lower_is_better else 1.0
+    higher = named.definition.sign
     bases = history.bases()
     known: dict[str, dict[str, Value]] = {}
 
