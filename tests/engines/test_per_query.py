@@ -1,4 +1,7 @@
-"""evaluate_lazily: the same values and means to the last bit; nothing but totals leaves the engine."""
+"""evaluate_lazily: the same values and means to the last bit; nothing but totals leaves the engine.
+
+An engine on this machine also has hashes of documents sorted here, to find duplicates.
+"""
 
 import gc
 import math
@@ -44,12 +47,17 @@ def assert_same(got, wanted):
 @pytest.fixture(scope="module")
 def by_all_measures(lazily):
     """A frame, its values by all measures, and the number of rows in each transfer out of the engine."""
-    sizes, collect = [], Engine.rows
+    sizes, collect, numbers = [], Engine.rows, Engine.numbers
+
+    def of_keys(self, frame):  # hashes of documents are sorted on the machine whose engine this is
+        assert frame.collect_schema().names() == ["key"]
+        return numbers(self, frame)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lazy, "MANY", 5)  # both ways of counting are used
         patch.setattr(measuring, "ROWS", 40)
         patch.setattr(Engine, "rows", lambda self, frame: sizes.append(len(rows := collect(self, frame))) or rows)
-        patch.setattr(Engine, "numbers", None)
+        patch.setattr(Engine, "numbers", of_keys)
         qrels, run = collection()
         frame = lazily(rows_of(run))
         with shared_out(frame):

@@ -17,7 +17,7 @@ class DuckDB(FileEngine):
     takes = "a DuckDB relation"
     memory = (
         "obeys the `memory_limit` of the connection that a relation belongs to, and spills to its `temp_directory`; "
-        "groups ranges of about 10 million rows"
+        "sorts hashes of about 10 million rows at a time, outside of that limit"
     )
     package = "duckdb"
     library = "duckdb"

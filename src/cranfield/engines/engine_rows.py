@@ -202,9 +202,8 @@ class EngineRows:
         rows = self.prepared(rows).select("query", "document", "value")
         keyed = self.engine.with_key(rows)
         if keyed is not None:
-            keys = self.engine.spread(keyed.select("key"), "key")
-            shared = keys.group_by("key").agg(nw.len().alias("rows")).filter(col("rows") > 1).select("key")
-            if not self.engine.rows(shared.head(1)):
+            shared = self.engine.guarded(lambda: self.engine.shared(keyed))
+            if shared is None:
                 return
             rows = keyed.join(shared, on="key", how="semi")  # two documents may share a key, hence a closer look
         counts = rows.group_by("query", "document").agg(

@@ -91,9 +91,9 @@ class Engine(ABC):
         """The frame with a 64-bit hash of query and document, `key`, which is cheaper to group by; None without one."""
         return None
 
-    def spread(self, frame: Any, column: str) -> Any:
-        """The frame, prepared for grouping by a column with nearly all different values."""
-        return frame
+    def shared(self, keyed: Any) -> Any | None:
+        """A frame of the keys that several rows have; None if no two rows share one."""
+        raise NotImplementedError
 
     def surveyed(self, rows: Any, queries: Any, judged: Any) -> Any | None:
         """What is known of the rankings and of their judged documents, in one pass; None from engines that take three.
@@ -165,6 +165,14 @@ def briefly(error: Exception) -> str:
 
 class FileEngine(Engine):
     """An engine on this machine, which keeps results in Parquet files of a temporary folder."""
+
+    def shared(self, keyed: Any) -> Any | None:
+        """Sorting the keys here is several times faster than grouping them there, and they are 8 bytes each."""
+        import numpy as np
+
+        keys = np.sort(self.numbers(keyed.select("key"))["key"])
+        again = np.unique(keys[1:][keys[1:] == keys[:-1]])
+        return self.send({"key": again}) if len(again) else None
 
     @abstractmethod
     def write(self, path: str, native: Any) -> None: ...

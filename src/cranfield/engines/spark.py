@@ -59,9 +59,11 @@ class Spark(Engine):
         ]
         return self.wrapped(frame.to_native().selectExpr("*", *made))
 
-    def spread(self, frame: Any, column: str) -> Any:
-        """Spark would first group within each task, which takes long and saves nothing if all values differ."""
-        return self.wrapped(frame.to_native().repartition(column))
+    def shared(self, keyed: Any) -> Any | None:
+        """Without the repartition, each task would group its rows first, which saves nothing if all keys differ."""
+        keys = keyed.to_native().select("key").repartition("key")
+        again = self.wrapped(keys.groupBy("key").count().where("count > 1").select("key"))
+        return again if self.rows(again.head(1)) else None
 
     def surveyed(self, rows: Any, queries: Any, judged: Any) -> Any:
         """Reading costs Spark more than counting, and documents are spread once, as a set of hashes for each query."""
