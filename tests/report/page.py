@@ -37,6 +37,7 @@ def shown(data, row, top, ranks, reasons, tags, steps, effects):
         return [LETTERS.index(letter) for letter in its] if isinstance(its, str) else its
 
     documents = data["details"][str(data["detailed"][row])]["shown"]
+    documents = range(documents, documents + 100_000) if isinstance(documents, int) else documents
     values, depth = [value / 10_000 for value in part(steps)], len(part(top)) if top else 0
     return {
         "top": top and [documents[at] for at in part(top)],

@@ -310,7 +310,8 @@ def recognised(judgments: Judgments) -> CollectionPreset | None:
     """The collection that judgments look like; None if none."""
     if not len(judgments):
         return None
-    grades = np.unique(judgments.grades).tolist()
+    # Asked for counts, NumPy does not import its masked arrays, which takes a tenth of a small evaluation.
+    grades = np.unique(judgments.grades, return_counts=True)[0].tolist()
     return next((each for each in PRESETS.values() if any(its.fits(judgments, grades) for its in each.looks)), None)
 
 

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from cranfield.io.streams import Stream
-from cranfield.io.target import write_text
 from cranfield.words import count, joined
 
 START, END, FACTS = "# ir_metadata.start", "# ir_metadata.end", "# cranfield: "
@@ -221,6 +220,8 @@ def made_of(stream: Stream) -> Made | None:
 def keep_beside(path: str, facts: Mapping[str, Any]) -> None:
     """Keep the facts of a run in a file beside it."""
     known = {**facts, "run_bytes": os.path.getsize(path)}
+    from cranfield.io.target import write_text  # it imports much, and most programs only read
+
     write_text(f"{path}.json", json.dumps(known) + "\n", force=True)
 
 

@@ -7,7 +7,7 @@ then; of what cannot be read at a place (a compressed file, a pipe, one whose qu
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
@@ -74,20 +74,33 @@ class FirstDocuments:
     def of(self, queries: Collection[str], n: int) -> dict[str, list[str]]:
         """The first n documents, at most as many as were wanted, of the queries that the run has."""
         stream, layout = self._source.stream, self._source.layout._replace(header=False)
-        shown: dict[str, list[str]] = {}
-        for query in queries:
-            place = self._places.get(query)
-            if place is None:
-                if query in self._ids:
-                    shown[query] = self._ids[query][:n]
-                continue
-            block = Block(stream, layout, place.offset, stream.part(place.offset, place.size))
-            everything = dict(BlockRankings({query: self._grades[query]}, sys.maxsize, self._policy)(block))
-            if len(everything.get(query, ())) != min(place.documents, self._policy.depth or place.documents):
-                # Lines of other queries are between them, or the file was changed.
+        shown = {query: ids[:n] for query in queries if (ids := self._ids.get(query)) is not None}
+        for names, place in self._together(queries):
+            data = stream.part(place.offset, place.size)
+            grades = {name: self._grades[name] for name in names}
+            found = dict(BlockRankings(grades, n, self._policy)(Block(stream, layout, place.offset, data)))
+            lines = data.count(b"\n") + (not data.endswith(b"\n"))
+            if lines != place.documents or found.keys() != grades.keys():
+                # Lines of other queries or of no document are between them, or the file was changed.
                 return first_documents(self._source, {query: self._grades[query] for query in queries}, n, self._policy)
-            shown[query] = everything[query][:n]
-        return shown
+            shown.update(found)
+        return {query: shown[query] for query in queries if query in shown}
+
+    def _together(self, queries: Iterable[str]) -> Iterator[tuple[list[str], Place]]:
+        """The places of queries, of neighbours together, so that many queries do not take as many reads."""
+        known = [(place, query) for query in queries if (place := self._places.get(query)) is not None]
+        names: list[str] = []
+        whole = Place(0, 0, 0)
+        for place, query in sorted(known):
+            if names and (place.offset > whole.offset + whole.size or whole.size + place.size > scan.BLOCK):
+                yield names, whole
+                names = []
+            if not names:
+                whole = Place(place.offset, 0, 0)
+            names.append(query)
+            whole = Place(whole.offset, whole.size + place.size, whole.documents + place.documents)
+        if names:
+            yield names, whole
 
 
 def _starts(data: bytes, queries: Sequence[bytes], sizes: Sequence[int]) -> list[int]:

@@ -220,7 +220,7 @@ def _ragged(values: str, starts: Integers) -> str:
 
 
 RELEVANT, FEWEST = 50, 10  # relevant documents listed for a query, and of very many runs
-RANKS = 2_000_000  # ranks of relevant documents in all runs
+RANKS = 1_000_000  # ranks of relevant documents in all runs
 STEPS = 200_000  # ranks whose values are shown
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer are useless
@@ -231,8 +231,8 @@ QUERY_TEXT = 3_000
 def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     """Write the details of the worst queries, as many as requested; returns what is left out, in words.
 
-    details: of each query, by its place, the documents that are shown, whose numbers the rankings have, the relevant
-        ones, and grades
+    details: of each query, by its place, the documents that are shown and that the rankings count from 0 (or the first
+        of them, if their numbers are in a row), the relevant ones, and grades
     starts: where the ranks of the relevant documents of each query start
     rankings: of each run the columns of `ShownRankings`, as JSON texts of their own, which are parsed when needed
     """
@@ -267,7 +267,7 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     documents = list(number)
     judged = {
         places[query]: {
-            "shown": its,
+            "shown": _in_a_row(its),
             "relevant": [(at, grades[query][documents[at]]) for at in first[query]],
             "all_relevant": len(relevant[query]),
             "grades": {
@@ -287,6 +287,11 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     if len(with_steps) < len(gathered.evaluations):
         notes.append(f"The calculation is shown only for {joined(sorted(with_steps), 'and')}.")
     return notes
+
+
+def _in_a_row(numbers: list[int]) -> list[int] | int:
+    """The first number where the others follow it, as they do unless queries share documents."""
+    return numbers[0] if numbers and numbers == [*range(numbers[0], numbers[0] + len(numbers))] else numbers
 
 
 def _not_ranked(gathered: Gathered) -> Iterator[str]:

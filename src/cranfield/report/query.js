@@ -16,7 +16,7 @@ const known = (query, run) => {
   if (!detailed.has(query)) return undefined;
   const row = detailed.get(query), [top, ranks, reasons, tags, steps, effects] = rankings(run);
   const { shown } = data.details[query];
-  return { top: top && part(top, row).map((each) => shown[each]), ranks: ranks && part([ranks, data.starts], row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
+  return { top: top && part(top, row).map((each) => (typeof shown === "number" ? shown + each : shown[each])), ranks: ranks && part([ranks, data.starts], row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row), effects: part(effects, row) };
 };
 const PARTS = 10000;  // of 1: the unit of the values down to each rank
 const FINEST = 1e9;  // ... and of what each rank adds

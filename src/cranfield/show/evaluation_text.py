@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
 from cranfield.show.answers_text import answers_lines
-from cranfield.show.groups_text import groups_lines
 from cranfield.show.layout import UNPAINTED, WIDTH, Paint, aligned, fitted, folded, warning_lines, wrapped
 from cranfield.show.view import View
 from cranfield.words import columns, count, cut, shortened, visible
@@ -51,6 +50,8 @@ def table(
     if view.evaluations[0].answering is not None:
         lines += ["", *answers_lines(view.evaluations, width, paint)]
     if view.groups:
+        from cranfield.show.groups_text import groups_lines
+
         lines += ["", *groups_lines(view.groups, width, paint)]
     if view.worst:
         for result in view.evaluations:
