@@ -86,7 +86,7 @@ def make(folder: Path, queries: int) -> None:
     for assessor in ("ann", "bob"):
         called(folder, "convert", "qrels", "judgments.db", "--assessor", assessor)
     subprocess.run(
-        [sys.executable, HERE / "overtime.py", "history.db", str(queries // 10), "200"],
+        [sys.executable, HERE / "overtime.py", "history.db", str(queries // 4), "500"],
         cwd=folder,
         check=True,
         capture_output=True,
