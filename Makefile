@@ -17,7 +17,7 @@ PARALLEL = --workers $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1
 test: .venv/.developing
 	$(BIN)/python -m pytest -q $(PARALLEL) --examples 0.25
 
-# While working: about a minute, without what takes long, and with a tenth of the random examples.
+# While working: about two minutes, without what takes long, and with a tenth of the random examples.
 quick: .venv/.developing
 	$(BIN)/python -m pytest -q $(PARALLEL) --quick --examples 0.1
 
