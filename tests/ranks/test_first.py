@@ -8,6 +8,8 @@ from cranfield import Judgments, Policy
 from cranfield.errors import DuplicateError
 from cranfield.io.source import open_source
 from cranfield.ranks.first_documents import first_documents
+from cranfield.ranks.run import Wants, open_run
+from cranfield.ranks.scan import text as text_scan
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_run, written
 from tests.ranks.test_scan import TIES, scans
@@ -63,3 +65,25 @@ def test_duplicate_documents_follow_the_policy(scan):
         assert first(file(lines), qrels, 2, Policy(duplicates="best"), "trec") == {"q": ["a", "b"]}
     with pytest.raises(DuplicateError):
         first({"q": ["a", "b", "a"]}, qrels, 2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_documents_read_from_their_places_match_a_naive_sort(tmp_path_factory, data):
+    """Of some queries of a file, next to each other or not, with lines of no document or of other queries between."""
+    queries = [f"q{number}" for number in range(data.draw(st.integers(1, 9)))]
+    score = st.integers(0, 4).map(float)
+    run = {q: data.draw(st.dictionaries(st.sampled_from("abcdef"), score, min_size=1)) for q in queries}
+    lines = [f"{q} Q0 {d} 1 {s} tag\n" for q in queries for d, s in run[q].items()]
+    if data.draw(st.booleans()):
+        lines = data.draw(st.permutations(lines))
+    for _ in range(data.draw(st.integers(0, 2))):
+        lines.insert(data.draw(st.integers(0, len(lines))), "\n")
+    path = tmp_path_factory.mktemp("places") / "a.run"
+    path.write_text("".join(lines).removesuffix("\n" * data.draw(st.integers(0, 1))))
+    qrels = {query: {"a": 1} for query in queries}
+    n, wanted = data.draw(st.integers(1, 4)), data.draw(st.lists(st.sampled_from(queries), unique=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scan, "BLOCK", data.draw(st.sampled_from([40, 200, 1 << 20])))
+        reading = open_run(str(path), "trec").read(Judgments.read(qrels), Policy(), Wants(first=4))
+        assert reading.first(wanted, n) == {query: oracle.rank(run[query], qrels[query])[:n] for query in wanted}

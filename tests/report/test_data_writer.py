@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cranfield.report import encoding
-from cranfield.report.encoding import DataWriter, number_list, safe_json
+from cranfield.report.encoding import LETTERS, DataWriter, letters, number_list, safe_json
 
 ODD = 'a "quoted" \\ </script> & \u2028 text\n'
 
@@ -60,3 +60,15 @@ def test_texts_are_written_as_they_are_found(monkeypatch):
 @given(st.lists(st.one_of(st.integers(0, 10_000), st.integers(-5, 2**53))))
 def test_numbers_are_written_as_json_writes_them(numbers):
     assert number_list(np.array(numbers, dtype=np.int64)) == json.dumps(numbers, separators=(",", ":"))
+
+
+def test_letters_stand_for_numbers_and_need_no_escape():
+    every = np.arange(len(LETTERS))
+    text = json.loads(letters(every))
+    assert [LETTERS.index(letter) for letter in text[:200]] == list(range(200))
+    assert len({*text}) == len(every)
+    assert not {*'"\\<>&\u2028\u2029'} & {*text}
+    assert json.loads(safe_json(text)) == text
+    assert letters(every) == safe_json(text)
+    for beyond in ([len(LETTERS)], [-1, 3], []):
+        assert json.loads(letters(np.array(beyond, dtype=np.int64))) == beyond

@@ -78,13 +78,19 @@ class FirstDocuments:
         for names, place in self._together(queries):
             data = stream.part(place.offset, place.size)
             grades = {name: self._grades[name] for name in names}
-            found = dict(BlockRankings(grades, n, self._policy)(Block(stream, layout, place.offset, data)))
-            lines = data.count(b"\n") + (not data.endswith(b"\n"))
-            if lines != place.documents or found.keys() != grades.keys():
-                # Lines of other queries or of no document are between them, or the file was changed.
+            everything = dict(
+                BlockRankings(grades, sys.maxsize, self._policy)(Block(stream, layout, place.offset, data))
+            )
+            if any(len(everything.get(name, ())) != self._most(name) for name in names):
+                # Lines of other queries are between them, or the file was changed.
                 return first_documents(self._source, {query: self._grades[query] for query in queries}, n, self._policy)
-            shown.update(found)
+            shown.update((name, everything[name][:n]) for name in names)
         return {query: shown[query] for query in queries if query in shown}
+
+    def _most(self, query: str) -> int:
+        """How many documents its place must have."""
+        documents = self._places[query].documents
+        return min(documents, self._policy.depth or documents)
 
     def _together(self, queries: Iterable[str]) -> Iterator[tuple[list[str], Place]]:
         """The places of queries, of neighbours together, so that many queries do not take as many reads."""
@@ -98,7 +104,7 @@ class FirstDocuments:
             if not names:
                 whole = Place(place.offset, 0, 0)
             names.append(query)
-            whole = Place(whole.offset, whole.size + place.size, whole.documents + place.documents)
+            whole = whole._replace(size=whole.size + place.size, documents=whole.documents + place.documents)
         if names:
             yield names, whole
 
