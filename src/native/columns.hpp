@@ -44,10 +44,10 @@ struct Piece {
 class ColumnRun {
   public:
     ColumnRun(const FrameColumns& columns, const Index& index, std::size_t threads)
-        : columns_(columns), index_(index), threads_(threads), retrieved(index.first.size() - 1, -1) {}
+        : columns_(columns), index_(index), threads_(threads), judged_(index.first.size() - 1) {}
 
     // False: something is not plain, or a ranking holds a document twice or more documents than can be numbered. The
-    // codes are those of the judged queries, in the order of the index.
+    // codes are those of the judged queries, in the order of their numbers.
     bool rank(Ties ties, Found& found, std::size_t depth, std::vector<std::int64_t>& codes) {
         if (!find_pieces()) return false;
         const std::vector<std::size_t> first = shares();
@@ -118,18 +118,19 @@ class ColumnRun {
         auto earlier = [](const Piece& a, const Piece& b) { return a.query < b.query; };
         if (!std::is_sorted(pieces_.begin(), pieces_.end(), earlier))
             std::stable_sort(pieces_.begin(), pieces_.end(), earlier);
-        for (const Piece& piece : pieces_)
-            if (piece.query < retrieved.size()) {
-                std::int64_t& count = retrieved[piece.query];
-                count = std::max<std::int64_t>(count, 0) + std::int64_t(piece.rows());
-            }
+        for (const Piece& piece : pieces_) {
+            if (piece.query >= judged_) break;
+            if (queries.empty() || queries.back() != std::int64_t(piece.query))
+                queries.push_back(std::int64_t(piece.query)), retrieved.push_back(0);
+            retrieved.back() += std::int64_t(piece.rows());
+        }
         return true;
     }
 
     // The number of a query: unjudged ones come after the judged ones.
     std::size_t number_of(std::string_view query) {
         if (const std::int64_t known = index_.number_of(query); known >= 0) return std::size_t(known);
-        return retrieved.size() + others_.try_emplace(std::string(query), others_.size()).first->second;
+        return judged_ + others_.try_emplace(std::string(query), others_.size()).first->second;
     }
 
     // Where the shares of the pieces start, and where the last one ends: whole queries, with about equally many rows.
@@ -161,7 +162,7 @@ class ColumnRun {
             room += piece.rows() * columns_.document.room(), ranking += piece.rows();
         }
         const std::size_t query = pieces_[first].query;
-        const std::int64_t number = query < retrieved.size() ? std::int64_t(query) : -1;
+        const std::int64_t number = query < judged_ ? std::int64_t(query) : -1;
         if (!worker.ranker.rank(worker.ranking.data(), n, number, found)) return false;
         if (number >= 0) codes.add(worker.ranking.data(), n);
         return true;
@@ -170,12 +171,21 @@ class ColumnRun {
     const FrameColumns& columns_;
     const Index& index_;
     const std::size_t threads_;
+    const std::size_t judged_;  // how many queries are
     std::vector<Piece> pieces_;
     std::unordered_map<std::string, std::size_t> others_;
 
   public:
-    std::vector<std::int64_t> retrieved;  // how many documents each judged query has; -1: it is not in the run
-    std::size_t extra() const { return others_.size(); }
+    std::vector<std::int64_t> queries;    // the numbers of the judged queries that have rows, ascending
+    std::vector<std::int64_t> retrieved;  // how many documents each of them has
+
+    // Hashes of the queries that are not judged.
+    std::vector<std::int64_t> others() const {
+        std::vector<std::int64_t> hashes;
+        hashes.reserve(others_.size());
+        for (const auto& [query, number] : others_) hashes.push_back(std::int64_t(hash(query)));
+        return hashes;
+    }
 };
 
 // Judgments in columns, as those of a file; their ids point into `kept`.

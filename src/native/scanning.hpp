@@ -109,8 +109,8 @@ class Unlocked {
     std::optional<nb::gil_scoped_release> others_may_run_;
 };
 
-// The same as scanned_ahead gives, for the columns of a frame: each an Arrow stream in its capsule, or a buffer. And the
-// first `depth` documents of the judged queries as numbers.
+// For the columns of a frame, each an Arrow stream in its capsule or a buffer: which judged queries have rows, how many
+// documents each, hashes of the other queries, the judged documents, and the first `depth` ones as numbers.
 inline nb::object scan_frame(nb::object query, nb::object document, nb::object score, bool ranks, const OwnedIndex& index,
                       int ties, std::size_t threads, std::size_t depth) {
     const Ties order = checked_ties(ties);
@@ -126,8 +126,8 @@ inline nb::object scan_frame(nb::object query, nb::object document, nb::object s
         plain = run.rank(order, found, depth, codes);
     }
     if (!plain) return nb::none();
-    return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra(), answer(std::move(found)),
-                          to_numpy(std::move(codes)));
+    return nb::make_tuple(to_numpy(std::move(run.queries)), to_numpy(std::move(run.retrieved)), to_numpy(run.others()),
+                          answer(std::move(found)), to_numpy(std::move(codes)));
 }
 
 // The judgments in the columns of a frame, as read_judgments gives them.

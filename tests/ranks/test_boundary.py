@@ -104,11 +104,16 @@ def capsule():
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 9])
 def test_any_number_of_threads_scans_a_frame(threads):
-    retrieved, extra, (row, above, *_), codes = frame(threads=threads)
-    assert (retrieved.tolist(), extra, row.tolist(), above.tolist()) == ([2, 1], 0, [0, 2], [0, 0])
+    queries, sizes, others, (row, above, *_), codes = frame(threads=threads)
+    assert (queries.tolist(), sizes.tolist(), others.tolist()) == ([0, 1], [2, 1], [])
+    assert (row.tolist(), above.tolist()) == ([0, 2], [0, 0])
     assert codes.tolist() == native.codes(["a", "c", "12"]).tolist()
-    retrieved, extra, (row, *_), codes = frame(query=("q2", "other", "q1"), document=("12", "b", "a"), threads=threads)
-    assert (retrieved.tolist(), extra, row.tolist()) == ([1, 1], 1, [0, 2])
+    queries, sizes, others, (row, *_), codes = frame(
+        query=("q2", "other", "q1"), document=("12", "b", "a"), threads=threads
+    )
+    assert (queries.tolist(), sizes.tolist(), len(others), row.tolist()) == ([0, 1], [1, 1], 1, [0, 2])
+    queries, sizes, again, *_ = frame(query=("other", "other", "q2"), threads=threads)
+    assert (queries.tolist(), sizes.tolist(), again.tolist()) == ([1], [1], others.tolist())
     assert codes.tolist() == native.codes(["a", "12"]).tolist()
 
 

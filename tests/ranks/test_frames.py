@@ -291,11 +291,17 @@ def test_any_number_of_threads_finds_the_same(kind, order):
     columns = open_source(KINDS[kind](rows, chance), "run").columns
     index = Judgments.read(qrels)._index
     one, *more = (native.scan_frame(*next(columns.lent()), False, index, 0, threads, 3) for threads in (1, 2, 3, 50))
-    assert (one[1], one[0].tolist(), len(one[2][0]) > 500) == (10, [1200] * 90, True)
+    queries, sizes, others, (row, *_), codes = one
+    assert (queries.tolist(), sizes.tolist(), len(set(others.tolist()))) == (list(range(90)), [1200] * 90, 10)
+    assert (len(row) > 500, len(codes)) == (True, 270)
     for several in more:
-        assert [column.tolist() for column in several[2]] == [column.tolist() for column in one[2]]
-        assert several[3].tolist() == one[3].tolist()
-    assert len(one[3]) == 270
+        assert [column.tolist() for column in several[3]] == [column.tolist() for column in one[3]]
+        assert [column.tolist() for column in (*several[:2], several[4])] == [
+            queries.tolist(),
+            sizes.tolist(),
+            codes.tolist(),
+        ]
+        assert set(several[2].tolist()) == set(others.tolist())
     twice = open_source(KINDS[kind]([*rows, rows[17]], chance), "run").columns
     assert native.scan_frame(*next(twice.lent()), False, index, 0, 2, 3) is None
 

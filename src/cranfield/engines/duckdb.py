@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cranfield.engines.protocol import FileEngine
+from cranfield.engines.protocol import FileEngine, library
 
 
 class DuckDB(FileEngine):
@@ -41,6 +41,11 @@ class DuckDB(FileEngine):
         """A small table; DuckDB finds a variable of Python by its name, in the function that queries."""
         cranfield_rows = table  # noqa: F841 (the query names it)
         return self.native.query("cranfield_run", "SELECT * FROM cranfield_rows")
+
+    def stream(self, native: Any, rows: int) -> Iterable[Any] | None:
+        arrow = library("pyarrow")
+        reader = getattr(native, "to_arrow_reader", None) or native.fetch_arrow_reader  # its name before DuckDB 1.5
+        return (arrow.Table.from_batches([batch]) for batch in reader(rows))
 
     def keyed(self, native: Any) -> Any:
         return native.project("*, hash(query, document) AS key")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -92,13 +93,8 @@ class EngineRows:
     def standard(self, frame: Any) -> Any:
         """Columns with standard names and types, whatever the run calls them; an empty id is null."""
         nw, col = self.nw, self.nw.col
-        query, document, value, ranks = self._columns
-        kind = self._schema[value]
-        if not kind.is_numeric():
-            fact = f"column '{value}' contains {kind}, not numbers."
-            raise InputError(self.source, fact, hint="convert it to a number column")
-        number = col(value).cast(nw.Float64)
-        number = -number if ranks else number
+        query, document, value, _ = self._columns
+        number = self._number
         zero = nw.when(number == 0).then(nw.lit(0.0)).otherwise(number)  # -0.0 equals 0.0, for engines that group bytes
         frame = self.engine.with_text(
             frame.select(query, document, value), {"query": query, "document": document, "text": document}
@@ -108,6 +104,26 @@ class EngineRows:
             for what, name in (("query", query), ("document", document))
         ]
         return frame.select(*ids, zero.alias("value"), col("text_as_text").alias("text"))
+
+    @property
+    def _number(self) -> Any:
+        value = self._columns[2]
+        kind = self._schema[value]
+        if not kind.is_numeric():
+            fact = f"column '{value}' contains {kind}, not numbers."
+            raise InputError(self.source, fact, hint="convert it to a number column")
+        number = self.nw.col(value).cast(self.nw.Float64)
+        return -number if self.ranks else number
+
+    def stream(self, rows: int) -> Iterator[Any] | None:
+        """Pieces of about so many rows, with the ids as they are; None where the engine or the policy has none."""
+        if self._drops_same_id:
+            return None
+        query, document, *_ = self._columns
+        ids = (self.nw.col(name).alias(what) for what, name in zip(self.whole, (query, document)))
+        frame = self._frame.select(*ids, self._number.alias("value"))
+        pieces = self.engine.guarded(lambda: self.engine.stream(frame.to_native(), rows))
+        return None if pieces is None else map(self.engine.wrapped, pieces)
 
     @cached_property
     def _all(self) -> Any:

@@ -28,7 +28,9 @@ from cranfield.engines.measuring import Totals
 from cranfield.engines.protocol import Engine, library
 from cranfield.engines.registry import engine_of
 from cranfield.engines.sources import Lazy
+from cranfield.engines.streamed import ROWS, scan_stream
 from cranfield.errors import InputError
+from cranfield.native import native
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SHOWN, few_queries, lacks_most, no_common_document, no_common_query, refused
@@ -72,11 +74,19 @@ class LazyRun:
 
     @cached_property
     def scanned(self) -> Scanned:
+        streamed = self._streamed()
+        if streamed is not None:
+            return streamed
         retrieved, extra = self.sizes
         row, score = self.hits
         heavy = self.heavy
         places = [self._counted(row[~heavy], score[~heavy]), self._ranked(row[heavy])]
         return Scanned(retrieved, extra, join(places))
+
+    def _streamed(self) -> Scanned | None:
+        """What one pass finds, from an engine that can hand out its rows; None where that is not enough."""
+        pieces = self.run.stream(ROWS) if native is not None else None
+        return None if pieces is None else self._engine.guarded(lambda: scan_stream(pieces, self.judgments))
 
     @cached_property
     def _surveyed(self) -> Any | None:

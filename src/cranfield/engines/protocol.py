@@ -87,6 +87,11 @@ class Engine(ABC):
     def release(self, kept: Iterable[Any], folder: str) -> None:
         """Release the memory or files of the kept frames; the measured values stay."""
 
+    def stream(self, native: Any, rows: int) -> Iterable[Any] | None:
+        """The frame in pieces of about so many rows, in its order, as tables of Arrow or Polars; None from engines
+        whose rows are not on this machine."""
+        return None
+
     def keyed(self, native: Any) -> Any | None:
         """The frame with a 64-bit hash of query and document, `key`, which is cheaper to group by; None without one."""
         return None

@@ -62,7 +62,7 @@ class GatheredCodes:
         self._depth = depth
         self._size = 0
 
-    def add(self, queries: Sequence[int], retrieved: Sequence[int] | Integers, codes: Integers) -> None:
+    def add(self, queries: Sequence[int] | Integers, retrieved: Sequence[int] | Integers, codes: Integers) -> None:
         if not self._depth:
             return
         count = np.minimum(retrieved, self._depth)

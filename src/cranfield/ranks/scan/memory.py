@@ -29,10 +29,12 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy, depth: int =
                 query, document, score, source.columns.ranks, judgments._index, ties, CORES, depth
             )
             if answer is not None:
-                retrieved, extra, columns, codes = answer
+                queries, sizes, others, columns, codes = answer
+                retrieved = np.full(len(judgments), -1, dtype=np.int64)
+                retrieved[queries] = sizes
                 gathered = GatheredCodes(len(judgments), depth)
-                gathered.add(range(len(judgments)), np.maximum(retrieved, 0), codes)
-                return Scanned(retrieved, extra, Places(*columns), gathered.result())
+                gathered.add(queries, sizes, codes)
+                return Scanned(retrieved, len(others), Places(*columns), gathered.result())
     frame = source.frame
     by_query = {query: Pairs() for query in frame.queries}
     rankings = list(by_query.values())
