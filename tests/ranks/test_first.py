@@ -87,3 +87,11 @@ def test_documents_read_from_their_places_match_a_naive_sort(tmp_path_factory, d
         patch.setattr(text_scan, "BLOCK", data.draw(st.sampled_from([40, 200, 1 << 20])))
         reading = open_run(str(path), "trec").read(Judgments.read(qrels), Policy(), Wants(first=4))
         assert reading.first(wanted, n) == {query: oracle.rank(run[query], qrels[query])[:n] for query in wanted}
+
+
+def test_a_file_that_was_changed_is_read_again(tmp_path):
+    path, qrels = tmp_path / "a.run", Judgments.read({"q1": {"a": 1}, "q2": {"a": 1}})
+    path.write_text(plain([("q1", "Q0", "a", "1", "2", "tag"), ("q2", "Q0", "a", "1", "2", "tag")]).decode())
+    reading = open_run(str(path), "trec").read(qrels, Policy(), Wants(first=4))
+    path.write_text(plain([("q1", "Q0", d, "1", s, "tag") for d, s in (("b", "1"), ("c", "2"))]).decode())
+    assert reading.first(["q1", "q2"], 4) == {"q1": ["c", "b"]}

@@ -1,13 +1,14 @@
 """The first documents of rankings, for showing them: kept while a file is read, or read from their place in it.
 
-Which queries are shown turns out when all runs are measured. Of a plain file, the places of its queries are kept until
-then; of what cannot be read at a place (a compressed file, a pipe, one whose queries are scattered) the first ids.
+Which queries are shown turns out when all runs are measured. Of a plain file, the places of its blocks are kept until
+then, with their queries; of what cannot be read at a place (a compressed file, a pipe, one whose queries are scattered)
+the first ids.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
@@ -26,13 +27,13 @@ from cranfield.ranks.ties import ordered
 from cranfield.ranks.whole_rankings import rankings_of, scores_of, without_duplicates
 
 Grades = Mapping[str, Mapping[str, float]]
-SHORTEST = 0.8  # of the length of a query's first line: its other lines are hardly ever shorter on average
 
 
 class Place(NamedTuple):
+    """Of a block in its file."""
+
     offset: int
     size: int
-    documents: int
 
 
 class FirstDocuments:
@@ -43,7 +44,7 @@ class FirstDocuments:
         self._source, self._grades, self._policy = source, grades, policy
         self._by_place = by_place
         self._ids: dict[str, list[str]] = {}
-        self._places: dict[str, Place] = {}
+        self._places: dict[Place, dict[str, int]] = {}  # queries with their numbers of documents
         self._rankings = BlockRankings(grades, self.n, policy)
 
     def scattered(self) -> None:
@@ -57,80 +58,25 @@ class FirstDocuments:
         if not self._by_place:
             ids = self._rankings(block)
             return lambda: self._ids.update(ids)
-        sizes = retrieved.tolist()
-        data, starts = bytes(block.data), [0] * len(queries)
-        ends = [len(data)] * len(queries)
-        if block.layout.query == 0:
-            starts = _starts(data, queries, sizes)
-            ends = [*starts[1:], len(data)]
-        names = [query.decode() for query in queries]
-        places = {
-            query: Place(block.offset + start, end - start, size)
-            for query, start, end, size in zip(names, starts, ends, sizes, strict=True)
-            if query in self._grades
-        }
-        return lambda: self._places.update(places)
+        sizes = zip(queries, retrieved.tolist(), strict=True)
+        known = {query: size for name, size in sizes if (query := name.decode()) in self._grades}
+        return lambda: self._places.update({Place(block.offset, len(block.data)): known})
 
+    @located()
     def of(self, queries: Collection[str], n: int) -> dict[str, list[str]]:
         """The first n documents, at most as many as were wanted, of the queries that the run has."""
+        wanted = {query: self._grades[query] for query in queries if query in self._grades}
+        shown = {query: ids[:n] for query in wanted if (ids := self._ids.get(query)) is not None}
         stream, layout = self._source.stream, self._source.layout._replace(header=False)
-        shown = {query: ids[:n] for query in queries if (ids := self._ids.get(query)) is not None}
-        for names, place in self._together(queries):
-            data = stream.part(place.offset, place.size)
-            grades = {name: self._grades[name] for name in names}
-            everything = dict(
-                BlockRankings(grades, sys.maxsize, self._policy)(Block(stream, layout, place.offset, data))
-            )
-            if any(len(everything.get(name, ())) != self._most(name) for name in names):
-                # Lines of other queries are between them, or the file was changed.
-                return first_documents(self._source, {query: self._grades[query] for query in queries}, n, self._policy)
-            shown.update((name, everything[name][:n]) for name in names)
+        for place, sizes in self._places.items():
+            grades = {query: wanted[query] for query in sizes if query in wanted}
+            if grades:
+                block = Block(stream, layout, place.offset, stream.part(*place))
+                found = dict(BlockRankings(grades, n, self._policy)(block))
+                if any(len(found.get(query, ())) != min(n, self.n, sizes[query]) for query in grades):
+                    return first_documents(self._source, wanted, n, self._policy)  # the file was changed
+                shown |= found
         return {query: shown[query] for query in queries if query in shown}
-
-    def _most(self, query: str) -> int:
-        """How many documents its place must have."""
-        documents = self._places[query].documents
-        return min(documents, self._policy.depth or documents)
-
-    def _together(self, queries: Iterable[str]) -> Iterator[tuple[list[str], Place]]:
-        """The places of queries, of neighbours together, so that many queries do not take as many reads."""
-        known = [(place, query) for query in queries if (place := self._places.get(query)) is not None]
-        names: list[str] = []
-        whole = Place(0, 0, 0)
-        for place, query in sorted(known):
-            if names and (place.offset > whole.offset + whole.size or whole.size + place.size > scan.BLOCK):
-                yield names, whole
-                names = []
-            if not names:
-                whole = Place(place.offset, 0, 0)
-            names.append(query)
-            whole = whole._replace(size=whole.size + place.size, documents=whole.documents + place.documents)
-        if names:
-            yield names, whole
-
-
-def _starts(data: bytes, queries: Sequence[bytes], sizes: Sequence[int]) -> list[int]:
-    """Where the lines of each query start, if the lines of a query are adjacent and begin with it."""
-    starts: list[int] = []
-    at = 0
-    for query, size in zip(queries, sizes, strict=True):
-        start = _line_of(data, query, at)
-        starts.append(start)
-        line_end = data.find(b"\n", start)
-        far = start + int((line_end - start) * (size - 1) * SHORTEST)
-        here = data.find(b"\n", far) + 1
-        at = here if far > line_end and data.startswith(query, here) else line_end + 1
-    return starts
-
-
-def _line_of(data: bytes, query: bytes, at: int) -> int:
-    """The next line that begins with a query; where none does, the place where the search began."""
-    start = at
-    while not (data.startswith(query, start) and data[start + len(query) : start + len(query) + 1] in b" \t,;\v\f"):
-        start = data.find(b"\n" + query, start) + 1
-        if not start:
-            return at
-    return start
 
 
 def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> dict[str, list[str]]:
