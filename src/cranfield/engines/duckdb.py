@@ -16,8 +16,8 @@ class DuckDB(FileEngine):
     title = "DuckDB"
     takes = "a DuckDB relation"
     memory = (
-        "obeys the `memory_limit` of the connection that a relation belongs to, and spills to its `temp_directory`; "
-        "sorts hashes of about 10 million rows at a time, outside of that limit"
+        "keeps the judgments and a few blocks of the run; for the rest, it obeys the `memory_limit` of the connection "
+        "that a relation belongs to, and spills to its `temp_directory`"
     )
     package = "duckdb"
     library = "duckdb"

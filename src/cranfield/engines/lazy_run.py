@@ -1,10 +1,10 @@
-"""Judged ranks as relational expressions over narwhals: the same in every engine.
+"""Judged ranks of a run in an engine: from its stream (`streamed`), or by expressions, the same in every engine.
 
-The run is never sorted as a whole and never leaves its engine. These expressions read it:
+Expressions over narwhals never sort the run as a whole, and it never leaves its engine. They read it:
 1. by query: how many documents, and whether a row is unusable; by query and document: whether one appears twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
 3. for each of those, how many documents of its query are above it.
-Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times; by
+Only judged documents and counts come back. An expensive frame is best cached, since that reads it four or five times;
 Spark twice, which takes the first two together.
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which

@@ -13,8 +13,8 @@ class Polars(FileEngine):
     title = "Polars"
     takes = "a `polars.LazyFrame`"
     memory = (
-        "streams, but keeps the judgments, the judged rows, and each range of about 10 million rows in memory; with "
-        "more judgments than fit in memory, use another engine"
+        "keeps the judgments, the judged rows and a few blocks of the run; with more judgments than fit in memory, use "
+        "another engine"
     )
     package = "polars"
     library = "polars"
