@@ -230,7 +230,7 @@ def test_completions_keep_the_grades_of_judged_documents() -> None:
     runs = {name: {f"q{q}": list(order) for q in range(3)} for name, order in (("a", "uvwx"), ("b", "xwyz"))}
     known = Candidates.of(all_returned_first(runs, 4), {"q1": {"u": 2.0, "w": 0.4, "unseen": 7.0}}, (0, 1, 3))
     levels = np.random.default_rng(0).integers(0, 3, (5, len(known.doc_ids)))
-    completions = known.completed(levels)
+    completions = known.levels[known.completed(levels)]
     assert (completions[:, known.judged] == known.grade[known.judged]).all()
     assert (completions[:, ~known.judged] == np.array([0, 1, 3])[levels[:, ~known.judged]]).all()
 
@@ -379,8 +379,9 @@ def test_grades_of_completions_are_sorted_query_by_query(scale: tuple[int, ...])
     runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(12)[:5]] for q in range(6)} for name in "ab"}
     known = Candidates.of(all_returned_first(runs, 5), {"q1": {"d3": 2.0}, "q2": {"unseen": 1.5}}, scale)
     completions = known.completed(chance.integers(0, len(known.steps), (3, len(known.doc_ids))))
-    assert set(np.unique(completions)) <= {1.5, *scale}
-    expected = [-np.sort(-line[known.query == query]) for line in completions for query in range(6)]
+    grades = known.levels[completions]
+    assert set(np.unique(grades)) <= {1.5, *scale}
+    expected = [-np.sort(-line[known.query == query]) for line in grades for query in range(6)]
     assert known.falling(completions).tolist() == np.concatenate(expected).tolist()
 
 
@@ -402,7 +403,7 @@ def test_documents_of_one_grade_share_their_place_in_the_ideal(measure: str) -> 
         found.append((weight - (weight @ gain) / ideal * in_ideal) / ideal)
     steepness = (gains(np.array([3.0]), dict(parsed.parameters).get("gain", "linear"))[0]) / 3
     expected = steepness * np.mean(found, axis=0)
-    assert slopes(known, parsed, (0, 1), grades[None])[:6] == pytest.approx(expected)
+    assert slopes(known, parsed, (0, 1), np.searchsorted(known.levels, grades[None]))[:6] == pytest.approx(expected)
 
 
 # The outlook
@@ -554,7 +555,7 @@ def test_a_grade_beyond_the_scale_counts_as_the_nearest_of_it() -> None:
     assert known.steps.tolist() == [0, 1, 3]  # nobody gave a 2
     assert (named["q", "u"], named["q", "v"], named["q", "w"], named["r", "v"]) == (2, 1, 0, 2)
     # Its own grade still counts in values.
-    assert known.completed(np.zeros((1, len(known.doc_ids)), dtype=np.int64)).max() == 17.0
+    assert known.levels[known.completed(np.zeros((1, len(known.doc_ids)), dtype=np.int64))].max() == 17.0
 
 
 def test_a_scale_with_gaps_has_its_levels_in_the_middle_between_grades() -> None:

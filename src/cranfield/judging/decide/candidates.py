@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 TOGETHER = 150_000  # grades of completions that are measured at once: more would not fit into the processor's cache
 MANY_STEPS = 20  # fewer are compared one by one, which is faster than searching
 NO_GRADE = "give None for a document that cannot be judged"
+
+Places = np.ndarray[Any, np.dtype[np.int32]]  # of grades in a scale: small, because a decision holds millions of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,55 +146,71 @@ class Candidates:
         ends = (self.steps[1:] + self.steps[:-1]) / 2
         return steps_below(ends, np.where(self.judged, self.grade, self.steps[0]))
 
-    def completed(self, levels: Integers) -> Numbers:
-        """Numbers of steps as grades, a line for each completion; judged documents keep theirs."""
-        return np.where(self.judged, self.grade, self.steps[levels])
+    def completed(self, steps: Places) -> Places:
+        """Numbers of steps as numbers of `levels`, a line for each completion; judged documents keep their grade."""
+        judged = steps_below(self.levels, np.where(self.judged, self.grade, self.levels[0])).astype(np.int32)
+        drawn = np.searchsorted(self.levels, self.steps).astype(np.int32)
+        return np.stack([np.where(self.judged, judged, drawn[line]) for line in steps])
 
-    def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
+    def values(self, measure: Measure, runs: Sequence[int], completions: Places) -> list[Numbers]:
         """A line for each completion, a column for each query: as if completions were queries of their own."""
-        rankings = {run: self._order(run) for run in runs}
+        rows = {run: self._order(run) for run in runs}
         values: dict[int, list[Numbers]] = {run: [] for run in runs}
+        tables: dict[int, JudgedRanks] = {}
         lines = max(1, TOGETHER // max(len(self.query), 1))
-        sizes = np.bincount(self.query, minlength=len(self.query_ids)).tolist()
         for start in range(0, len(completions), lines):
             some = completions[start : start + lines]
-            all_judged = JudgedGrades(self.falling(some), offsets(sizes * len(some)), np.arange(some.size))
-            for run, rows in rankings.items():
-                values[run].append(self._values(measure, run, rows, some, all_judged))
+            if start == 0 or len(some) < lines:  # all else is the same in all completions
+                nothing = self._nothing_judged(len(some))
+                tables = {run: self._ungraded(run, rows[run], nothing) for run in runs}
+            all_judged = replace(nothing, grades=self.falling(some), _known={})
+            all_judged.__dict__.update(query=nothing.query, rank=nothing.rank)
+            for run, table in tables.items():
+                grade = self.levels[some[:, rows[run]]].reshape(-1)
+                column = measure(replace(table, grade=grade, all_judged=all_judged))
+                values[run].append(column.reshape(len(some), len(self.query_ids)))
         return [np.concatenate(values[run]) for run in runs]
 
-    def _values(
-        self, measure: Measure, run: int, rows: Integers, completions: Numbers, all_judged: JudgedGrades
-    ) -> Numbers:
-        count, queries = len(completions), len(self.query_ids)
-        query = self.query[rows] + queries * np.arange(count)[:, None]
-        table = JudgedRanks(
+    def _nothing_judged(self, count: int) -> JudgedGrades:
+        """All documents in so many completions, without grades."""
+        first = offsets(np.bincount(self.query, minlength=len(self.query_ids)).tolist() * count)
+        everything = np.arange(count * len(self.query))
+        return JudgedGrades(np.zeros(len(everything)), first, everything)
+
+    def _ungraded(self, run: int, rows: Integers, all_judged: JudgedGrades) -> JudgedRanks:
+        """The ranking of a run in as many completions, without grades."""
+        count = len(all_judged) // len(self.query_ids)
+        line = np.arange(count)[:, None]
+        return JudgedRanks(
             query_ids=self.query_ids * count,
-            query=query.reshape(-1),
+            query=(self.query[rows] + len(self.query_ids) * line).reshape(-1),
             rank=np.tile(self.rank[run][rows], count),
-            grade=completions[:, rows].reshape(-1),
-            tied=np.zeros(query.size, dtype=np.bool_),
-            row=(rows + len(self.doc_ids) * np.arange(count)[:, None]).reshape(-1),
+            grade=np.zeros(count * len(rows)),
+            tied=np.zeros(count * len(rows), dtype=np.bool_),
+            row=(rows + len(self.doc_ids) * line).reshape(-1),
             retrieved=np.tile(self.retrieved[run], count),
             missing=np.tile(self.retrieved[run] == 0, count),
             all_judged=all_judged,
         )
-        return np.asarray(measure(table).reshape(count, queries))
 
     def _order(self, run: int) -> Integers:
         rows = np.flatnonzero(self.rank[run] > 0)
         return rows[np.lexsort((self.rank[run][rows], self.query[rows]))]
 
-    def falling(self, completions: Numbers) -> Numbers:
+    def falling(self, completions: Places) -> Numbers:
         """The grades of each query of each completion, the highest first, one after the other."""
         count, cells = len(completions), len(self.query_ids) * len(self.levels)
         place = self.level_cells(completions) + cells * np.arange(count)[:, None]
         counts = np.bincount(place.reshape(-1), minlength=count * cells)
         return np.repeat(np.tile(self.levels[::-1], count * len(self.query_ids)), counts)
 
-    def level_cells(self, grades: Numbers) -> Integers:
+    def level_cells(self, completions: Places) -> Integers:
         """The query and the grade of each document as one number: it grows with the query and falls with the grade."""
-        return self.query * len(self.levels) + (len(self.levels) - 1 - steps_below(self.levels, grades))
+        return np.asarray(self._lowest_cell - completions)
+
+    @cached_property
+    def _lowest_cell(self) -> Integers:
+        return (self.query + 1) * len(self.levels) - 1
 
 
 def steps_below(steps: Numbers, values: Numbers) -> Integers:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.judging.decide.candidates import Candidates
+from cranfield.judging.decide.candidates import Candidates, Places
 from cranfield.judging.decide.grade_model import LinearGrades
 from cranfield.measures.arithmetic import discounted, gains
 from cranfield.measures.completion import cutoff_of, is_sum
@@ -81,7 +81,7 @@ def weights_of(lines: Numbers, slope: Numbers, query: Integers, critical: float)
     return np.asarray(moves[query] * slope)
 
 
-def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Numbers) -> Numbers:
+def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Places) -> Numbers:
     """How each grade moves the difference of its query, in the mean of a few completions.
 
     The expected grades would not be a realistic completion: the best of them are below the best of any completion.
@@ -96,7 +96,7 @@ def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], comp
     return np.asarray(np.mean([one(candidates, measure, pair, grades) for grades in some], axis=0))
 
 
-def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], grades: Numbers) -> Numbers:
+def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], grades: Places) -> Numbers:
     parameters = dict(measure.parameters)
     cutoff = cutoff_of(measure)
     scale = candidates.levels
@@ -134,7 +134,7 @@ def _of_sum(candidates: Candidates, measure: Measure, pair: tuple[int, int]) -> 
     return np.asarray(rising[candidates.rank[run]] - rising[candidates.rank[baseline]])
 
 
-def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], grades: Numbers) -> Numbers:
+def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], grades: Places) -> Numbers:
     """The unjudged documents of all queries side by side: one of each is tried at a time."""
     query = candidates.query
     unjudged = np.flatnonzero(~candidates.judged)
@@ -146,7 +146,7 @@ def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], 
         here = unjudged[(turn >= start) & (turn < start + step)]
         lines = turn[(turn >= start) & (turn < start + step)] - start
         ends = []
-        for grade in (low, high):
+        for grade in np.searchsorted(candidates.levels, (low, high)).tolist():
             tried = np.repeat(grades[None], int(lines.max()) + 1, axis=0)
             tried[lines, here] = grade
             ends.append(differences(candidates, measure, pair, tried)[lines, query[here]])
@@ -154,7 +154,7 @@ def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], 
     return slope
 
 
-def differences(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Numbers) -> Numbers:
+def differences(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Places) -> Numbers:
     """Run less baseline: a line for each completion and a column for each query."""
     baseline, run = candidates.values(measure, pair, completions)
     return run - baseline

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cranfield.judging.decide.candidates import Candidates
+from cranfield.judging.decide.candidates import Candidates, Places
 from cranfield.judging.decide.choosing import Wanted, slopes, weights_of
 from cranfield.judging.decide.grade_model import Features, GradeModel, LinearGrades, fit
 from cranfield.judging.decide.outlook import Outlook, judgments_needed, outlook
@@ -40,11 +40,11 @@ class Completions:
         return self.model.linear(self.candidates.steps)
 
     @cached_property
-    def grades(self) -> Numbers:
-        """A line for each completion: judged documents keep their grade, the others get one that is drawn."""
+    def grades(self) -> Places:
+        """A line for each completion, as numbers of levels: judged documents keep theirs, those of others are drawn."""
         known = self.candidates
         if not (known.returned & ~known.judged).any():
-            return known.completed(np.zeros((1, len(known.query)), dtype=np.int64))
+            return known.completed(np.zeros((1, len(known.query)), dtype=np.int32))
         # The same random numbers at every look, so that what changes is due to grades alone.
         count = min(DRAWS, max(FEWEST_DRAWS, DRAWN_AT_ONCE // max(len(known.query), 1)))
         return known.completed(self.model.draw(np.random.default_rng(self.seed % 2**64), count))

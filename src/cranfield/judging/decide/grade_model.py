@@ -20,10 +20,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.judging.decide.candidates import Places
 from cranfield.ranks.columns import Flags, Integers, Numbers
 
 # Priors, on the scale of the noise; the figures come from fits to complete judgments.
@@ -299,7 +301,7 @@ class GradeModel:
             pulled += self.features.effects[:, place, None] * self.pull[self.features.query, place]
         return np.asarray(pulled)
 
-    def draw(self, generator: np.random.Generator, count: int) -> Integers:
+    def draw(self, generator: np.random.Generator, count: int) -> Places:
         """The level of each document, a line for each draw. Draws come in pairs with opposite random numbers."""
 
         def normal(*shape: int) -> Numbers:
@@ -311,15 +313,17 @@ class GradeModel:
         effects += self.effects.T
         effects -= np.einsum("qef,sf->seq", self.pull, fixed)
         fixed += self.fixed
-        relevance = normal(len(self.features.query))
-        relevance += fixed[:, self.thresholds :] @ self.features.fixed.T
+        noise = generator.standard_normal(((count + 1) // 2, len(self.features.query)))
+        opposite = (-line for line in noise)
         columns = np.ascontiguousarray(self.features.effects.T)
-        levels = np.zeros(relevance.shape, dtype=np.int64)
-        for line, own in enumerate(relevance):  # one by one, since each of them fits into the processor's cache
-            for effect, column in zip(effects[line], columns, strict=True):
-                own += effect[self.features.query] * column
-            for threshold in fixed[line, : self.thresholds]:
-                levels[line] += own > threshold
+        levels = np.zeros((count, len(self.features.query)), dtype=np.int32)
+        # One by one, since each of them fits into the processor's cache.
+        for line, its_fixed, its_effects, own in zip(levels, fixed, effects, chain(noise, opposite), strict=False):
+            relevance = own + self.features.fixed @ its_fixed[self.thresholds :]
+            for effect, column in zip(its_effects, columns, strict=True):
+                relevance += effect[self.features.query] * column
+            for threshold in its_fixed[: self.thresholds]:
+                line += relevance > threshold
         return levels
 
     def linear(self, worth: Numbers) -> LinearGrades:
