@@ -13,6 +13,7 @@ from scipy.stats import t as student
 
 from cranfield.judging.decide.candidates import Candidates
 from cranfield.judging.decide.choosing import Wanted, choose, slopes
+from cranfield.judging.decide.compared_pair import heaviest
 from cranfield.judging.decide.grade_model import (
     COUNTS,
     LEAST_NOISE,
@@ -20,6 +21,7 @@ from cranfield.judging.decide.grade_model import (
     START,
     Features,
     GradeModel,
+    Groups,
     LinearGrades,
     Observed,
     Prior,
@@ -62,15 +64,15 @@ def solution_of(name: str) -> tuple[GradeModel, np.ndarray, np.ndarray]:
 
 
 def dense_mean(model: GradeModel) -> np.ndarray:
-    return np.concatenate([model.fixed, model.effects.ravel()])
+    return np.concatenate([model.fixed, model.effects.T.ravel()])
 
 
 def dense_covariance(model: GradeModel) -> np.ndarray:
     """Of thresholds, coefficients and the effects of all queries: these follow the fixed ones by way of `pull`."""
-    follow = np.concatenate([np.eye(len(model.fixed)), *(-pull for pull in model.pull)])
+    follow = np.concatenate([np.eye(len(model.fixed)), *np.moveaxis(-model.pull, -1, 0)])
     covariance = follow @ model.covariance @ follow.T
     start = len(model.fixed)
-    for own in model.effects_covariance:
+    for own in np.moveaxis(model.effects_covariance, -1, 0):
         covariance[start : start + len(own), start : start + len(own)] += own
         start += len(own)
     return covariance
@@ -104,10 +106,10 @@ def test_a_query_that_nobody_judged_keeps_its_prior() -> None:
     model = fitted(problem)
     last = problem.queries - 1
     assert not problem.judged[problem.query == last].any()
-    assert not model.effects[last].any()
-    assert not model.pull[last].any()
+    assert not model.effects[:, last].any()
+    assert not model.pull[:, :, last].any()
     level, side, _ = model.variances
-    np.testing.assert_allclose(model.effects_covariance[last], np.diag([level, side, side]))
+    np.testing.assert_allclose(model.effects_covariance[:, :, last], np.diag([level, side, side]))
 
 
 def test_the_order_of_documents_within_a_query_changes_nothing() -> None:
@@ -137,11 +139,11 @@ def test_a_variance_update_matches_the_dense_posterior(name: str) -> None:
     solution = solved(observed, prior, variances, prior.mean, 30)
     mode = oracle.mode(problem, *variances)
     second = np.diag(np.linalg.inv(oracle.hessian(problem, mode, *variances))) + mode**2
-    of_queries = second[problem.fixed :].reshape(problem.queries, problem.effects)[observed.queries]
-    through = np.einsum("qee->qe", all_effects_covariance(solution)) + solution.effects**2
-    np.testing.assert_allclose(through, of_queries, atol=2e-3)
+    of_queries = second[problem.fixed :].reshape(problem.queries, problem.effects)[observed.groups.queries]
+    through = np.einsum("eeq->eq", all_effects_covariance(solution)) + solution.effects**2
+    np.testing.assert_allclose(through.T, of_queries, atol=2e-3)
     found = improved(solution, problem.thresholds, start)
-    judged = len(observed.queries)
+    judged = len(observed.groups.queries)
     level = (COUNTS.level * start.level + of_queries[:, 0].sum()) / (COUNTS.level + judged)
     side = (COUNTS.side * start.side + of_queries[:, 1:].sum()) / (COUNTS.side + judged * problem.runs)
     of_runs = slice(problem.thresholds, problem.thresholds + problem.runs)
@@ -235,6 +237,17 @@ def test_completions_keep_the_grades_of_judged_documents() -> None:
     assert (completions[:, ~known.judged] == np.array([0, 1, 3])[levels[:, ~known.judged]]).all()
 
 
+@pytest.mark.parametrize("queries", [1, 30, 2_000])
+def test_products_are_summed_query_by_query_however_many_there_are(queries: int) -> None:
+    chance = np.random.default_rng(queries)
+    query = 7 + 2 * np.sort(chance.integers(queries, size=3 * queries))
+    left, right = chance.normal(size=(2, len(query))), chance.normal(size=(3, len(query)))
+    groups = Groups.of(query)
+    assert groups.queries.tolist() == sorted(set(query.tolist()))
+    expected = [left[:, query == one] @ right[:, query == one].T for one in groups.queries]
+    np.testing.assert_allclose(groups.products(left, right), np.moveaxis(expected, 0, -1), atol=1e-12)
+
+
 # Grades as linear functions
 
 
@@ -243,11 +256,11 @@ def random_linear(seed: int, documents: int = 40, queries: int = 6, fixed: int =
     roots = chance.normal(size=(queries, effects, effects))
     root = chance.normal(size=(fixed, fixed))
     return LinearGrades(
-        chance.permutation(np.append(chance.integers(queries - 1, size=documents - 1), queries - 1)),
-        chance.normal(size=(documents, fixed)),
-        chance.normal(size=(documents, effects)),
+        np.sort(np.append(chance.integers(queries - 1, size=documents - 1), queries - 1)),
+        chance.normal(size=(fixed, documents)),
+        chance.normal(size=(effects, documents)),
         root @ root.T / fixed,
-        roots @ roots.transpose(0, 2, 1) / effects + 0.1 * np.eye(effects),
+        np.moveaxis(roots @ roots.transpose(0, 2, 1) / effects + 0.1 * np.eye(effects), 0, -1),
         chance.uniform(0.2, 1.0, documents),
     )
 
@@ -258,10 +271,10 @@ def dense(linear: LinearGrades) -> np.ndarray:
     found = np.zeros((count, count))
     for one in range(count):
         for other in range(count):
-            found[one, other] = linear.fixed[one] @ linear.covariance @ linear.fixed[other]
+            found[one, other] = linear.fixed[:, one] @ linear.covariance @ linear.fixed[:, other]
             if linear.query[one] == linear.query[other]:
-                of_query = linear.effects_covariance[linear.query[one]]
-                found[one, other] += linear.own[one] @ of_query @ linear.own[other]
+                of_query = linear.effects_covariance[:, :, linear.query[one]]
+                found[one, other] += linear.own[:, one] @ of_query @ linear.own[:, other]
         found[one, one] += linear.noise[one]
     return found
 
@@ -275,7 +288,7 @@ def test_covariances_of_linear_grades_match_dense_matrices(seed: int) -> None:
     assert linear.variance_of(weights) == pytest.approx(weights @ expected @ weights)
     for place in range(40):
         np.testing.assert_allclose(linear.covariance_with_one(place), expected[place], atol=1e-12)
-    places = np.array([31, 2, 17, 5])
+    places = np.array([2, 5, 17, 31])
     np.testing.assert_allclose(dense(linear.only(places)), expected[np.ix_(places, places)])
 
 
@@ -291,7 +304,8 @@ def test_what_is_left_after_judging_is_a_dense_normal_distribution_conditioned(s
     chance = np.random.default_rng(1)
     for _ in range(5):
         weights = chance.normal(size=40)  # what is judged adds nothing, whatever it weighs
-        assert linear.variance_given(known, weights) == pytest.approx(weights[rest] @ expected @ weights[rest])
+        [left] = linear.variances_given(order, [judged], weights)
+        assert left == pytest.approx(weights[rest] @ expected @ weights[rest])
 
 
 @pytest.mark.parametrize("name", ["four grades", "two grades", "eleven grades", "hardly anything judged"])
@@ -368,6 +382,12 @@ def test_a_shortlist_gives_the_same_choice_as_all_candidates() -> None:
     linear = fit(features, 400, chance.integers(0, 4, size=6_000), judged, 3).linear(np.arange(4.0))
     wanted = [Wanted(chance.normal(size=6_000), ~judged)]
     assert choose(linear, wanted, 10).tolist() == choose(linear, wanted, 200)[:10].tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 17, 60])
+def test_of_equal_weights_the_first_come_first(count: int) -> None:
+    weights = np.random.default_rng(count).integers(-5, 6, size=60) / 10
+    assert heaviest(weights, count).tolist() == sorted(range(60), key=lambda place: -abs(weights[place]))[:count]
 
 
 # How each grade moves a difference
@@ -571,7 +591,7 @@ def test_sixty_three_runs_share_one_model() -> None:
     model = fitted(problem)
     assert np.isfinite(dense_mean(model)).all()
     assert (np.linalg.eigvalsh(model.covariance) > 0).all()
-    assert (np.linalg.eigvalsh(model.effects_covariance) > 0).all()
+    assert (np.linalg.eigvalsh(np.moveaxis(model.effects_covariance, -1, 0)) > 0).all()
     assert (model.linear(np.arange(4.0)).noise > 0).all()
     drawn = model.draw(np.random.default_rng(0), 20)
     assert 0 <= drawn.min() <= drawn.max() <= 3

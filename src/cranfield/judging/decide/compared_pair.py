@@ -134,9 +134,16 @@ class ComparedPair:
     def _left_after(self) -> tuple[Integers, Numbers]:
         """Some numbers of judgments, and the share of the variance that is left after so many, the weightiest first."""
         linear, weights = self.completions.linear, np.where(self.matters, self.weights, 0.0)
-        order = np.argsort(-np.abs(weights), kind="stable")[: self.left]
         numbers = np.unique(np.geomspace(1, self.left, min(self.left, LOOKED_AHEAD)).astype(np.int64))
+        order = heaviest(weights, int(numbers[:-1].max(initial=0)))
         total = max(linear.variance_of(weights), 1e-300)
-        left = [1.0]
-        left += [linear.variance_given(order[:number], weights) / total for number in numbers[:-1]]
-        return np.append(0, numbers), np.array([*left, 0.0])
+        left = [variance / total for variance in linear.variances_given(order, numbers[:-1].tolist(), weights)]
+        return np.append(0, numbers), np.array([1.0, *left, 0.0])
+
+
+def heaviest(weights: Numbers, count: int) -> Integers:
+    """The places of the largest weights of either sign, the largest first; of equal ones, the first comes first."""
+    size = np.abs(weights)
+    least = np.partition(size, len(size) - count)[len(size) - count] if count else np.inf
+    places = np.flatnonzero(size >= least)  # to sort these alone is several times faster
+    return places[np.argsort(-size[places], kind="stable")][:count]

@@ -13,11 +13,15 @@ of a decision share one model, so that what is judged for one pair of runs also 
 The mode comes from Newton's method, the distribution around it is taken as normal, and the variances of s, u and v
 come from expectation and maximisation. The effects of a query are eliminated within it, so no matrix grows with the
 number of queries.
+
+Documents, or queries, are the last dimension of every table: then its lines are long, and numpy works along lines. In
+`einsum`, e and f are effects, g and h thresholds and coefficients, d documents, and q queries.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -43,9 +47,10 @@ CLOSEST = 0.02  # two thresholds
 FARTHEST_STEP = 3.0
 BEYOND = 40.0  # no threshold
 TINIEST = 1e-300  # chance: with a larger floor the second derivatives would not belong to it, nor be a covariance
-FEW_CHANCES = 50_000
+FEW_CHANCES = 5_000
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 SMALL = 8  # matrices with no more rows
+MANY = 500  # queries
 LEAST_NOISE = 0.2  # of the variance of a grade: what other grades can never tell
 
 
@@ -64,8 +69,8 @@ COUNTS = Variances(5.0, 10.0, 4.0)  # how many observations the prior counts as
 class Features(NamedTuple):
     """What is known about documents before they are judged."""
 
-    fixed: Numbers  # a column for each s, one for each b, and one for a
-    effects: Numbers  # a column for u, then one for each v
+    fixed: Numbers  # a line for each s, one for each b, and one for a
+    effects: Numbers  # a line for u, then one for each v
     query: Integers
 
     @classmethod
@@ -77,13 +82,13 @@ class Features(NamedTuple):
         returned = (rank > 0) * (1 + STEEPER * by_rank[rank]) / np.sqrt(several)
         level = np.ones((1, rank.shape[1]))
         return cls(
-            np.ascontiguousarray(np.concatenate([returned, by_rank[rank] / np.sqrt(several), np.log2(several)]).T),
-            np.ascontiguousarray(np.concatenate([level, returned]).T),
+            np.concatenate([returned, by_rank[rank] / np.sqrt(several), np.log2(several)]),
+            np.concatenate([level, returned]),
             query,
         )
 
     def only(self, places: Integers | Flags) -> Features:
-        return Features(self.fixed[places], self.effects[places], self.query[places])
+        return Features(self.fixed[:, places], self.effects[:, places], self.query[places])
 
 
 class Prior(NamedTuple):
@@ -108,36 +113,47 @@ class Prior(NamedTuple):
         return cls(np.concatenate([first, [RETURNED] * runs, [SLOPE] * runs, [AGREEMENT]]), precision)
 
 
+class Groups(NamedTuple):
+    """Documents sorted by query, as groups."""
+
+    queries: Integers
+    starts: Integers  # where each of these begins
+    place: Integers  # of the query of each document among these
+
+    @classmethod
+    def of(cls, query: Integers) -> Groups:
+        starts = np.flatnonzero(np.diff(query, prepend=-1))
+        return cls(query[starts], starts, np.repeat(np.arange(len(starts)), np.diff(starts, append=len(query))))
+
+    def products(self, left: Numbers, right: Numbers) -> Numbers:
+        """left right' of each query. Of many, which have few documents each, numpy counts faster than it reduces."""
+        if len(self.queries) > MANY:
+            return np.array([[np.bincount(self.place, one * other) for other in right] for one in left])
+        return np.array([np.add.reduceat(one * right, self.starts, axis=1) for one in left])
+
+
 class Observed(NamedTuple):
     """Judged documents, sorted by query: their features, and which threshold is above and below each grade."""
 
     features: Features
-    queries: Integers  # those with a judged document
-    starts: Integers  # where each of these begins
-    above: Numbers  # a column for each threshold: 1 for the one above the grade
+    groups: Groups
+    above: Numbers  # a line for each threshold: 1 for the one above the grade
     below: Numbers
 
     @classmethod
     def of(cls, features: Features, level: Integers, thresholds: int) -> Observed:
-        queries, starts = np.unique(features.query, return_index=True)
-        steps = np.arange(thresholds)
-        above, below = level[:, None] == steps, level[:, None] - 1 == steps
-        return cls(features, queries, starts, above.astype(np.float64), below.astype(np.float64))
+        steps = np.arange(thresholds)[:, None]
+        above, below = level == steps, level - 1 == steps
+        return cls(features, Groups.of(features.query), above.astype(np.float64), below.astype(np.float64))
 
     def some(self) -> Observed:
         """Some of the queries, if they are many."""
-        if len(self.queries) <= ENOUGH:
+        queries = len(self.groups.queries)
+        if queries <= ENOUGH:
             return self
-        one_of = 1 + len(self.queries) // ENOUGH
-        kept = np.repeat(np.arange(len(self.queries)) % one_of == 0, _lengths(self))
+        kept = self.groups.place % (1 + queries // ENOUGH) == 0
         features = self.features.only(kept)
-        queries, starts = np.unique(features.query, return_index=True)
-        return Observed(features, queries, starts, self.above[kept], self.below[kept])
-
-    def sums(self, left: Numbers, right: Numbers) -> Numbers:
-        """left' right of each query."""
-        columns = [np.add.reduceat(left[:, place, None] * right, self.starts) for place in range(left.shape[1])]
-        return np.stack(columns, axis=1)
+        return Observed(features, Groups.of(features.query), self.above[:, kept], self.below[:, kept])
 
 
 class Solution(NamedTuple):
@@ -165,25 +181,24 @@ def normal_below(value: Numbers) -> Numbers:
 
 def inverses(matrices: Numbers) -> Numbers:
     """Of many symmetric matrices without negative eigenvalues. Small ones are swept all at once, which is faster."""
-    if matrices.shape[1] > SMALL:
-        return np.asarray(np.linalg.inv(matrices))
-    swept = np.moveaxis(matrices, 0, -1).copy()
+    if len(matrices) > SMALL:
+        return np.ascontiguousarray(np.moveaxis(np.linalg.inv(np.moveaxis(matrices, -1, 0)), 0, -1))
+    swept = matrices.copy()
     for place in range(len(swept)):
         pivot, column = swept[place, place].copy(), swept[:, place].copy()
         row = swept[place] / pivot
         swept -= column[:, None] * row
         swept[place], swept[:, place] = row, -column / pivot
         swept[place, place] = 1 / pivot
-    return np.ascontiguousarray(np.moveaxis(swept, -1, 0))
+    return swept
 
 
 def newton_step(observed: Observed, prior: Prior, variances: Variances, at: Solution) -> Solution:
     """One step of Newton's method towards the mode of the posterior, and the distribution as it is there."""
-    thresholds = observed.above.shape[1]
-    features, of_query = observed.features, np.repeat(np.arange(len(observed.queries)), _lengths(observed))
-    mean = features.fixed @ at.fixed[thresholds:] + np.einsum("de,de->d", features.effects, at.effects[of_query])
-    high = np.where(observed.above.any(axis=1), observed.above @ at.fixed[:thresholds] - mean, BEYOND)
-    low = np.where(observed.below.any(axis=1), observed.below @ at.fixed[:thresholds] - mean, -BEYOND)
+    thresholds, features, groups = len(observed.above), observed.features, observed.groups
+    mean = at.fixed[thresholds:] @ features.fixed + (features.effects * at.effects[:, groups.place]).sum(axis=0)
+    high = np.where(observed.above.any(axis=0), at.fixed[:thresholds] @ observed.above - mean, BEYOND)
+    low = np.where(observed.below.any(axis=0), at.fixed[:thresholds] @ observed.below - mean, -BEYOND)
     mirrored = low > 0  # both in the upper tail, where differences of chances near 1 would lose all digits
     chance = normal_below(np.where(mirrored, -low, high)) - normal_below(np.where(mirrored, -high, low))
     chance = np.maximum(chance, TINIEST)
@@ -192,39 +207,34 @@ def newton_step(observed: Observed, prior: Prior, variances: Variances, at: Solu
     both_high, both_low, cross = high * at_high + at_high**2, at_low**2 - low * at_low, -at_high * at_low
     weight = np.maximum(both_high + 2 * cross + both_low, 1e-6)
     slope = at_low - at_high
-    with_thresholds = -observed.above * (both_high + cross)[:, None] - observed.below * (both_low + cross)[:, None]
+    with_thresholds = -observed.above * (both_high + cross) - observed.below * (both_low + cross)
 
-    gradient = np.concatenate([observed.above.T @ at_high - observed.below.T @ at_low, features.fixed.T @ slope])
+    gradient = np.concatenate([observed.above @ at_high - observed.below @ at_low, features.fixed @ slope])
     gradient -= prior.precision @ (at.fixed - prior.mean)
     curvature = prior.precision.copy()
     one, rest = slice(None, thresholds), slice(thresholds, None)
-    between = (observed.above * cross[:, None]).T @ observed.below
-    curvature[one, one] += (observed.above * both_high[:, None]).T @ observed.above + between + between.T
-    curvature[one, one] += (observed.below * both_low[:, None]).T @ observed.below
-    curvature[one, rest] += with_thresholds.T @ features.fixed
+    between = (observed.above * cross) @ observed.below.T
+    curvature[one, one] += (observed.above * both_high) @ observed.above.T + between + between.T
+    curvature[one, one] += (observed.below * both_low) @ observed.below.T
+    curvature[one, rest] += with_thresholds @ features.fixed.T
     curvature[rest, one] = curvature[one, rest].T
-    curvature[rest, rest] += (features.fixed * weight[:, None]).T @ features.fixed
+    curvature[rest, rest] += (features.fixed * weight) @ features.fixed.T
 
     effects = features.effects
-    precision = effect_precision(effects.shape[1], variances)
-    within = observed.sums(effects, effects * weight[:, None])
-    within += np.diag(precision)
-    mixed = observed.sums(effects, np.concatenate([with_thresholds, features.fixed * weight[:, None]], axis=1))
-    own = np.add.reduceat(effects * slope[:, None], observed.starts) - at.effects * precision
+    precision = effect_precision(len(effects), variances)
+    within = groups.products(effects, effects * weight) + np.diag(precision)[:, :, None]
+    mixed = groups.products(effects, np.concatenate([with_thresholds, features.fixed * weight]))
+    own = groups.products(effects, slope[None])[:, 0] - at.effects * precision[:, None]
     effects_covariance = inverses(within)
-    pull = effects_covariance @ mixed
-    left = curvature - np.einsum("qef,qeg->fg", mixed, pull)
-    covariance = np.linalg.inv((left + left.T) / 2)
-    step = covariance @ (gradient - np.einsum("qef,qe->f", pull, own))
-    effects_step = np.einsum("qef,qf->qe", effects_covariance, own) - pull @ step
+    pull = np.einsum("efq,fgq->egq", effects_covariance, mixed)
+    left = curvature - np.tensordot(mixed, pull, ([0, 2], [0, 2]))
+    covariance = np.asarray(np.linalg.inv((left + left.T) / 2))
+    step = covariance @ (gradient - np.einsum("egq,eq->g", pull, own))
+    effects_step = np.einsum("efq,fq->eq", effects_covariance, own) - np.einsum("egq,g->eq", pull, step)
     share = min(1.0, FARTHEST_STEP / max(float(np.abs(step).max()), FARTHEST_STEP))
     while share > 1e-3 and (np.diff(at.fixed[one] + share * step[one]) < CLOSEST).any():
         share /= 2
     return Solution(at.fixed + share * step, covariance, at.effects + share * effects_step, pull, effects_covariance)
-
-
-def _lengths(observed: Observed) -> Integers:
-    return np.diff(np.append(observed.starts, len(observed.features.query)))
 
 
 def effect_precision(effects: int, variances: Variances) -> Numbers:
@@ -233,11 +243,11 @@ def effect_precision(effects: int, variances: Variances) -> Numbers:
 
 def improved(solution: Solution, thresholds: int, start: Variances = START) -> Variances:
     """One step of expectation and maximisation; the prior counts like a few observations."""
-    squares = solution.effects**2 + np.einsum("qee->qe", all_effects_covariance(solution))
-    runs = slice(thresholds, thresholds + squares.shape[1] - 1)
+    squares = solution.effects**2 + np.einsum("eeq->eq", all_effects_covariance(solution))
+    runs = slice(thresholds, thresholds + len(squares) - 1)
     of_runs = (solution.fixed[runs] - RETURNED) ** 2 + np.diag(solution.covariance)[runs]
-    totals = Variances(float(squares[:, 0].sum()), float(squares[:, 1:].sum()), float(of_runs.sum()))
-    counts = Variances(len(squares), squares[:, 1:].size, len(of_runs))
+    totals = Variances(float(squares[0].sum()), float(squares[1:].sum()), float(of_runs.sum()))
+    counts = Variances(squares[0].size, squares[1:].size, len(of_runs))
     return Variances(
         *(
             (worth * before + total) / (worth + observed)
@@ -248,14 +258,13 @@ def improved(solution: Solution, thresholds: int, start: Variances = START) -> V
 
 def all_effects_covariance(solution: Solution) -> Numbers:
     """Of the effects of each query, thresholds and coefficients being unknown."""
-    through = solution.pull @ solution.covariance @ solution.pull.transpose(0, 2, 1)
-    return np.asarray(solution.effects_covariance + through)
+    half = np.einsum("egq,gh->ehq", solution.pull, solution.covariance)
+    return np.asarray(solution.effects_covariance + np.einsum("ehq,fhq->efq", half, solution.pull))
 
 
 def solved(observed: Observed, prior: Prior, variances: Variances, start: Numbers, steps: int) -> Solution:
-    queries, effects = len(observed.queries), observed.features.effects.shape[1]
-    nothing = np.zeros((queries, effects, len(prior.mean)))
-    at = Solution(start, np.empty(0), np.zeros((queries, effects)), nothing, np.empty(0))
+    nothing = np.zeros((len(observed.features.effects), len(observed.groups.queries)))
+    at = Solution(start, np.empty(0), nothing, np.empty(0), np.empty(0))
     for _ in range(steps):
         at = newton_step(observed, prior, variances, at)
     return at
@@ -290,69 +299,71 @@ class GradeModel:
     @cached_property
     def latent(self) -> Numbers:
         """The latent relevance of each document, as expected."""
-        own = np.einsum("de,de->d", self.features.effects, self.effects[self.features.query])
-        return np.asarray(self.features.fixed @ self.fixed[self.thresholds :] + own)
+        own = (self.features.effects * self.effects.take(self.features.query, axis=1)).sum(axis=0)
+        return np.asarray(self.fixed[self.thresholds :] @ self.features.fixed + own)
 
     @cached_property
-    def _pulled(self) -> Numbers:
-        """How each document follows the fixed coefficients by way of the effects of its query."""
-        pulled = self.features.effects[:, :1] * self.pull[self.features.query, 0]
-        for place in range(1, self.pull.shape[1]):
-            pulled += self.features.effects[:, place, None] * self.pull[self.features.query, place]
-        return np.asarray(pulled)
+    def _follows(self) -> Numbers:
+        """How the latent relevance of each document follows the coefficients, and by way of effects the thresholds."""
+        follows = np.zeros((len(self.fixed), len(self.features.query)))
+        follows[self.thresholds :] = self.features.fixed
+        for effect, pull in zip(self.features.effects, self.pull, strict=True):
+            follows -= effect * pull.take(self.features.query, axis=1)
+        return follows
 
     def draw(self, generator: np.random.Generator, count: int) -> Places:
         """The level of each document, a line for each draw. Draws come in pairs with opposite random numbers."""
+        effects, queries = self.effects.shape
+        query, pairs = self.features.query, (count + 1) // 2
 
-        def normal(*shape: int) -> Numbers:
-            half = generator.standard_normal(((count + 1) // 2, *shape))
-            return np.concatenate([half, -half])[:count]
+        def opposite(half: Numbers) -> Iterator[Numbers]:
+            return chain(half, (-line for line in half))
 
-        fixed = normal(len(self.fixed)) @ np.linalg.cholesky(self.covariance).T
-        effects = np.einsum("qef,sqf->seq", np.linalg.cholesky(self.effects_covariance), normal(*self.effects.shape))
-        effects += self.effects.T
-        effects -= np.einsum("qef,sf->seq", self.pull, fixed)
-        fixed += self.fixed
-        noise = generator.standard_normal(((count + 1) // 2, len(self.features.query)))
-        opposite = (-line for line in noise)
-        columns = np.ascontiguousarray(self.features.effects.T)
-        levels = np.zeros((count, len(self.features.query)), dtype=np.int32)
-        # One by one, since each of them fits into the processor's cache.
-        for line, its_fixed, its_effects, own in zip(levels, fixed, effects, chain(noise, opposite), strict=False):
-            relevance = own + self.features.fixed @ its_fixed[self.thresholds :]
-            for effect, column in zip(its_effects, columns, strict=True):
-                relevance += effect[self.features.query] * column
-            for threshold in its_fixed[: self.thresholds]:
+        of_fixed = opposite(generator.standard_normal((pairs, len(self.fixed))))
+        of_effects = opposite(generator.standard_normal((pairs, queries, effects)))
+        of_documents = opposite(generator.standard_normal((pairs, len(query))))
+        root = np.linalg.cholesky(self.covariance)
+        effects_root = np.moveaxis(np.linalg.cholesky(np.moveaxis(self.effects_covariance, -1, 0)), 0, -1).copy()
+        levels = np.zeros((count, len(query)), dtype=np.int32)
+        for line in levels:  # one by one, since each of them fits into the processor's cache
+            off = root @ next(of_fixed)
+            fixed = self.fixed + off
+            its_effects = self.effects - np.einsum("egq,g->eq", self.pull, off)
+            its_effects += np.einsum("efq,qf->eq", effects_root, next(of_effects))
+            relevance = next(of_documents) + fixed[self.thresholds :] @ self.features.fixed
+            for effect, weight in zip(its_effects, self.features.effects, strict=True):
+                relevance += effect[query] * weight
+            for threshold in fixed[: self.thresholds]:
                 line += relevance > threshold
         return levels
 
     def linear(self, worth: Numbers) -> LinearGrades:
         """What grades are worth, made linear around the mode; `worth` of each level."""
-        slopes = self._slopes(np.full((len(self.latent), self.thresholds), -1 / self.thresholds), np.ones(()))
-        spread = np.sqrt(1 + slopes.variance)[:, None]
+        relevance = self._slopes(np.full((self.thresholds, 1), -1 / self.thresholds), np.ones(1))
+        spread = np.sqrt(1 + relevance.variance)
         # Averaged over what is uncertain about z: at the mode alone, all would seem to be known about a few documents.
-        distance = (self.latent[:, None] - self.fixed[: self.thresholds]) / spread
+        distance = (self.latent - self.fixed[: self.thresholds, None]) / spread
         chance, density = normal_below(distance), normal_density(distance) / spread
         rises = np.diff(worth)
-        at_least = chance @ rises
-        squares = worth[0] ** 2 + chance @ np.diff(worth**2)
+        at_least = rises @ chance
+        squares = worth[0] ** 2 + np.diff(worth**2) @ chance
         noise = np.maximum(squares - (worth[0] + at_least) ** 2, 1e-4 * max(float(np.ptp(worth)) ** 2, 1e-12))
-        linear = self._slopes(-density * rises, density @ rises)
+        linear = self._slopes(-density * rises[:, None], rises @ density)
         return replace(linear, noise=np.maximum(noise - linear.variance, noise * LEAST_NOISE))
 
     def _slopes(self, of_thresholds: Numbers, of_relevance: Numbers) -> LinearGrades:
-        stretch = np.broadcast_to(of_relevance, self.latent.shape)[:, None]
-        own = self.features.effects * stretch
-        fixed = np.concatenate([of_thresholds, self.features.fixed * stretch], axis=1)
-        fixed -= self._pulled * stretch
-        return LinearGrades(
-            self.features.query, fixed, own, self.covariance, self.effects_covariance, np.zeros(len(self.latent))
-        )
+        fixed = self._follows * of_relevance
+        fixed[: self.thresholds] += of_thresholds
+        own, noise = self.features.effects * of_relevance, np.zeros(len(self.features.query))
+        return LinearGrades(self.features.query, fixed, own, self.covariance, self.effects_covariance, noise)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearGrades:
-    """Grades as sums of what all documents share, what those of a query share, and noise: normally distributed."""
+    """Grades as sums of what all documents share, what those of a query share, and noise: normally distributed.
+
+    Documents are sorted by query.
+    """
 
     query: Integers
     fixed: Numbers  # how each grade follows thresholds and coefficients, by way of the effects of its query, too
@@ -363,9 +374,11 @@ class LinearGrades:
 
     @cached_property
     def variance(self) -> Numbers:
-        shared = np.einsum("df,df->d", self.fixed @ self.covariance, self.fixed)
-        own = np.einsum("def,de,df->d", self.effects_covariance[self.query], self.own, self.own)
-        return np.asarray(shared + own + self.noise)
+        variance = self.noise + np.einsum("gd,gd->d", self.covariance @ self.fixed, self.fixed)
+        for one, covariance in zip(self.own, self.effects_covariance, strict=True):
+            for other, between in zip(self.own, covariance, strict=True):
+                variance += one * other * between[self.query]
+        return np.asarray(variance)
 
     @cached_property
     def _effects_precision(self) -> Numbers:
@@ -373,20 +386,21 @@ class LinearGrades:
 
     def _sums(self, weights: Numbers) -> Numbers:
         """Of the weighted `own` of each query."""
-        queries = len(self.effects_covariance)
-        return np.stack([np.bincount(self.query, weights * column, queries) for column in self.own.T], axis=1)
+        queries = self.effects_covariance.shape[2]
+        return np.array([np.bincount(self.query, weights * line, queries) for line in self.own])
 
     def covariance_with(self, weights: Numbers) -> Numbers:
         """Of each grade with Σ weights · grade."""
-        of_queries = np.einsum("qef,qf->qe", self.effects_covariance, self._sums(weights))
-        shared = self.fixed @ (self.covariance @ (weights @ self.fixed))
-        return np.asarray(shared + np.einsum("de,de->d", self.own, of_queries[self.query]) + weights * self.noise)
+        of_queries = np.einsum("efq,fq->eq", self.effects_covariance, self._sums(weights))
+        shared = (self.covariance @ (self.fixed @ weights)) @ self.fixed
+        own = (self.own * of_queries.take(self.query, axis=1)).sum(axis=0)
+        return np.asarray(shared + own + weights * self.noise)
 
     def covariance_with_one(self, place: int) -> Numbers:
-        covariance: Numbers = self.fixed @ (self.covariance @ self.fixed[place])
+        covariance: Numbers = (self.covariance @ self.fixed[:, place]) @ self.fixed
         query = self.query[place]
-        same = np.flatnonzero(self.query == query)
-        covariance[same] += self.own[same] @ (self.effects_covariance[query] @ self.own[place])
+        same = slice(*np.searchsorted(self.query, [query, query + 1]).tolist())
+        covariance[same] += (self.effects_covariance[:, :, query] @ self.own[:, place]) @ self.own[:, same]
         covariance[place] += self.noise[place]
         return covariance
 
@@ -394,38 +408,40 @@ class LinearGrades:
         """Of Σ weights · grade."""
         return float(weights @ self.covariance_with(weights))
 
-    def variance_given(self, judged: Integers, weights: Numbers) -> float:
-        """Of Σ weights · grade once these documents are judged, whatever comes out: the others are surer then."""
-        effects = self.own.shape[1]
-        judged = judged[np.argsort(self.query[judged], kind="stable")]
-        fixed, own, sure = self.fixed[judged], self.own[judged], 1 / self.noise[judged][:, None]
-        which, starts = np.unique(self.query[judged], return_index=True)  # of the other queries nothing changes
-        within, mixed = self._effects_precision[which], np.empty((len(which), effects, fixed.shape[1]))
-        for place in range(effects):
-            weighted = own[:, place, None] * sure
-            within[:, place] += np.add.reduceat(weighted * own, starts)
-            mixed[:, place] = np.add.reduceat(weighted * fixed, starts)
-        effects_covariance = self.effects_covariance.copy()
-        effects_covariance[which] = inverses(within)
-        lines = mixed.reshape(len(which) * effects, -1)  # products of flat matrices are many times faster
-        pull = (effects_covariance[which] @ mixed).reshape(lines.shape)
-        precision = np.linalg.inv(self.covariance) + (fixed * sure).T @ fixed - lines.T @ pull
-        rest = weights.copy()
-        rest[judged] = 0.0
-        sums = self._sums(rest)
-        shared = rest @ self.fixed - sums[which].reshape(-1) @ pull
-        of_queries = (effects_covariance @ sums[:, :, None])[:, :, 0]
-        return float(
-            shared @ np.linalg.solve((precision + precision.T) / 2, shared)
-            + (sums * of_queries).sum()
-            + rest**2 @ self.noise
-        )
+    def variances_given(self, order: Integers, numbers: Iterable[int], weights: Numbers) -> Iterator[float]:
+        """Of Σ weights · grade once so many documents are judged, whatever comes out: the others are surer then.
+
+        numbers: how many documents, the first of `order`.
+        """
+        sums, shared, noise = self._sums(weights), self.fixed @ weights, weights**2 @ self.noise
+        for number in numbers:
+            judged = np.sort(order[:number])
+            weight, sure = weights[judged], 1 / self.noise[judged]
+            fixed, own = self.fixed.take(judged, axis=1), self.own.take(judged, axis=1)
+            groups = Groups.of(self.query[judged])  # of the other queries nothing changes
+            mixed = groups.products(own, fixed * sure)
+            within = self._effects_precision[:, :, groups.queries] + groups.products(own, own * sure)
+            effects_covariance = self.effects_covariance.copy()
+            effects_covariance[:, :, groups.queries] = within = inverses(within)
+            pull = np.einsum("efq,fgq->egq", within, mixed)
+            precision = np.linalg.inv(self.covariance) + (fixed * sure) @ fixed.T
+            precision -= np.tensordot(mixed, pull, ([0, 2], [0, 2]))
+            rest = sums.copy()  # what is judged adds nothing, whatever it weighs
+            rest[:, groups.queries] -= groups.products(own, weight[None])[:, 0]
+            follows = shared - fixed @ weight - np.einsum("egq,eq->g", pull, rest[:, groups.queries])
+            of_queries = np.einsum("efq,fq->eq", effects_covariance, rest)
+            yield float(
+                follows @ np.linalg.solve((precision + precision.T) / 2, follows)
+                + (rest * of_queries).sum()
+                + noise
+                - weight**2 @ self.noise[judged]
+            )
 
     def only(self, places: Integers) -> LinearGrades:
         return LinearGrades(
             self.query[places],
-            self.fixed[places],
-            self.own[places],
+            self.fixed[:, places],
+            self.own[:, places],
             self.covariance,
             self.effects_covariance,
             self.noise[places],
@@ -434,17 +450,23 @@ class LinearGrades:
 
 def fit(features: Features, queries: int, level: Integers, judged: Flags, thresholds: int) -> GradeModel:
     """queries: how many there are. level: of the judged documents, their grade as a number of thresholds below it."""
-    effects, runs = features.effects.shape[1], features.effects.shape[1] - 1
-    of_query, pull = np.zeros((queries, effects)), np.zeros((queries, effects, thresholds + 2 * runs + 1))
+    effects = len(features.effects)
+    runs = effects - 1
+    of_query, pull = np.zeros((effects, queries)), np.zeros((effects, thresholds + 2 * runs + 1, queries))
     if not judged.any():
         prior = Prior.of(thresholds, runs, START)
-        within: Numbers = np.broadcast_to(np.diag(1 / effect_precision(effects, START)), (queries, effects, effects))
+        within = _apart(START, effects, queries)
         covariance = np.asarray(np.linalg.inv(prior.precision))
         return GradeModel(features, thresholds, START, prior.mean, covariance, of_query, pull, within)
     observed = Observed.of(features.only(judged), level[judged], thresholds)
     variances, start = estimated(observed, thresholds, runs)
     solution = solved(observed, Prior.of(thresholds, runs, variances), variances, start, LAST_STEPS)
-    within = np.array(np.broadcast_to(np.diag(1 / effect_precision(effects, variances)), (queries, effects, effects)))
-    of_query[observed.queries], pull[observed.queries] = solution.effects, solution.pull
-    within[observed.queries] = solution.effects_covariance
+    within, known = _apart(variances, effects, queries), observed.groups.queries
+    of_query[:, known], pull[:, :, known] = solution.effects, solution.pull
+    within[:, :, known] = solution.effects_covariance
     return GradeModel(features, thresholds, variances, solution.fixed, solution.covariance, of_query, pull, within)
+
+
+def _apart(variances: Variances, effects: int, queries: int) -> Numbers:
+    """The covariance of the effects of each query, none of which is judged."""
+    return np.repeat(np.diag(1 / effect_precision(effects, variances))[:, :, None], queries, axis=2)
