@@ -2,6 +2,7 @@
 
 import html
 import json
+import random
 import re
 import shlex
 from pathlib import Path
@@ -13,6 +14,7 @@ pytest.importorskip("vl_convert")
 import cranfield
 from cranfield import Judgments, open_collection
 from cranfield.errors import CranfieldError
+from cranfield.native import CORES
 from cranfield.report import write_comparison
 from tests.program import run as program
 from tests.report.page import FILES, Page, made
@@ -303,3 +305,22 @@ def test_evaluations_by_other_judgments_are_refused(tmp_path):
     other = cranfield.evaluate(qrels, {str(q): ["a"] for q in range(3)}, "RR", name="mine")
     with pytest.raises(cranfield.InputError, match="measured with other judgments: query '2' is not in these"):
         cranfield.write_report({"0": {"a": 1}, "1": {"a": 1}}, {"mine": other}, tmp_path / "page.html")
+
+
+def test_many_files_show_the_rankings_of_the_runs_in_them(tmp_path):
+    chance, documents = random.Random(0), [f"d{number}" for number in range(9)]
+    qrels = {f"q{number}": dict.fromkeys(chance.sample(documents, 3), 1) for number in range(5)}
+    runs = {f"run{n}": {query: chance.sample(documents, 6) for query in qrels} for n in range(2 * CORES)}
+    for name, rankings in runs.items():
+        lines = (f"{q} Q0 {d} {rank} {9 - rank} run\n" for q, ids in rankings.items() for rank, d in enumerate(ids, 1))
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    files = [tmp_path / f"{name}.run" for name in runs]
+    expected = made(tmp_path, qrels, runs, "nDCG@10", k=4).data
+    for bounds in (False, True):  # with bounds, files are not read ahead
+        shown = made(tmp_path, qrels, files, "nDCG@10", k=4, bounds=bounds).data
+        assert shown["rankings"] == expected["rankings"]
+        assert shown["documents"] == expected["documents"]
+        for name, rankings in zip(runs, shown["rankings"], strict=True):
+            for at, its in rankings.items():
+                top = [shown["documents"][number][0] for number in its["top"]]
+                assert top == runs[name][shown["queries"][int(at)]][:4]

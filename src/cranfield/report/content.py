@@ -25,6 +25,7 @@ from cranfield.report.order import rank_chart, standing_kinds
 from cranfield.report.pair import seen_from
 from cranfield.report.segment_maps import segment_maps
 from cranfield.report.sentences import BRIEF, capital, short_names
+from cranfield.report.shown_documents import ShownDocuments
 from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
 from cranfield.show.view import View
 from cranfield.words import listed
@@ -64,7 +65,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
 
 def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     """Write the data for the page's script: values, rankings, differences, charts. Returns what it lacks, in words."""
-    asked = gathered.request
+    asked, shown_documents = gathered.request, ShownDocuments(gathered)
     texts = asked.collection.queries if asked.collection else {}
     colours, short = hues(gathered), short_names(gathered.runs)
     place = {query: at for at, query in enumerate(gathered.query_ids)}
@@ -98,7 +99,7 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
     # Nested JSON, which is parsed only for the runs that are shown.
     values = ([_column(gathered, result, measure) for measure in asked.measures] for result in gathered.evaluations)
     data.add_texts("values", map(safe_json, values))
-    left_out = [*add_details(data, gathered), *_untested_note(gathered), *not_drawn(gathered)]
+    left_out = [*add_details(data, gathered, shown_documents), *_untested_note(gathered), *not_drawn(gathered)]
     data.add(left_out=left_out)
     return left_out
 

@@ -6,24 +6,20 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
-from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.query_facts import QueryFacts, fact_rows, query_facts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
-from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.run import open_run
-from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.report.encoding import DataWriter, Encoded, letters, number_list, safe_json
 from cranfield.report.gathered import Gathered
+from cranfield.report.shown_documents import Numbered, Numbering, ShownDocuments
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.misses import content_words
 from cranfield.systems.settling_commands import readable_name
@@ -105,8 +101,6 @@ def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
     return [f"grade {low:g} above grade {high:g}"] if high > low else []
 
 
-TopDocuments = dict[str, list[str]]  # documents by query
-
 LOW = 3  # a first relevant document below this rank is ranked too low
 PARTS = 10_000  # of 1: the unit of values down to each rank
 FINEST = 10**9  # ... and of what each rank adds: as fine as the values of queries, so that the sum is right
@@ -114,28 +108,19 @@ EXACT = 2**53  # smaller numbers are written as integers
 LEFT_OUT = "not in this run, and left out"
 
 
-class Numbering(defaultdict[Any, int]):
-    """Numbers for things, from 0, in the order of appearance."""
-
-    def __init__(self) -> None:
-        super().__init__(self.__len__)
-
-
 class ShownRankings:
     """The rankings of one run after the other, for queries that are the same in all of them.
 
     reasons, tags: their numbers so far
-    shown: of each query the documents that some run has among its first, with their numbers
     """
 
     def __init__(self, queries: Sequence[str], measure: Measure, relevant: RelevantDocuments) -> None:
         self.queries, self.measure, self.relevant, self.scope = queries, measure, relevant, Scope.of(measure)
         self.reasons, self.tags = Numbering(), Numbering()
-        self.shown = [Numbering() for _ in queries]
         self._by_facts: dict[tuple[int, ...], tuple[str, tuple[str, ...]]] = {}
 
     def encoded(
-        self, evaluation: Evaluation, first: TopDocuments | None, steps: Sequence[Numbers], effects: Numbers | None
+        self, evaluation: Evaluation, first: Numbered | None, steps: Sequence[Numbers], effects: Numbers | None
     ) -> Encoded:
         """The columns of a run: its first documents, or None; the ranks of the relevant ones, or None; reasons; tags;
         the values of each family down to each rank, in ten-thousandths; and what each rank adds, in billionths.
@@ -143,25 +128,22 @@ class ShownRankings:
         A column with any number of values for a query is a pair: all of them, and where those of each query start, or
         how many each has if these are as many. The ranks start where `RelevantDocuments.first` says.
 
-        first: the documents by query; None where they are not known
+        first: None where the documents are not known
         steps: of each family the values down to each rank (rows), for the queries that were measured (columns)
         """
-        tops = [(first or {}).get(query, []) for query in self.queries]
-        starts = offsets(map(len, tops))
-        its = chain.from_iterable(map(shown.__getitem__, top) for shown, top in zip(self.shown, tops, strict=True))
-        documents = np.fromiter(its, dtype=np.int64, count=starts[-1])
         place = {query: at for at, query in enumerate(evaluation.query_ids)}
         places = [place.get(query) for query in self.queries]
         ranks, grades = self.relevant.ranked(evaluation) or (None, [[]] * len(places))
         reasons, tags = self._explained(evaluation, places, grades)
         measured = np.array([at is not None for at in places], dtype=np.bool_)
+        lengths = (np.diff(first.starts) if first else np.zeros(len(places), dtype=np.int64)) * measured
         columns = (
-            "null" if first is None else _ragged(letters(documents), starts),
+            "null" if first is None else _ragged(letters(first.documents), first.starts),
             "null" if ranks is None else letters(ranks),
             safe_json(reasons),
             safe_json(tags),
-            _steps(steps, np.diff(starts) * measured, measured, PARTS),
-            _steps([] if effects is None else [effects], np.diff(starts) * measured, measured, FINEST),
+            _steps(steps, lengths, measured, PARTS),
+            _steps([] if effects is None else [effects], lengths, measured, FINEST),
         )
         return Encoded(f"[{','.join(columns)}]")
 
@@ -228,7 +210,7 @@ ALL_TEXT = 250_000  # letters of all documents together, and as many more for ea
 QUERY_TEXT = 3_000
 
 
-def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
+def add_details(data: DataWriter, gathered: Gathered, shown_documents: ShownDocuments) -> list[str]:
     """Write the details of the worst queries, as many as requested; returns what is left out, in words.
 
     details: of each query, by its place, the documents that are shown and that the rankings count from 0 (or the first
@@ -254,31 +236,31 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
         (
             rankings.encoded(
                 result,
-                tops,
+                first,
                 gathered.steps.get(result.run, ()) if result.run in with_steps else (),
                 gathered.effects(result) if result.run in with_steps else None,
             )
-            for result, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
+            for result, first in zip(gathered.evaluations, shown_documents.by_run(), strict=True)
         ),
     )
     number, places = Numbering(), {query: at for at, query in enumerate(gathered.query_ids)}
-    shown = [[number[document] for document in documents] for documents in rankings.shown]
-    first = {query: [number[document] for document in relevant[query][:most]] for query in chosen}
+    shown = [[number[document] for document in documents] for documents in shown_documents.numbers]
+    listed = {query: [number[document] for document in relevant[query][:most]] for query in chosen}
     documents = list(number)
     judged = {
         places[query]: {
             "shown": _in_a_row(its),
-            "relevant": [(at, grades[query][documents[at]]) for at in first[query]],
+            "relevant": [(at, grades[query][documents[at]]) for at in listed[query]],
             "all_relevant": len(relevant[query]),
             "grades": {
                 at: grades[query][document]
-                for at in sorted({*its, *first[query]})
+                for at in sorted({*its, *listed[query]})
                 if (document := documents[at]) in grades[query]
             },
         }
         for query, its in zip(chosen, shown, strict=True)
     }
-    every = {query: numbers for query, numbers in first.items() if len(numbers) == len(relevant[query])}
+    every = {query: numbers for query, numbers in listed.items() if len(numbers) == len(relevant[query])}
     texts, apart, cut = _texts(gathered, number, every)
     data.add(details=judged, detailed=[*judged], reasons=[*rankings.reasons], tags=[*rankings.tags], documents=texts)
     data.add(starts=rows.first.tolist())
@@ -312,20 +294,6 @@ def _with_steps(gathered: Gathered) -> set[str]:
     if len(gathered.runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
         return set(gathered.runs)
     return {gathered.best_first[0].run} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
-
-
-def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[TopDocuments | None]:
-    request = gathered.request
-
-    def read(evaluation: Evaluation) -> TopDocuments | None:
-        source, reading = request.rankings.get(evaluation.run), evaluation._evidence.reading
-        if source is None or not grades:
-            return None if source is None else {}
-        if reading is not None and reading.run is not None:
-            return reading.first(grades, request.depth)
-        return first_documents(open_run(source, request.format).source, grades, request.depth, evaluation.policy)
-
-    return in_parallel(read, gathered.evaluations, threads_for(request.rankings.values()))
 
 
 def _texts(
