@@ -80,6 +80,8 @@ class JudgedOptions(ViewOptions):
 class ShownOptions(options.MarkdownOptions, section="Output"):
     """How it is shown; a FILE.html is the page."""
 
+    writes_page = True
+
     most: int | None = number("--queries", help="How many queries to show rankings for [3; 20 on a page].")
     to_judge: int = number("--to-judge", default=20, help="How many documents to judge first [20].")
     collection: str | None = options.collection("beside QRELS")
@@ -125,16 +127,15 @@ def command(
         "measure": measure,
         **reading.arguments(),
     }
-    page = (shown.file or "").lower().endswith((".html", ".htm"))
     if neighbours.exact:
-        _show_neighbours(one, other, neighbours, shown, common, page=page)
+        _show_neighbours(one, other, neighbours, shown, common)
         return 0
     if other is None:
         raise click.UsageError("missing argument 'B': diff takes two runs; with --exact and --vectors, one.")
     options.refuse("{} needs --exact.", "vectors", "metric", "epsilon")
     from cranfield.changes.diff import diff
 
-    most = shown.most if shown.most is not None else ON_PAGE if page or shown.form != "text" else 3
+    most = shown.most if shown.most is not None else ON_PAGE if shown.is_page or shown.form != "text" else 3
     with output.shown_progress("comparing"):
         found = diff(
             _run_named(one),
@@ -148,7 +149,7 @@ def command(
             history=_history(kept, one, other),
             **common,
         )
-    _show(found, shown, most, page=page)
+    _show(found, shown, most)
     if compared.max_changed is None or found.same(compared.max_changed):
         return 0
     allowed = percent(compared.max_changed) if compared.max_changed else "none"
@@ -182,10 +183,10 @@ def _history(kept: ResultOptions, *names: str) -> str | None:
     return HistorySettings.of(known, kept.config).store if found else None
 
 
-def _show(found: RunDiff, shown: ShownOptions, most: int, *, page: bool) -> None:
+def _show(found: RunDiff, shown: ShownOptions, most: int) -> None:
     from cranfield.show.diff_text import diff_lines, diff_markdown
 
-    if page:
+    if shown.is_page:
         from cranfield.report.diff import write_diff
 
         written = write_diff(found, shown.file or "", command=output.command_line())
@@ -200,13 +201,11 @@ def _show_neighbours(
     asked: NeighbourOptions,
     shown: ShownOptions,
     common: dict[str, Any],
-    *,
-    page: bool,
 ) -> None:
     from cranfield.changes.neighbours import EPSILON, neighbour_recall
     from cranfield.show.neighbours_text import neighbours_lines, neighbours_markdown
 
-    if page:
+    if shown.is_page:
         raise click.UsageError("--exact has no page; write .txt, .md or .json.")
     options.refuse("{} cannot be used with --exact.", *WITHOUT_EXACT)
     if asked.vectors is None:

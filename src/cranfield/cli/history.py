@@ -53,6 +53,8 @@ class WhichOptions(options.OptionGroup, section="Output"):
 class ShownOptions(options.PrintOptions, formats=("json", "csv", "markdown")):
     """How it is shown; a FILE.html is the page."""
 
+    writes_page = True
+
 
 @options.command("history", systems=argument(nargs=-1, metavar="[SYSTEM]..."))
 def command(systems: tuple[str, ...], where: WhereOptions, which: WhichOptions, shown: ShownOptions) -> int:
@@ -80,7 +82,7 @@ def command(systems: tuple[str, ...], where: WhereOptions, which: WhichOptions, 
         lines = list(_lines(history, chosen, settings, which, shown))
         if which.queries:
             _show_queries(history, lines, which.queries, shown)
-        elif (shown.file or "").lower().endswith((".html", ".htm")):
+        elif shown.is_page:
             _write_page(lines, project, shown)
         else:
             _show(lines, which, shown, _by_segment(history, lines, project, which))
@@ -162,16 +164,15 @@ def _lines(
 
     if not systems:
         raise InputError(history.name, "there is no result in it.", hint="'cranfield test' appends to it")
-    page = (shown.file or "").lower().endswith((".html", ".htm"))
     since = None if which.since is None else _since(which.since)
-    last = which.last if which.last is not None or page or since is not None else 30
+    last = which.last if which.last is not None or shown.is_page or since is not None else 30
     options: dict[str, Any] = {"last": last, "since": since, "branch": which.branch or settings.branch}
     for system in systems:
         named = which.measures
         if not named:
             first = line_of(history, system, **options)
             yield first
-            named = [name for name in first.measures if name != first.measure][: ON_PAGE - 1] if page else ()
+            named = [name for name in first.measures if name != first.measure][: ON_PAGE - 1] if shown.is_page else ()
         yield from (line_of(history, system, name, **options) for name in named)
 
 

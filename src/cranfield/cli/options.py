@@ -411,13 +411,18 @@ PRINTED = {
     "github": "",
 }
 
+PAGE = (".html", ".htm")
+NEVER_TEXT = (*PAGE, ".pdf", ".png", ".svg", ".docx", ".xlsx", ".parquet")  # programs that open these would fail
+
 
 def format_of(file: str, formats: Iterable[str], option: str = "-o") -> str | None:
     """The format that the extension of a file names; an error where a command cannot write it."""
     ending, known = file.lower(), list(formats)
     form = next((form for form, extension in PRINTED.items() if extension and ending.endswith(extension)), None)
-    if form is not None and form not in known:
-        raise click.UsageError(f"{option} {file}: this command cannot write {form}, only {joined(known, 'or')}.")
+    refused = form if form not in known else None
+    refused = refused or next((extension[1:] for extension in NEVER_TEXT if ending.endswith(extension)), None)
+    if refused:
+        raise click.UsageError(f"{option} {file}: this command cannot write {refused}, only {joined(known, 'or')}.")
     return form
 
 
@@ -427,6 +432,7 @@ def written(*, required: bool = False) -> Any:
 
 
 class PrintOptions(OptionGroup, section="Output"):
+    writes_page: ClassVar[bool] = False
     form: str
     file: str | None
 
@@ -441,7 +447,11 @@ class PrintOptions(OptionGroup, section="Output"):
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         if self.form is None:  # then the extension of the file says it
-            self.form = format_of(self.file or "", self.formats) or "text"
+            self.form = (not self.is_page and format_of(self.file or "", self.formats)) or "text"
+
+    @property
+    def is_page(self) -> bool:
+        return self.writes_page and (self.file or "").lower().endswith(PAGE)
 
     @property
     def formats(self) -> list[str]:
