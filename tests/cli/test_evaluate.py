@@ -243,7 +243,7 @@ def test_the_extension_of_the_output_file_chooses_the_format(tmp_path):
     assert "this command cannot write csv, only text, json, junit, markdown, latex or github" in done.stderr
     for name in ("new.pdf", "page.html", "NEW.XLSX"):
         done = run("compare", "qrels", "good.run", "good.run", "-m", "RR", "-o", name, cwd=tmp_path)
-        assert f"-o {name}: this command cannot write {name.lower().partition(".")[2]}, only text," in done.stderr
+        assert f"-o {name}: this command cannot write {name.lower().partition('.')[2]}, only text," in done.stderr
         done = run("diff", "good.run", "good.run", "-o", name, cwd=tmp_path)
         assert done.returncode == (0 if name == "page.html" else 2)
         assert (tmp_path / name).exists() == (name == "page.html")
