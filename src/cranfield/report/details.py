@@ -203,7 +203,6 @@ def _ragged(values: str, starts: Integers) -> str:
 
 RELEVANT, FEWEST = 50, 10  # relevant documents listed for a query, and of very many runs
 RANKS = 1_000_000  # ranks of relevant documents in all runs
-STEPS = 200_000  # ranks whose values are shown
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer are useless
 ALL_TEXT = 250_000  # letters of all documents together, and as many more for each query:
@@ -230,15 +229,14 @@ def add_details(data: DataWriter, gathered: Gathered, shown_documents: ShownDocu
     most = min(RELEVANT, max(FEWEST, RANKS // (len(gathered.evaluations) * max(len(chosen), 1))))
     rows = RelevantDocuments(gathered.judgments, relevant, most=most, scope=scope)
     rankings = ShownRankings(chosen, measure, rows)
-    with_steps = _with_steps(gathered)
     data.add_texts(
         "rankings",
         (
             rankings.encoded(
                 result,
                 first,
-                gathered.steps.get(result.run, ()) if result.run in with_steps else (),
-                gathered.effects(result) if result.run in with_steps else None,
+                gathered.steps.get(result.run, ()),
+                gathered.effects(result) if result.run in gathered.with_steps else None,
             )
             for result, first in zip(gathered.evaluations, shown_documents.by_run(), strict=True)
         ),
@@ -266,8 +264,8 @@ def add_details(data: DataWriter, gathered: Gathered, shown_documents: ShownDocu
     data.add(starts=rows.first.tolist())
     data.add(apart=[places[query] for query in apart])
     notes = [*_not_ranked(gathered), *cut]
-    if len(with_steps) < len(gathered.evaluations):
-        notes.append(f"The calculation is shown only for {joined(sorted(with_steps), 'and')}.")
+    if len(gathered.with_steps) < len(gathered.evaluations):
+        notes.append(f"The calculation is shown only for {joined(sorted(gathered.with_steps), 'and')}.")
     return notes
 
 
@@ -287,13 +285,6 @@ def _not_ranked(gathered: Gathered) -> Iterator[str]:
     if unknown:
         names = joined(unknown, "and")
         yield f"Rankings of {names} are not shown: only an evaluation, or a frame in its engine, was given."
-
-
-def _with_steps(gathered: Gathered) -> set[str]:
-    """The runs whose values are shown rank by rank: all, or only those of the verdict if that would be too much."""
-    if len(gathered.runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
-        return set(gathered.runs)
-    return {gathered.best_first[0].run} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
 
 
 def _texts(

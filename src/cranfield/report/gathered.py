@@ -28,6 +28,7 @@ from cranfield.show.charts.precision_recall import RECALLS
 
 FAMILIES = 4  # measures shown rank by rank
 THINNED = 4  # measures shown as judgments are removed
+STEPS = 200_000  # ranks whose values are shown
 REPEATS = 5  # how often each share of the judgments is removed
 REMOVED = 2_000_000  # judged ranks measured again in total, which take a second or two: up to this many by default
 
@@ -180,6 +181,13 @@ class Gathered:
         return dict(wanted[:FAMILIES]) if self.request.ordinary and not self.answering else {}
 
     @cached_property
+    def with_steps(self) -> set[str]:
+        """The runs whose values are shown rank by rank: all, or only those of the verdict if that would be too much."""
+        if len(self.runs) * len(self.listed) * self.request.depth <= STEPS:
+            return set(self.runs)
+        return {self.best_first[0].run} | ({self.pair.run, self.pair.baseline} if self.pair else set())
+
+    @cached_property
     def _at_cutoffs(self) -> tuple[dict[str, list[Numbers]], dict[str, dict[str, dict[int, float]]]]:
         """The steps, and by family and run the mean at each cutoff."""
         cuts = {name: cutoffs_of(measure, self.request.depth) for name, measure in self.families.items()}
@@ -187,16 +195,16 @@ class Gathered:
         means: dict[str, dict[str, dict[int, float]]] = {name: {} for name in cuts}
         for run in self._ranked:
             whole = run.extended(cut for its in cuts.values() for cut in its)
-            place = {query: at for at, query in enumerate(run.query_ids)}
-            at = [place[query] for query in self.listed if query in place]
-            steps[run.run] = [np.stack([whole.column(cut)[at] for cut in its]) for its in cuts.values()]
+            if run.run in self.with_steps:
+                at = self._listed_in(run)
+                steps[run.run] = [np.stack([whole.column(cut)[at] for cut in its]) for its in cuts.values()]
             for name, its in cuts.items():
                 means[name][run.run] = {k: whole[cut] for k, cut in enumerate(its, 1)}
         return steps, means
 
     @property
     def steps(self) -> Mapping[str, Sequence[Numbers]]:
-        """Of each run with known ranks, the values of each family at every cutoff (rows) for its listed queries."""
+        """Of each run with steps and known ranks, each family at every cutoff (rows) for its listed queries."""
         return self._at_cutoffs[0]
 
     def effects(self, run: Evaluation) -> Numbers | None:
@@ -211,8 +219,12 @@ class Gathered:
         ranked = run._ranked()
         cuts = (ranked.ranks.cut(depth) for depth in range(self.request.depth + 1))
         values = np.stack([measured([measure], {"ranks": cut}, ranked.kept)[measure] for cut in cuts])
+        return np.diff(values, axis=0)[:, self._listed_in(run)]
+
+    def _listed_in(self, run: Evaluation) -> list[int]:
+        """The places in a run of the listed queries that it has."""
         place = {query: at for at, query in enumerate(run.query_ids)}
-        return np.diff(values, axis=0)[:, [place[query] for query in self.listed if query in place]]
+        return [place[query] for query in self.listed if query in place]
 
     @cached_property
     def curves(self) -> Curves | None:
