@@ -99,7 +99,10 @@ def test_a_query_of_very_many_rows_is_left_to_the_expressions(monkeypatch, most,
     assert (scanned is not None) == found
 
 
-def test_what_is_not_plain_is_left_to_the_expressions(in_order, passes):
+@pytest.mark.parametrize("rows", [1, 1000])
+@pytest.mark.filterwarnings("error")
+def test_what_is_not_plain_is_left_to_the_expressions(in_order, passes, monkeypatch, rows):
+    monkeypatch.setattr(streamed, "ROWS", rows)
     qrels = {"q": {"a": 1}}
     for row, fact in [
         (("q", "a", 2.0), "document 'a' appears twice in the ranking of query 'q'"),

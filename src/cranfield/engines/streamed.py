@@ -76,6 +76,8 @@ def _whole_queries(frames: Iterable[Any]) -> Iterator[Any]:
 def _start_of_last(query: Any) -> int:
     """The row from which on all have the last query."""
     last, size = query[-1], 1 << 10
+    if last is None:  # which the scan refuses
+        return len(query)
     while True:
         start = max(0, len(query) - size)
         others = (query[start:] != last).arg_true()
