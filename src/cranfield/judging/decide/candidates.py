@@ -148,9 +148,10 @@ class Candidates:
 
     def completed(self, steps: Places) -> Places:
         """Numbers of steps as numbers of `levels`, a line for each completion; judged documents keep their grade."""
-        judged = steps_below(self.levels, np.where(self.judged, self.grade, self.levels[0])).astype(np.int32)
-        drawn = np.searchsorted(self.levels, self.steps).astype(np.int32)
-        return np.stack([np.where(self.judged, judged, drawn[line]) for line in steps])
+        completions = np.searchsorted(self.levels, self.steps).astype(np.int32).take(steps)
+        judged = np.flatnonzero(self.judged)
+        completions[:, judged] = np.searchsorted(self.levels, self.grade[judged])
+        return completions
 
     def values(self, measure: Measure, runs: Sequence[int], completions: Places) -> list[Numbers]:
         """A line for each completion, a column for each query: as if completions were queries of their own."""
@@ -166,7 +167,7 @@ class Candidates:
             all_judged = replace(nothing, grades=self.falling(some), _known={})
             all_judged.__dict__.update(query=nothing.query, rank=nothing.rank)
             for run, table in tables.items():
-                grade = self.levels[some[:, rows[run]]].reshape(-1)
+                grade = self.levels.take(some.take(rows[run], axis=1)).reshape(-1)
                 column = measure(replace(table, grade=grade, all_judged=all_judged))
                 values[run].append(column.reshape(len(some), len(self.query_ids)))
         return [np.concatenate(values[run]) for run in runs]
@@ -195,7 +196,7 @@ class Candidates:
 
     def _order(self, run: int) -> Integers:
         rows = np.flatnonzero(self.rank[run] > 0)
-        return rows[np.lexsort((self.rank[run][rows], self.query[rows]))]
+        return rows[np.argsort(self.query[rows] * (self.rank[run].max(initial=0) + 1) + self.rank[run][rows])]
 
     def falling(self, completions: Places) -> Numbers:
         """The grades of each query of each completion, the highest first, one after the other."""

@@ -299,7 +299,7 @@ class GradeModel:
     @cached_property
     def latent(self) -> Numbers:
         """The latent relevance of each document, as expected."""
-        own = (self.features.effects * self.effects.take(self.features.query, axis=1)).sum(axis=0)
+        own = (self.features.effects * self._repeated(self.effects)).sum(axis=0)
         return np.asarray(self.fixed[self.thresholds :] @ self.features.fixed + own)
 
     @cached_property
@@ -307,24 +307,34 @@ class GradeModel:
         """How the latent relevance of each document follows the coefficients, and by way of effects the thresholds."""
         follows = np.zeros((len(self.fixed), len(self.features.query)))
         follows[self.thresholds :] = self.features.fixed
-        for effect, pull in zip(self.features.effects, self.pull, strict=True):
-            follows -= effect * pull.take(self.features.query, axis=1)
+        for line, pulls in zip(follows, np.moveaxis(self.pull, 1, 0), strict=True):
+            for effect, pull in zip(self.features.effects, pulls, strict=True):
+                line -= effect * self._repeated(pull)
         return follows
+
+    def _repeated(self, of_queries: Numbers) -> Numbers:
+        """For each document, what is so of its query."""
+        return np.repeat(of_queries, self._documents, axis=-1)
+
+    @cached_property
+    def _documents(self) -> Integers:
+        """How many each query has."""
+        return np.bincount(self.features.query, minlength=self.effects.shape[1])
 
     def draw(self, generator: np.random.Generator, count: int) -> Places:
         """The level of each document, a line for each draw. Draws come in pairs with opposite random numbers."""
         effects, queries = self.effects.shape
-        query, pairs = self.features.query, (count + 1) // 2
+        documents, pairs = len(self.features.query), (count + 1) // 2
 
         def opposite(half: Numbers) -> Iterator[Numbers]:
             return chain(half, (-line for line in half))
 
         of_fixed = opposite(generator.standard_normal((pairs, len(self.fixed))))
         of_effects = opposite(generator.standard_normal((pairs, queries, effects)))
-        of_documents = opposite(generator.standard_normal((pairs, len(query))))
+        of_documents = opposite(generator.standard_normal((pairs, documents)))
         root = np.linalg.cholesky(self.covariance)
         effects_root = np.moveaxis(np.linalg.cholesky(np.moveaxis(self.effects_covariance, -1, 0)), 0, -1).copy()
-        levels = np.zeros((count, len(query)), dtype=np.int32)
+        levels = np.zeros((count, documents), dtype=np.int32)
         for line in levels:  # one by one, since each of them fits into the processor's cache
             off = root @ next(of_fixed)
             fixed = self.fixed + off
@@ -332,7 +342,7 @@ class GradeModel:
             its_effects += np.einsum("efq,qf->eq", effects_root, next(of_effects))
             relevance = next(of_documents) + fixed[self.thresholds :] @ self.features.fixed
             for effect, weight in zip(its_effects, self.features.effects, strict=True):
-                relevance += effect[query] * weight
+                relevance += self._repeated(effect) * weight
             for threshold in fixed[: self.thresholds]:
                 line += relevance > threshold
         return levels
