@@ -15,7 +15,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.first_documents import first_documents
 from cranfield.ranks.run import open_run
-from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.report.gathered import Gathered
 
 TopDocuments = dict[str, list[str]]  # documents by query
@@ -46,10 +45,10 @@ class ShownDocuments:
         judged = None if gathered.judgments is None else gathered.judgments.by_query
         self._grades = {} if judged is None else {query: judged[query] for query in self._queries}
         self.numbers = [Numbering() for _ in self._queries]
-        threads = threads_for(self._request.rankings.values())
-        self._runs = map(self._numbered, in_parallel(self._read, gathered.evaluations, threads))
-        # Files are read while the runs are compared, unless that reads these files, too.
-        ahead = threads > 1 and not self._request.bounds
+        self._runs = map(self._numbered, map(self._read, gathered.evaluations))
+        # Files are read while the runs are compared, unless that reads these files, too. One thread is enough: most of
+        # its time goes into ids and their numbers, which needs the interpreter's lock.
+        ahead = threads_for(self._request.rankings.values()) > 1 and not self._request.bounds
         self._ahead = ThreadPoolExecutor(1).submit(list, self._runs) if ahead else None
 
     def by_run(self) -> Iterable[Numbered | None]:
