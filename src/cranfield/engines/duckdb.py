@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from cranfield.engines.protocol import FileEngine, library
@@ -23,6 +23,7 @@ class DuckDB(FileEngine):
     library = "duckdb"
     extra = "duckdb"
     frames = frozenset({("duckdb", "DuckDBPyRelation")})
+    sorts_on_disk = True
     rows_at_once = 10_000_000
 
     @classmethod
@@ -42,10 +43,16 @@ class DuckDB(FileEngine):
         cranfield_rows = table  # noqa: F841 (the query names it)
         return self.native.query("cranfield_run", "SELECT * FROM cranfield_rows")
 
-    def stream(self, native: Any, rows: int) -> Iterable[Any] | None:
+    def stream(self, native: Any, rows: int) -> Generator[Any] | None:
         arrow = library("pyarrow")
-        reader = getattr(native, "to_arrow_reader", None) or native.fetch_arrow_reader  # its name before DuckDB 1.5
-        return (arrow.Table.from_batches([batch]) for batch in reader(rows))
+        read = getattr(native, "to_arrow_reader", None) or native.fetch_arrow_reader  # its name before DuckDB 1.5
+
+        def tables() -> Generator[Any]:
+            with read(rows) as reader:  # an open one would keep the connection from its next query
+                for batch in reader:
+                    yield arrow.Table.from_batches([batch])
+
+        return tables()
 
     def keyed(self, native: Any) -> Any:
         return native.project("*, hash(query, document) AS key")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from cranfield.engines.protocol import Engine, library
@@ -115,15 +116,24 @@ class EngineRows:
         number = self.nw.col(value).cast(self.nw.Float64)
         return -number if self.ranks else number
 
-    def stream(self, rows: int) -> Iterator[Any] | None:
-        """Pieces of about so many rows, with the ids as they are; None where the engine or the policy has none."""
-        if self._drops_same_id:
+    def stream(self, rows: int, *, by_query: bool = False) -> Generator[Any] | None:
+        """Pieces of about so many rows, with the ids as they are; None where the engine or the policy has none.
+
+        by_query: sorted, so that the rows of a query follow each other; None if the engine would do that in memory
+        """
+        if self._drops_same_id or (by_query and not self.engine.sorts_on_disk):
             return None
         query, document, *_ = self._columns
         ids = (self.nw.col(name).alias(what) for what, name in zip(self.whole, (query, document)))
         frame = self._frame.select(*ids, self._number.alias("value"))
+        frame = frame.sort("query") if by_query else frame
         pieces = self.engine.guarded(lambda: self.engine.stream(frame.to_native(), rows))
-        return None if pieces is None else map(self.engine.wrapped, pieces)
+        return None if pieces is None else self._each(pieces)
+
+    def _each(self, pieces: Generator[Any]) -> Generator[Any]:
+        with closing(pieces):
+            while (piece := self.engine.guarded(partial(next, pieces, None))) is not None:
+                yield self.engine.wrapped(piece)
 
     @cached_property
     def _all(self) -> Any:

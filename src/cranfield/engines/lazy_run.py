@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,7 @@ from cranfield.engines.registry import engine_of
 from cranfield.engines.sources import Lazy
 from cranfield.engines.streamed import ROWS, scan_stream
 from cranfield.errors import InputError
+from cranfield.io.text import Scattered
 from cranfield.native import native
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments
@@ -84,9 +86,14 @@ class LazyRun:
         return Scanned(retrieved, extra, join(places))
 
     def _streamed(self) -> Scanned | None:
-        """What one pass finds, from an engine that can hand out its rows; None where that is not enough."""
-        pieces = self.run.stream(ROWS) if native is not None else None
-        return None if pieces is None else self._engine.guarded(lambda: scan_stream(pieces, self.judgments))
+        """What one pass over the rows finds, as they come or by query; None where that cannot be."""
+        for by_query in (False, True) if native is not None else ():
+            pieces = self.run.stream(ROWS, by_query=by_query)
+            if pieces is None:
+                break
+            with suppress(Scattered):
+                return scan_stream(pieces, self.judgments)
+        return None
 
     @cached_property
     def _surveyed(self) -> Any | None:

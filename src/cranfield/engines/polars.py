@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from cranfield.engines.protocol import FileEngine
@@ -30,9 +30,10 @@ class Polars(FileEngine):
     def from_arrow(self, table: Any) -> Any:
         return self.imported().from_arrow(table).lazy()
 
-    def stream(self, native: Any, rows: int) -> Iterable[Any] | None:
-        batches = getattr(native, "collect_batches", None)  # Polars 1.34 or later
-        return batches and batches(chunk_size=rows, maintain_order=True)
+    def stream(self, native: Any, rows: int) -> Generator[Any] | None:
+        if not hasattr(native, "collect_batches"):  # before Polars 1.34
+            return None
+        return (batch for batch in native.collect_batches(chunk_size=rows, maintain_order=True))
 
     def keyed(self, native: Any) -> Any:
         return native.with_columns(self.imported().struct("query", "document").hash().alias("key"))

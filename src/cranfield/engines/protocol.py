@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -49,6 +49,7 @@ class Engine(ABC):
     extra: ClassVar[str] = ""  # of cranfield, if one installs the library
     frames: ClassVar[frozenset[tuple[str, str]]]  # classes of its frames: (library, name of the class)
 
+    sorts_on_disk: ClassVar[bool] = False  # whether it can sort more rows than fit into memory
     rows_at_once: ClassVar[int | None] = None  # how many rows it groups at once, where more would not fit into memory
 
     def __init__(self, native: Any, source: str) -> None:
@@ -87,9 +88,9 @@ class Engine(ABC):
     def release(self, kept: Iterable[Any], folder: str) -> None:
         """Release the memory or files of the kept frames; the measured values stay."""
 
-    def stream(self, native: Any, rows: int) -> Iterable[Any] | None:
+    def stream(self, native: Any, rows: int) -> Generator[Any] | None:
         """The frame in pieces of about so many rows, in its order, as tables of Arrow or Polars; None from engines
-        whose rows are not on this machine."""
+        whose rows are not on this machine. Nothing else runs on its connection until the generator is closed."""
         return None
 
     def keyed(self, native: Any) -> Any | None:

@@ -1,19 +1,19 @@
 """Rows that an engine on this machine gives out in a stream: rankings are counted as they pass, and then forgotten.
 
-The native scan takes blocks of whole queries, as it does of a file. There is no answer without the native scan, where
-the rows of a query are apart or too many, and where a row is not plain: then the expressions of `lazy_run` find the
-ranks, or what is wrong.
+The native scan takes blocks of whole queries, as it does of a file. There is no answer where the rows of a query are
+apart or too many, or a row is not plain: then the expressions of `lazy_run` find the ranks, or what is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from cranfield.engines.protocol import library
+from cranfield.io.text import Scattered
 from cranfield.native import CORES, native
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.scan.counting import Places, Scanned, join
@@ -24,8 +24,8 @@ ROWS = 1 << 18  # of a block; more if one query has more
 MOST = 40 * ROWS  # of one query, which is held in memory
 
 
-def scan_stream(frames: Iterable[Any], judgments: Judgments) -> Scanned | None:
-    """What a scan of a file with these rows finds; None where that takes more than one look at each row.
+def scan_stream(frames: Generator[Any], judgments: Judgments) -> Scanned | None:
+    """What a scan of a file with these rows finds; None if a row is not plain. `Scattered`: a query comes again.
 
     frames: eager ones, wrapped by narwhals, with these `COLUMNS`
     """
@@ -39,14 +39,14 @@ def scan_stream(frames: Iterable[Any], judgments: Judgments) -> Scanned | None:
     retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
     others: set[int] = set()  # hashes of the queries that are not judged
     places = []
-    with closing(in_parallel(work, _whole_queries(frames), CORES)) as answers:
+    with closing(frames), closing(in_parallel(work, _whole_queries(frames), CORES)) as answers:
         for answer in answers:
             if answer is None:
                 return None
             queries, sizes, unjudged, found, _ = answer
             hashes = unjudged.tolist()
             if (retrieved[queries] >= 0).any() or not others.isdisjoint(hashes):
-                return None  # a query that has been counted goes on
+                raise Scattered
             retrieved[queries] = sizes
             others.update(hashes)
             extra += len(hashes)
