@@ -24,6 +24,7 @@ from cranfield.ranks.filling import single_documents
 
 NDCG = "nDCG"
 TINY = 1e-300
+SAME = 1e-9  # worths that differ by less are equal but for rounding, which is not the same on every machine
 LEAST_SPREAD = 0.01  # of the differences of queries: those of runs that are nearly the same have none
 SHORTLIST = 50  # candidates tried one by one, as a multiple of the number wanted; the best of all by themselves
 FEW, FEW_GRADES = 8, 100_000  # completions that slopes are the mean of, and grades in all of them together
@@ -57,7 +58,8 @@ def choose(model: LinearGrades, wanted: Sequence[Wanted], count: int) -> Integer
     places: list[int] = []
     known: list[Numbers] = []
     for _ in range(min(count, len(promising))):
-        best = int(np.argmax(np.where(left, (covariance**2).sum(axis=0) / variance, -1.0)))
+        worth = np.where(left, (covariance**2).sum(axis=0) / variance, -1.0)
+        best = int(np.argmax(worth >= worth.max() * (1 - SAME)))
         places.append(int(promising[best]))
         left[best] = False
         explained = model.covariance_with_one(best)
