@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.io.column_names import FIELDS
 from cranfield.io.formats.spans import Retrieval, TracedDocument
-from cranfield.io.formats.traced_searches import in_tasks, several_traces
-from cranfield.io.formats.traces import Traces, ranking_of
+from cranfield.io.formats.traced_searches import collection_paused, in_tasks, several_traces
+from cranfield.io.formats.traces import Traces, pairs_of
 from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
 from cranfield.io.target import make_folder, open_target
 from cranfield.words import count
@@ -38,7 +38,8 @@ def are_traces(stream: Stream) -> bool:
 def convert_traces(source: str | os.PathLike[str] | Stream, folder: str, *, force: bool = False) -> TraceFolder:
     """Write what traces hold as a collection: queries, documents with texts, searches by task and step, and a run."""
     stream = source if isinstance(source, Stream) else Stream(source)
-    found, over_traces = in_tasks(stream, lambda search: search)
+    with collection_paused():
+        found, over_traces = in_tasks(stream, lambda search: search)
     make_folder(folder)
     notes: list[str] = []
     documents = _documents(found, notes)
@@ -71,7 +72,7 @@ def _last_of_each_query(found: Iterable[Found]) -> tuple[dict[str, Retrieval], i
     again: set[str] = set()
     for _, _, search in found:
         known = last.setdefault(search.query_id, search)
-        if [document.id for document in known.documents] != [document.id for document in search.documents]:
+        if known.ids != search.ids:
             again.add(search.query_id)
         if search.start >= known.start:
             last[search.query_id] = search
@@ -106,20 +107,15 @@ def _document_row(document: TracedDocument) -> dict[str, Any]:
 def _search_rows(found: Iterable[Found]) -> Iterator[dict[str, Any]]:
     for task, step, search in found:
         facts = {} if search.seconds is None else {"seconds": search.seconds}
-        rows = [{"doc_id": document, "score": score} for document, score in _pairs(search)]
+        rows = [{"doc_id": document, "score": score} for document, score in pairs_of(search)]
         for row in rows or [{}]:  # one that found nothing is a search, too
             yield {"task": task, "step": step, "query": search.query, **row, **facts}
 
 
 def _run_rows(searches: dict[str, Retrieval]) -> Iterator[dict[str, Any]]:
     for query, search in searches.items():
-        for document, score in _pairs(search):
+        for document, score in pairs_of(search):
             yield {"query_id": query, "doc_id": document, "score": score}
-
-
-def _pairs(search: Retrieval) -> Sequence[tuple[str, float]]:
-    ranking = ranking_of(search)
-    return list(ranking.items()) if isinstance(ranking, dict) else ranking
 
 
 def _facts(name: str, path: str, searches: dict[str, Retrieval]) -> dict[str, Any]:

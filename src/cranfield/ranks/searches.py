@@ -10,7 +10,7 @@ import numpy as np
 
 from cranfield.errors import DuplicateError, InputError, choice_hint
 from cranfield.io.column_names import DOCUMENT, QUERY, RANK, SCORE, SECONDS, STEP, TASK, TEXT, TOKENS
-from cranfield.io.formats.traces import Traces, ranking_of
+from cranfield.io.formats.traces import Traces, pairs_of
 from cranfield.io.mappings import id_text
 from cranfield.io.placed_rows import PlacedRow, placed_rows
 from cranfield.io.shapes import Rankings
@@ -218,22 +218,22 @@ def _tokens(tokens: CountTokens, text: str) -> int:
 
 def _traced(stream: Stream, tokens: CountTokens | None) -> SearchRun:
     from cranfield.io.formats.spans import Retrieval
-    from cranfield.io.formats.traced_searches import in_tasks, several_traces
+    from cranfield.io.formats.traced_searches import collection_paused, in_tasks, several_traces
 
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
     texts: dict[str, str] = {}
 
-    def kept(found: Retrieval) -> Search:
-        ranking = ranking_of(found, keep)
-        pairs = tuple(ranking.items() if isinstance(ranking, dict) else ranking)
-        counted = None if tokens is None else tuple(_tokens(tokens, each.text) for each in found.documents)
-        for each in found.documents:
-            if each.text:
-                texts.setdefault(each.id, each.text)
-        return Search("", 0, pairs, found.query, counted, found.seconds)
+    def kept(found: Retrieval) -> tuple[Any, ...]:
+        pairs = tuple(pairs_of(found, keep))
+        counted = None if tokens is None else tuple(_tokens(tokens, text) for text in found.texts)
+        for (document, _), text in zip(pairs, found.texts, strict=True):
+            if text:
+                texts.setdefault(document, text)
+        return pairs, found.query, counted, found.seconds
 
-    found, over_traces = in_tasks(stream, kept)
-    searches = tuple(search._replace(task=task, step=step) for task, step, search in found)
+    with collection_paused():
+        found, over_traces = in_tasks(stream, kept)
+        searches = tuple(Search(task, step, *search) for task, step, search in found)
     notes = (several_traces(over_traces),) if over_traces else ()
     return SearchRun(searches, stream.name, texts or None, notes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from cranfield.errors import InputError
@@ -61,28 +61,34 @@ class Traces(Format):
         return True
 
 
-def ranking_of(search: Retrieval, keep: Callable[[str, str], str] = lambda known, _: known) -> Ranking:
+def pairs_of(
+    search: Retrieval, keep: Callable[[str, str], str] = lambda known, _: known
+) -> Iterable[tuple[str, float]]:
     """The documents of a search in the order returned, with scores that agree with it.
 
     keep: a dict's setdefault, for one text for each id, however often it is found
     """
     from cranfield.io.falling_scores import falling_scores
 
-    scores, _ = falling_scores([document.score for document in search.documents])
-    ids = [keep(document.id, document.id) for document in search.documents]
-    ranking = dict(zip(ids, scores, strict=True))
-    return ranking if len(ranking) == len(ids) else Pairs(zip(ids, scores, strict=True))
+    scores, _ = falling_scores(search.scores)
+    return zip(map(keep, search.ids, search.ids), scores, strict=True)
+
+
+def _ranking(search: Retrieval, keep: Callable[[str, str], str]) -> Ranking:
+    ranking = dict(pairs_of(search, keep))
+    return ranking if len(ranking) == len(search.ids) else Pairs(pairs_of(search, keep))
 
 
 def _by_query(stream: Stream) -> dict[str, Ranking]:
-    from cranfield.io.formats.traced_searches import searches
+    from cranfield.io.formats.traced_searches import collection_paused, searches
 
     by_query: dict[str, Ranking] = {}
     keep: Callable[[str, str], str] = {}.setdefault  # type: ignore[assignment]
-    for query_id, line, ranking in searches(stream, lambda each: (each.query_id, each.line, ranking_of(each, keep))):
-        known = by_query.setdefault(query_id, ranking)
-        if known is not ranking and _ids(known) != _ids(ranking):
-            raise _again(stream.name, query_id, line, known, ranking)
+    with collection_paused():
+        for query_id, line, ranking in searches(stream, lambda each: (each.query_id, each.line, _ranking(each, keep))):
+            known = by_query.setdefault(query_id, ranking)
+            if known is not ranking and _ids(known) != _ids(ranking):
+                raise _again(stream.name, query_id, line, known, ranking)
     return by_query
 
 
