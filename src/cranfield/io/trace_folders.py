@@ -37,7 +37,7 @@ def are_traces(stream: Stream) -> bool:
 
 def convert_traces(source: str | os.PathLike[str] | Stream, folder: str, *, force: bool = False) -> TraceFolder:
     """Write what traces hold as a collection: queries, documents with texts, searches by task and step, and a run."""
-    stream = source if isinstance(source, Stream) else Stream(source)
+    stream = source if isinstance(source, Stream) else Stream(source, hashed=False)
     with collection_paused():
         found, over_traces = in_tasks(stream, lambda search: search)
     make_folder(folder)

@@ -140,6 +140,8 @@ def read_searches(run: Any, *, tokens: CountTokens | None = None, format: str | 
     name = stream_name(run) if isinstance(run, str) or hasattr(run, "__fspath__") else "the run"
     stream = as_stream(run)
     name = name if stream is None else stream.name
+    if stream is not None and stream is not run:
+        stream.hashed = False  # nobody sees it
     if isinstance(run, Mapping):
         searches = list(_of_mapping(run, name))
     elif stream is not None and (
@@ -227,8 +229,8 @@ def _traced(stream: Stream, tokens: CountTokens | None) -> SearchRun:
         pairs = tuple(pairs_of(found, keep))
         counted = None if tokens is None else tuple(_tokens(tokens, text) for text in found.texts)
         for (document, _), text in zip(pairs, found.texts, strict=True):
-            if text:
-                texts.setdefault(document, text)
+            if document not in texts and text:
+                texts[document] = text
         return pairs, found.query, counted, found.seconds
 
     with collection_paused():

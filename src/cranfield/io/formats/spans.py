@@ -33,6 +33,9 @@ _TASK_IDS = ("task_id",)
 _QUESTIONS = ("query", "question", "input", "text", "user_input", "q", "prompt", "query_str", "query_text")
 _KINDS = ("openinference.span.kind", "gen_ai.operation.name")  # of a search that found nothing
 _HINT = "spans are JSON as OpenTelemetry's exporters write them: a span on each line, or OTLP with resourceSpans"
+_BEGUN, _ENDED = (
+    tuple(end + suffix for suffix in ("TimeUnixNano", "_time", "_time_unix_nano", "Time")) for end in ("start", "end")
+)
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # times since 1970 from so much on are in so many to a second
 
 
@@ -59,7 +62,7 @@ class Retrieval(NamedTuple):
     query_id: the id that the span has, or the text of the query
     ids, scores, texts, metadata: of its documents; in columns, because there are millions of them
     trace, span, parent: their ids; task: the id of the task, if the span has one
-    times: when it began and ended, as it is written
+    times: when it began and ended, as it is written; begun: in seconds since 1970
     """
 
     query_id: str
@@ -73,6 +76,7 @@ class Retrieval(NamedTuple):
     parent: str
     task: str
     times: tuple[Any, Any]
+    begun: float | None
     line: int
 
     @property
@@ -82,7 +86,7 @@ class Retrieval(NamedTuple):
     @property
     def start(self) -> float:
         """When it began, in seconds since 1970; 0 if that is not known."""
-        return _seconds(self.times[0]) or 0.0
+        return self.begun or 0.0
 
     @property
     def seconds(self) -> float | None:
@@ -90,8 +94,8 @@ class Retrieval(NamedTuple):
         begun, ended = self.times
         if isinstance(begun, str) and isinstance(ended, str) and begun.isdecimal() and ended.isdecimal():
             return (int(ended) - int(begun)) / 1e9  # exact before it is rounded
-        start, end = _seconds(begun), _seconds(ended)
-        return None if start is None or end is None else round(end - start, 6)
+        end = _seconds(ended)
+        return None if self.begun is None or end is None else round(end - self.begun, 6)
 
 
 class Root(NamedTuple):
@@ -115,7 +119,8 @@ def found_in(stream: Stream, *, roots: bool) -> Iterator[tuple[Retrieval | None,
 
 def _spans(stream: Stream, roots: bool) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for line, item in _items(stream, roots):
-        for span in _inside(item, stream.name, line):
+        alone = isinstance(item, dict) and "attributes" in item  # mostly
+        for span in (item,) if alone else _inside(item, stream.name, line):
             attributes = span.get("attributes")
             if not isinstance(attributes, list) or _searches(attributes) or (roots and not _parent(span)):
                 yield line, span
@@ -270,7 +275,8 @@ def _retrieval(
         its_id,
         parent,
         _named(attributes, _TASK_IDS),
-        (_time(span, "start"), _time(span, "end")),
+        (begun := _time(span, _BEGUN), _time(span, _ENDED)),
+        _seconds(begun),
         line,
     )
 
@@ -478,23 +484,22 @@ def _parent(span: Mapping[str, Any]) -> str:
     return str(span.get("parent_id") or span.get("parentSpanId") or span.get("parentId") or "")
 
 
-def _time(span: Mapping[str, Any], end: str) -> Any:
-    for suffix in ("TimeUnixNano", "_time", "_time_unix_nano", "Time"):
-        if (time := span.get(end + suffix)) is not None:
+def _time(span: Mapping[str, Any], names: Iterable[str]) -> Any:
+    for name in names:
+        if (time := span.get(name)) is not None:
             return time
     return None
 
 
 def _seconds(time: Any) -> float | None:
-    if isinstance(time, bool) or time is None:
-        return None
-    if isinstance(time, str) and not time.isdecimal():
-        try:
-            read = datetime.fromisoformat(time)
-        except ValueError:
-            return None
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-    if not isinstance(time, str | int | float):
+    if isinstance(time, str):
+        if not time.isdecimal():
+            try:
+                read = datetime.fromisoformat(time)
+            except ValueError:
+                return None
+            return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    elif isinstance(time, bool) or not isinstance(time, int | float):
         return None
     number = float(time)
     return number / next((unit for least, unit in _UNITS if number >= least), 1.0)
