@@ -63,7 +63,7 @@ def pair_differences(
     up, down = (units > 0).sum(axis=0).tolist(), (units < 0).sum(axis=0).tolist()
     spread = estimates.spread if values.group is None else estimates.unit
     moved = (by_pair != 0).sum(axis=1).tolist()
-    changed = np.argsort(-np.abs(by_pair), axis=1, kind="stable")[:, :CHANGED].tolist()
+    changed = _largest(np.abs(by_pair), CHANGED)
     test, of = TESTS[procedure.test], values.estimator.of
     for at, (one, other) in enumerate(pairs):
         yield Difference(
@@ -110,6 +110,15 @@ def _detections(needs: Needs, estimates: Estimates, procedure: Procedure) -> lis
         Detection(matters, chance, int(size)) if sure else None
         for chance, size, sure in zip(power.tolist(), queries.tolist(), known.tolist(), strict=True)
     ]
+
+
+def _largest(sizes: Numbers, n: int) -> list[list[int]]:
+    """The places of the n largest of each line, of equal ones the first: n passes take less time than sorting lines."""
+    found = np.empty((len(sizes), min(n, sizes.shape[1])), dtype=np.int64)
+    for at in range(found.shape[1]):
+        found[:, at] = sizes.argmax(axis=1)
+        sizes[np.arange(len(sizes)), found[:, at]] = -1.0
+    return found.tolist()
 
 
 def _changes(values: Paired, measure: Measure, pair: Pair, most: Sequence[int]) -> tuple[Change, ...]:
