@@ -39,7 +39,8 @@ def convert_traces(source: str | os.PathLike[str] | Stream, folder: str, *, forc
     """Write what traces hold as a collection: queries, documents with texts, searches by task and step, and a run."""
     stream = source if isinstance(source, Stream) else Stream(source, hashed=False)
     with collection_paused():
-        found, over_traces = in_tasks(stream, lambda search: search)
+        searches, over_traces = in_tasks(stream, lambda search: search)
+        found = list(searches)
     make_folder(folder)
     notes: list[str] = []
     documents = _documents(found, notes)

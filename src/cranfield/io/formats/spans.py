@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT_ID, plain_name
 from cranfield.io.formats.json import parse_json
-from cranfield.io.formats.json_lines import full_lines
 from cranfield.io.formats.traces import BATCH
 from cranfield.io.mappings import id_text
-from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
+from cranfield.io.streams import BYTE_ORDER_MARK, CHUNK, LOOK, Stream, end_of_lines, mark_length
 
 _DECODER = json.JSONDecoder()
 _PARENT = re.compile(rb'"parent_?(?:[sS]pan_?)?[iI]d"\s*:\s*(null|"")?')
@@ -145,16 +144,27 @@ def _items(stream: Stream, roots: bool) -> Iterator[tuple[int, Any]]:
         yield from _whole(stream)
         return
     batches = BATCH.search(first) is not None
-    for lines in full_lines(stream):
-        for number, line in lines:
-            # Most spans are neither searches nor the first of a trace; they are not even parsed.
-            if b"etrieval" in line or b"RETRIEVER" in line or (roots and (batches or _is_root(line))):
-                try:
-                    yield number, _parsed(line)
-                except (ValueError, RecursionError):
-                    yield number, parse_json(line, stream.name, line=number, hint=_HINT)
-            elif line[-1:] != b"}" and line.rstrip()[-1:] != b"}":
-                parse_json(line, stream.name, line=number, hint=_HINT)
+    for number, line in _lines(stream):
+        # Most spans are neither searches nor the first of a trace; they are not even parsed.
+        if b"etrieval" in line or b"RETRIEVER" in line or (roots and (batches or _is_root(line))):
+            try:
+                yield number, _parsed(line)
+            except (ValueError, RecursionError):
+                yield number, parse_json(line, stream.name, line=number, hint=_HINT)
+        elif line[-1:] != b"}" and line.rstrip()[-1:] != b"}":
+            parse_json(line, stream.name, line=number, hint=_HINT)
+
+
+def _lines(stream: Stream) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers; as `full_lines`, but split, because they are long."""
+    first, held = 1, 0
+    for offset, piece in stream.pieces(CHUNK, end_of_lines):
+        data = bytes(piece[0 if offset else mark_length(piece) :])
+        lines = [(at, line) for at, line in enumerate(data.split(b"\n"), first) if line and not line.isspace()]
+        held += sum(len(line) for _, line in lines)
+        stream.check_held(held)
+        yield from lines
+        first += data.count(b"\n")
 
 
 def _parsed(line: bytes) -> Any:

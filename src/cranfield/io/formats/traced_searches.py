@@ -22,7 +22,7 @@ class Tasks(NamedTuple, Generic[Kept]):
     over_traces: how many tasks have searches in several traces
     """
 
-    searches: list[tuple[str, int, Kept]]
+    searches: Iterator[tuple[str, int, Kept]]
     over_traces: int
 
 
@@ -68,22 +68,24 @@ def in_tasks(stream: Stream, kept: Callable[[Retrieval], Kept]) -> Tasks[Kept]:
     traces, roots = _traces(stream, kept, roots=True)
     spoken = Counter(root.question for trace, root in roots.items() if trace in traces and not root.task)
     tasks: dict[str, list[_Part]] = {}
-    in_traces: Counter[str] = Counter()
+    first: dict[str, str] = {}  # the first trace of each task
+    over_traces: set[str] = set()
     for trace, parts in traces.items():
         root = roots.get(trace, Root(trace, "", ""))
         named = {part.task for part in parts if part.task}
         whole = root.task or (named.pop() if len(named) == 1 else "")
         whole = whole or (root.question if spoken[root.question] == 1 else "") or trace
-        its = [(part.task or whole, part) for part in parts]
-        for task, part in its:
+        for part in parts:
+            task = part.task or whole
             tasks.setdefault(task, []).append(part)
-        in_traces.update({task for task, _ in its})
+            if first.setdefault(task, trace) != trace:
+                over_traces.add(task)
     numbered = (
         (task, step, part.kept)
         for task, parts in tasks.items()
         for step, part in enumerate(sorted(parts, key=lambda part: part.start), 1)
     )
-    return Tasks(list(numbered), sum(times > 1 for times in in_traces.values()))
+    return Tasks(numbered, len(over_traces))
 
 
 def several_traces(tasks: int) -> str:
