@@ -226,15 +226,18 @@ inline nb::object run_lines(nb::list query_ids, Integers sizes, nb::list texts, 
     bool plain = plain_word(name);
     {
         nb::gil_scoped_release others_may_run;
+        const auto id = [&](std::size_t i) {
+            const char* text = characters(kept[std::size_t(text_of.data()[i])]);
+            return std::string_view(text + start.data()[i], std::size_t(length.data()[i]));
+        };
+        // Before any is written: they are anywhere in memory, and a loop that does nothing else waits for many at once.
+        for (std::size_t i = 0; i < rows; ++i) plain = plain_word(id(i)) && plain;
         for (std::size_t q = 0, i = 0; plain && q < queries.size(); ++q) {
             plain = plain_word(queries[q]) && queries[q][0] != '#';
             for (std::int64_t rank = 1; plain && rank <= sizes.data()[q]; ++rank, ++i) {
-                const char* text = characters(kept[std::size_t(text_of.data()[i])]);
-                const std::string_view id(text + start.data()[i], std::size_t(length.data()[i]));
-                plain = plain_word(id);
                 out += queries[q];
                 out += " Q0 ";
-                out += id;
+                out += id(i);
                 out += ' ';
                 out += std::to_string(rank);
                 out += ' ';
