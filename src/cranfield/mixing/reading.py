@@ -29,7 +29,7 @@ from cranfield.ranks.ties import ordered
 
 BYTES = 3_000_000  # of text to read at a time, of all runs together
 LINE = 40  # bytes, as a document in memory counts
-_BLOCK = 1 << 20  # what is larger is given back to the system, and fresh memory costs more than reading
+_BLOCK = 1 << 20  # fits the cache; memory that is used for the first time costs more than reading
 _ORDERS = [ties for ties in TIE_ORDERS if ties != "expected"]  # a mixture of runs has an order
 
 Places = list[tuple[bytes, int, int]]
