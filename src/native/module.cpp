@@ -50,6 +50,7 @@ NB_MODULE(_native, m) {
     m.def("match_documents", &match_documents);
     m.def("places_of_text", &places_of_text);
     m.def("ranked_text", &ranked_text);
+    m.def("line_up", &line_up);
     m.def("run_lines", &run_lines);
     m.def("count_above", &count_above);
     // A copy of the values would be added up for nobody.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,22 @@ inline nb::object places_of_text(Text text, const Layout& layout) {
     return out;
 }
 
+// Calls take(place) for each of the first `depth` of n documents, best first. Nearly all rankings are written by score,
+// and then only those with equal scores are to be put in order.
+template <class Take>
+void each_best_first(BestFirst& best, const Document* documents, std::size_t n, std::size_t depth, Take take) {
+    auto above = [](const Document& one, const Document& other) { return one.score > other.score; };
+    if (!std::is_sorted(documents, documents + n, above)) return best.each(documents, n, depth, take);
+    for (std::size_t start = 0, stop; start < std::min(n, depth); start = stop) {
+        stop = start + 1;
+        while (stop < n && documents[stop].score == documents[start].score) ++stop;
+        if (stop == start + 1)
+            take(start);
+        else
+            best.each(documents + start, stop - start, depth - start, [&](std::size_t at) { take(start + at); });
+    }
+}
+
 // The first `depth` documents of every query of a block, best first: how many there are, then for each its number, its
 // score, and where its id starts in the text, and the id's length.
 inline nb::object ranked_text(Text text, const Layout& layout, int ties, bool drop_same, std::size_t depth) {
@@ -85,17 +102,21 @@ inline nb::object ranked_text(Text text, const Layout& layout, int ties, bool dr
             Ranker ranker(none, order == Ties::in_order);
             BestFirst best(order);
             Found found;
+            std::size_t rows = 0, row = 0;
+            for (std::size_t q = 0; q < block.queries.size(); ++q) rows += std::min(first[q + 1] - first[q], depth);
+            for (auto* column : {&code, &start, &length}) column->resize(rows);
+            score.resize(rows);
             for (std::size_t q = 0; plain && q < block.queries.size(); ++q) {
                 const Document* documents = block.documents.data() + first[q];
                 const std::size_t n = first[q + 1] - first[q];
                 if (layout.counted)
                     for (std::size_t i = 0; i < n; ++i) plain = plain && documents[i].score == -double(i + 1);
                 plain = plain && ranker.rank(documents, n, -1, found);  // each document once
-                best.each(documents, n, depth, [&](std::size_t at) {
-                    code.push_back(std::int64_t(documents[at].hash));
-                    score.push_back(documents[at].score);
-                    start.push_back(documents[at].id.data() - characters(text));
-                    length.push_back(std::int64_t(documents[at].id.size()));
+                each_best_first(best, documents, n, depth, [&](std::size_t at) {
+                    code[row] = std::int64_t(documents[at].hash);
+                    score[row] = documents[at].score;
+                    start[row] = documents[at].id.data() - characters(text);
+                    length[row++] = std::int64_t(documents[at].id.size());
                 });
                 count.push_back(std::int64_t(std::min(n, depth)));
             }
@@ -107,6 +128,54 @@ inline nb::object ranked_text(Text text, const Layout& layout, int ties, bool dr
     for (std::string_view query : queries) query_ids.append(to_bytes(query));
     return nb::make_tuple(query_ids, to_numpy(std::move(count)), to_numpy(std::move(code)), to_numpy(std::move(score)),
                           to_numpy(std::move(start)), to_numpy(std::move(length)));
+}
+
+// The rankings of several runs as tables, a column for each document: where those of each query start; a row of `codes`
+// for each; and for each run and document the rank, infinite where there is none, and the score. `codes` go run after
+// run and query after query, best first; `counts` says how many a run (row) has for a query; without scores there are
+// none in the answer.
+inline nb::object line_up(Integers codes, Matrix<std::int64_t> counts, Numbers scores) {
+    const std::size_t runs = counts.shape(0), queries = counts.shape(1), size = codes.size();
+    const bool scored = scores.size() > 0;
+    require(size < std::size_t(1) << 31, "codes", "there are too many");
+    require(!scored || scores.size() == size, "scores", "there must be one for each code");
+    std::vector<std::int64_t> start(runs * queries), count(runs * queries);  // a row for each query
+    std::size_t taken = 0;
+    for (std::size_t run = 0; run < runs; ++run)
+        for (std::size_t query = 0; query < queries; ++query) {
+            const std::int64_t its_count = counts.data()[run * queries + query];
+            require_place(its_count, 0, size - taken + 1, "counts");
+            start[query * runs + run] = std::int64_t(taken);
+            count[query * runs + run] = its_count;
+            taken += std::size_t(its_count);
+        }
+    require(taken == size, "counts", "there must be as many as there are codes");
+    std::vector<std::int64_t> first(queries + 1), row;
+    std::vector<double> rank, score;
+    {
+        nb::gil_scoped_release others_may_run;
+        std::vector<std::int32_t> column(size);
+        Matcher matcher(runs);
+        for (std::size_t query = 0; query < queries; ++query)
+            first[query + 1] = first[query] + matcher.number(codes.data(), start.data() + query * runs,
+                                                             count.data() + query * runs, column.data());
+        const std::size_t width = std::size_t(first[queries]);
+        row.resize(width);
+        rank.assign(runs * width, std::numeric_limits<double>::infinity());
+        if (scored) score.resize(runs * width);
+        for (std::size_t run = 0; run < runs; ++run)
+            for (std::size_t query = 0; query < queries; ++query) {
+                const std::int64_t from = start[query * runs + run], n = count[query * runs + run];
+                for (std::int64_t at = from; at < from + n; ++at) {
+                    const std::size_t document = std::size_t(first[query] + column[at]);
+                    row[document] = at;
+                    rank[run * width + document] = double(at - from + 1);
+                    if (scored) score[run * width + document] = scores.data()[at];
+                }
+            }
+    }
+    return nb::make_tuple(to_numpy(std::move(first)), to_numpy(std::move(row)), to_numpy(std::move(rank)),
+                          to_numpy(std::move(score)));
 }
 
 // A number as Python's repr writes it: the shortest text that is read as the same number.
@@ -126,10 +195,10 @@ inline bool plain_word(std::string_view id) {
            std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// The lines of a TREC run: of each query as many documents as `sizes` says, the ids by their places in a text. None if
-// an id or a name is not plain.
-inline nb::object run_lines(nb::list query_ids, Integers sizes, Text text, Integers start, Integers length, Numbers score,
-                            nb::bytes tag) {
+// The lines of a TREC run: of each query as many documents as `sizes` says, the ids by their places in some texts. None
+// if an id or a name is not plain.
+inline nb::object run_lines(nb::list query_ids, Integers sizes, nb::list texts, Integers text_of, Integers start,
+                            Integers length, Numbers score, nb::bytes tag) {
     std::vector<std::string> queries;
     for (nb::handle query : query_ids) {
         require(nb::isinstance<nb::bytes>(query), "queries", "they must be bytes");
@@ -137,29 +206,38 @@ inline nb::object run_lines(nb::list query_ids, Integers sizes, Text text, Integ
         queries.emplace_back(id.c_str(), id.size());
     }
     require(queries.size() == sizes.size(), "sizes", "there must be one for each query");
-    require(start.size() == score.size() && length.size() == score.size(), "start", "there must be one for each score");
+    std::vector<Text> kept;
+    for (nb::handle text : texts) kept.push_back(nb::cast<Text>(text));
+    for (const Integers& places : {text_of, start, length})
+        require(places.size() == score.size(), "start", "there must be one for each score");
     std::size_t rows = 0;
     for (std::size_t q = 0; q < sizes.size(); ++q) {
         require_place(sizes.data()[q], 0, score.size() - rows + 1, "sizes");
         rows += std::size_t(sizes.data()[q]);
     }
     for (std::size_t i = 0; i < rows; ++i) {
-        require_place(start.data()[i], 0, text.size() + 1, "start");
-        require_place(length.data()[i], 0, text.size() - std::size_t(start.data()[i]) + 1, "length");
+        require_place(text_of.data()[i], 0, kept.size(), "text_of");
+        const std::size_t size = kept[std::size_t(text_of.data()[i])].size();
+        require_place(start.data()[i], 0, size + 1, "start");
+        require_place(length.data()[i], 0, size - std::size_t(start.data()[i]) + 1, "length");
     }
     const std::string name(tag.c_str(), tag.size());
     std::string out;
     bool plain = plain_word(name);
     {
         nb::gil_scoped_release others_may_run;
+        const auto id = [&](std::size_t i) {
+            const char* text = characters(kept[std::size_t(text_of.data()[i])]);
+            return std::string_view(text + start.data()[i], std::size_t(length.data()[i]));
+        };
+        // Before any is written: they are anywhere in memory, and a loop that does nothing else waits for many at once.
+        for (std::size_t i = 0; i < rows; ++i) plain = plain_word(id(i)) && plain;
         for (std::size_t q = 0, i = 0; plain && q < queries.size(); ++q) {
             plain = plain_word(queries[q]) && queries[q][0] != '#';
             for (std::int64_t rank = 1; plain && rank <= sizes.data()[q]; ++rank, ++i) {
-                const std::string_view id(characters(text) + start.data()[i], std::size_t(length.data()[i]));
-                plain = plain_word(id);
                 out += queries[q];
                 out += " Q0 ";
-                out += id;
+                out += id(i);
                 out += ' ';
                 out += std::to_string(rank);
                 out += ' ';

@@ -110,7 +110,7 @@ def call(chance: random.Random) -> None:
     """One call of any function, with arguments that may not fit each other."""
     rows = chance.randrange(6)
     text = exact(np.frombuffer(lines(chance).data, np.uint8))
-    match chance.randrange(14):
+    match chance.randrange(15):
         case 0:
             drop, depth = chance.random() < 0.5, chance.choice(NUMBERS)
             native.scan_text(text, any_layout(chance), index_of(any_judgments(chance)), 0, drop, depth)
@@ -145,9 +145,13 @@ def call(chance: random.Random) -> None:
             native.ranked_text(text, any_layout(chance), chance.choice((0, 1, 2, 3, -1)), chance.random() < 0.5, depth)
         case 13:
             names = [chance.choice((b"q", b"", b"#q", b"a\0b", 7)) for _ in range(chance.randrange(3))]
-            places = any_numbers(chance, rows), any_numbers(chance, rows)
+            places = (any_numbers(chance, rows) for _ in range(3))
             scores = any_scores(chance, chance.choice((rows, rows, rows + 1)))
-            native.run_lines(names, any_numbers(chance, len(names)), text, *places, scores, b"tag")
+            texts = [text] * chance.randrange(3)
+            native.run_lines(names, any_numbers(chance, len(names)), texts, *places, scores, b"tag")
+        case 14:
+            counts = any_numbers(chance, 4).reshape(chance.choice(((1, 4), (2, 2), (4, 1))))
+            native.line_up(any_numbers(chance, rows), counts, any_scores(chance, chance.choice((0, rows, rows + 1))))
         case 12:
             native.count_above(any_scores(chance, 3 * rows).reshape(rows, 3), any_numbers(chance, chance.randrange(4)))
         case 10:

@@ -354,12 +354,28 @@ def test_lines_are_those_of_the_twin(tmp_path, monkeypatch, odd, name):
 
 
 @pytest.mark.skipif(native is None, reason="the native scan is not built")
+@pytest.mark.parametrize("seed", range(20))
+def test_rankings_are_lined_up_alike(seed):
+    chance = np.random.default_rng(seed)
+    runs, queries, most = chance.integers(1, 5), chance.integers(0, 5), chance.integers(1, 40)
+    counts = chance.integers(0, most, (runs, queries))
+    code = np.concatenate(
+        [np.zeros(0, np.int64), *(chance.permutation(2 * most)[:count] for count in counts.reshape(-1))]
+    )
+    for scores in (chance.random(len(code)), np.zeros(0)):
+        for compiled, twin in zip(
+            native.line_up(code, counts, scores), lists.line_up(code, counts, scores), strict=True
+        ):
+            np.testing.assert_array_equal(compiled, twin)
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
 def test_numbers_are_written_as_python_writes_them():
     chance = np.random.default_rng(4)
     some = [0.0, -0.0, 1.0, 1e-4, 9.999e-5, 1e15, 1e16, 1e22, 1 / 3, 5e-324, 1.7976931348623157e308]
     scores = np.concatenate([some, chance.random(5000), 10 ** chance.uniform(-30, 30, 5000)])
     n = len(scores)
-    places = np.frombuffer(b"doc", np.uint8), np.zeros(n, np.int64), np.full(n, 3)
+    places = [np.frombuffer(b"doc", np.uint8)], np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, 3)
     lines = native.run_lines([b"q"], np.array([n]), *places, scores, b"tag").decode().splitlines()
     assert lines == [f"q Q0 doc {rank} {score!r} tag" for rank, score in enumerate(scores.tolist(), 1)]
 

@@ -54,7 +54,7 @@ def _kept(thing: Any, history: Any, stack: ExitStack) -> Kept | None:
 
 def opened_files(runs: Sequence[Run], policy: Policy, stack: ExitStack) -> list[RankingFile]:
     """Both runs by query; they must have a query in common."""
-    files = [open_rankings(run, policy, stack) for run in runs]
+    files = open_rankings(runs, policy, stack)
     for file in files:
         if not file.sizes:
             raise InputError(file.name, "it contains no rankings.")

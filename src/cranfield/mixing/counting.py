@@ -89,7 +89,7 @@ def count_settings(
         return names, *_counted(names, [part.ranked() for part in parts], judged, families, len(mixtures))
 
     with ExitStack() as stack, located():
-        files = [open_rankings(run, policy, stack) for run in runs]
+        files = open_rankings(runs, policy, stack)
         queries = [query for query in judgments.query_ids if any(query in file.sizes for file in files)]
         if not queries:
             raise InputError(

@@ -169,7 +169,7 @@ def fuse_as(
     facts: dict[str, Any] = {"path": target or "", "name": name, "runs": runs, "made": made}
     facts["mixture"] = ", ".join(mixture.parts(runs))
     with ExitStack() as stack, located():
-        files = [open_rankings(run, policy, stack) for run in opened.values()]
+        files = open_rankings(list(opened.values()), policy, stack)
         queries = list(dict.fromkeys(query for file in files for query in file.sizes))
         partial = sum(not all(query in file.sizes for file in files) for query in queries)
         facts |= {"queries": len(queries), "partial": partial}

@@ -46,6 +46,24 @@ class Ranked(NamedTuple):
     length: Integers
 
 
+class _Ids(NamedTuple):
+    """The ids of several runs: those of one after those of another."""
+
+    code: Integers
+    texts: list[Bytes]
+    text: Integers  # in which of these texts each is
+    start: Integers
+    length: Integers
+
+    @classmethod
+    def of(cls, ranked: Sequence[Ranked]) -> _Ids:
+        text = np.repeat(np.arange(len(ranked)), [len(its.code) for its in ranked])
+        code, start, length = (
+            np.concatenate([getattr(its, name) for its in ranked]) for name in ("code", "start", "length")
+        )
+        return cls(code, [its.text for its in ranked], text, start, length)
+
+
 class ScoredLists:
     """The scores of one run, for normalisations: a row for each document, list after list, best first.
 
@@ -118,33 +136,18 @@ class Lists:
     ([1.0, 2.0, 1.0], [3, 3, 3], [[2, 2, 2], [2, 2, 2]])
     """
 
+    first: Integers
+    _row: Integers  # of the ids, for each document: wherever it was found
+
     def __init__(self, ranked: Sequence[Ranked], scores: Sequence[Numbers]) -> None:
         """scores: of each run, normalised; none where only ranks are looked at"""
-        counts = np.stack([its.sizes for its in ranked])
-        start = offsets(counts.reshape(-1))[:-1].reshape(counts.shape)
-        match = native.match_documents if native else match_documents
-        code = np.concatenate([its.code for its in ranked])
-        arguments = (np.ascontiguousarray(start.T), np.ascontiguousarray(counts.T), np.zeros((0, 2), np.int64))
-        column, sizes, _ = match(code, *arguments)
-        self.first, self.counts = offsets(sizes), counts
-        shape = len(ranked), int(self.first[-1])
-        self.rank, self.score = np.full(shape, np.inf), np.zeros(shape)
-        at = np.empty(shape[1], np.int64)
-        rows = offsets(map(len, (its.code for its in ranked)))
-        for run, its in enumerate(ranked):
-            begin, end = rows[run : run + 2].tolist()
-            own = np.arange(begin, end)
-            document = column[begin:end] + np.repeat(self.first[:-1], its.sizes)
-            self.rank[run, document] = own + 1 - np.repeat(start[run], its.sizes)
-            at[document] = own
-            if scores:
-                self.score[run, document] = scores[run]
-        # The text of each document's id, wherever it was found.
-        base = offsets(len(its.text) for its in ranked)
-        self._text = np.concatenate([its.text for its in ranked])
-        self._start = np.concatenate([its.start + base[n] for n, its in enumerate(ranked)])[at]
-        self._length = np.concatenate([its.length for its in ranked])[at]
-        self.code = code[at]
+        self.counts = np.stack([its.sizes for its in ranked])
+        lined_up = native.line_up if native else line_up
+        self._ids = _Ids.of(ranked)
+        given = np.concatenate(scores) if scores else np.zeros(0)
+        self.first, self._row, rank, score = lined_up(self._ids.code, self.counts, given)
+        self.rank = rank.reshape(len(ranked), len(self._row))
+        self.score = score.reshape(self.rank.shape) if scores else np.broadcast_to(0.0, self.rank.shape)
 
     @classmethod
     def of_lists(cls, lists: Sequence[dict[str, float]]) -> Lists:
@@ -154,6 +157,10 @@ class Lists:
 
     def __len__(self) -> int:
         return len(self.first) - 1
+
+    @property
+    def code(self) -> Integers:
+        return self._ids.code[self._row]
 
     @cached_property
     def found(self) -> Flags:
@@ -197,38 +204,39 @@ class Lists:
 
     def _taken(self, columns: slice | Integers, first: Integers, counts: Integers) -> Lists:
         taken = object.__new__(Lists)
-        taken.first, taken.counts, taken._text = first, counts, self._text
+        taken.first, taken.counts, taken._ids, taken._row = first, counts, self._ids, self._row[columns]
         taken.rank, taken.score = self.rank[:, columns], self.score[:, columns]
-        taken._start, taken._length, taken.code = self._start[columns], self._length[columns], self.code[columns]
         return taken
 
-    def places(self, columns: Integers) -> tuple[Bytes, Integers, Integers]:
-        """Where the ids of some documents are: a text, where each starts in it, and how long it is."""
-        return self._text, self._start[columns], self._length[columns]
+    def places(self, columns: Integers) -> tuple[list[Bytes], Integers, Integers, Integers]:
+        """Where the ids of some documents are: the texts, in which of them each is, where it starts, its length."""
+        ids, rows = self._ids, self._row[columns]
+        return ids.texts, ids.text[rows], ids.start[rows], ids.length[rows]
 
     def ids(self, columns: Integers) -> list[str]:
         """The ids of some documents."""
-        _, starts, lengths = self.places(columns)
-        text = self._text.data
-        ends = starts + lengths
+        texts, *places = self.places(columns)
+        data = [text.data for text in texts]
         return [
-            str(text[start:end], "utf-8", "surrogatepass")
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+            str(data[text][start : start + length], "utf-8", "surrogatepass")
+            for text, start, length in zip(*(column.tolist() for column in places), strict=True)
         ]
 
     def by_id(self, columns: Integers, group: Integers) -> Integers:
         """The order of some documents: by group, then the larger id by bytes first."""
-        width = -(-int(self._length[columns].max(initial=1)) // 8) * 8
-        start, length = self._start[columns], self._length[columns]
-        within = np.arange(width)
+        texts, text_of, start, length = self.places(columns)
+        width = -(-int(length.max(initial=1)) // 8)  # words of eight bytes
+        within = np.arange(8 * width)
         inside = within < length[:, None]
-        at = np.where(inside, start[:, None] + within, 0)
-        padded = np.where(inside, self._text[at] if len(self._text) else 0, 0).astype(np.uint8)
-        words = np.ascontiguousarray(padded).view(">u8").astype(np.uint64)
-        keys = [~words[:, word] for word in reversed(range(words.shape[1]))]
-        if (self._text == 0).any():  # zeros at the end of an id are not told from none: the longer one is the larger
-            keys = [-length, *keys]
-        return np.lexsort((*keys, group))
+        at = start[:, None] + within
+        padded = np.zeros(at.shape, np.uint8)
+        for number, text in enumerate(texts):
+            its = inside & (text_of == number)[:, None]
+            padded[its] = text[at[its]]
+        words = padded.view(">u8").astype(np.uint64)
+        keys = [~words[:, word] for word in reversed(range(width))]
+        # Zeros at the end of an id are not told from none: of two ids that differ in these alone, the longer is larger.
+        return np.lexsort((-length, *keys, group))
 
     def best(self, fused: Numbers, depth: int) -> tuple[Integers, Integers, Numbers]:
         """The first documents of each query: their columns, how many each query has, and their scores.
@@ -259,6 +267,30 @@ class Lists:
         shown = np.maximum.reduceat(fused[columns], np.flatnonzero(new))[group]  # those of a tie stay equal
         within = place < depth
         return columns[within], np.minimum(sizes, depth), shown[within]
+
+
+def line_up(code: Integers, counts: Integers, scores: Numbers) -> tuple[Integers, Integers, Numbers, Numbers]:
+    """The twin of the native `line_up`: the rankings of several runs as tables, a column for each document.
+
+    code: of documents, run after run and query after query, best first; scores: of these, or none
+    counts: how many documents each run (row) has for each query (column)
+    Returns where the documents of each query start, and where the last end; a row of `code` for each of them; and for
+    each run and document the rank, infinite where there is none, and the score, 0 where there is none.
+    """
+    start = offsets(counts.reshape(-1))[:-1].reshape(counts.shape)
+    arguments = (np.ascontiguousarray(start.T), np.ascontiguousarray(counts.T), np.zeros((0, 2), np.int64))
+    column, sizes, _ = match_documents(code, *arguments)
+    first = offsets(sizes)
+    shape = len(counts), int(first[-1])
+    rank, score, row = np.full(shape, np.inf), np.zeros(shape if len(scores) else 0), np.empty(shape[1], np.int64)
+    for run, (its_start, its_count) in enumerate(zip(start, counts, strict=True)):
+        own = np.arange(its_count.sum()) + int(counts[:run].sum())
+        document = column[own] + np.repeat(first[:-1], its_count)
+        rank[run, document] = own + 1 - np.repeat(its_start, its_count)
+        row[document] = own
+        if len(scores):
+            score[run, document] = scores[own]
+    return first, row, rank.reshape(-1), score.reshape(-1)
 
 
 def ranked_ids(ids: Sequence[Sequence[str]], scores: Sequence[Sequence[float]]) -> Ranked:

@@ -40,6 +40,7 @@ TWINS = {
     "match_documents": "cranfield.ranks.matching:match_documents",
     "places_of_text": "cranfield.mixing.reading:places_of_lines",
     "ranked_text": "cranfield.mixing.reading:ranked_lines",
+    "line_up": "cranfield.mixing.lists:line_up",
     "run_lines": "cranfield.mixing.fusing:records_of",
     "count_above": "cranfield.mixing.counting:count_above",
     "add_up": "cranfield.ranks.tables.ranks:add_up",

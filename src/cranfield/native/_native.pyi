@@ -104,10 +104,14 @@ def places_of_text(text: _Text, layout: Layout, /) -> list[tuple[bytes, int, int
 def ranked_text(
     text: _Text, layout: Layout, ties: int, drop_same: bool, depth: int, /
 ) -> tuple[list[bytes], _Integers, _Integers, _Numbers, _Integers, _Integers] | None: ...
+def line_up(
+    codes: _Integers, counts: _Integers, scores: _Numbers, /
+) -> tuple[_Integers, _Integers, _Numbers, _Numbers]: ...
 def run_lines(
     queries: list[bytes],
     sizes: _Integers,
-    text: _Text,
+    texts: list[_Text],
+    text_of: _Integers,
     start: _Integers,
     length: _Integers,
     score: _Numbers,
