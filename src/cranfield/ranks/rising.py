@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
 from itertools import islice, repeat
 from typing import Any
 
@@ -104,7 +105,7 @@ def _of_lines(source: Text) -> Iterator[tuple[bytes, float, bytes | None]]:
     place = layout.rank if layout.rank >= 0 else rank_place(layout.names)
     header_awaited = layout.header
     for data in islice(source.stream.whole_lines(), 1):
-        for line in bytes(data).split(b"\n"):
+        for line in BytesIO(data):  # as many as are looked at
             fields = layout.split(line)
             if fields and not header_awaited:
                 yield fields[layout.query], float(fields[layout.value]), fields[place] if place >= 0 else None
