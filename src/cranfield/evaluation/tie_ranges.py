@@ -58,8 +58,10 @@ def tie_ranges(
             only = aggregate(values, definition.aggregate, weight, of=measure.name)
             ranges[measure] = TieRange(only, only)
         else:
-            worst, best = np.split(measure(table), 2)
-            ranges[measure] = TieRange(mean(measure, worst), mean(measure, best))
+            both = measure(table)
+            worst, best = both[: len(both) // 2], both[len(both) // 2 :]
+            lowest = mean(measure, worst)
+            ranges[measure] = TieRange(lowest, lowest if np.array_equal(worst, best) else mean(measure, best))
     return ranges
 
 

@@ -61,9 +61,14 @@ class GradeColumns(NamedTuple):
         sizes = np.diff(self.first)[queries]
         first = offsets(sizes)
         query = np.repeat(np.arange(len(queries)), sizes)
-        rows = np.arange(first[-1]) + (self.first[queries] - first[:-1])[query]
+        moved = (self.first[queries] - first[:-1])[query]
+        rows = np.arange(first[-1]) + moved
         ids = tuple(self.query_ids[number] for number in queries.tolist())
-        return GradeColumns(ids, first, query, self.grades[rows], {})
+        best_first = {  # in the order in which they are already
+            how: (grades[rows], JudgedGrades(known.grades[rows], first, known.row[rows] - moved))
+            for how, (grades, known) in self.best_first.items()
+        }
+        return GradeColumns(ids, first, query, self.grades[rows], best_first)
 
 
 def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
@@ -170,16 +175,19 @@ class TieOrders:
 
         One table for both is measured in half of the time. It is not kept, since it takes much memory.
         """
-        half = len(self.queries)
-        judgments = self._judgments.only(np.tile(self.queries, 2))
-        row, *counted = (np.tile(column.astype(np.int64, copy=False), 2) for column in self.scanned.found)
+        half, queries = len(self.queries), _twice(self.queries)
+        judgments = self._judgments.only(queries)
+        row, *counted = (_twice(column.astype(np.int64, copy=False)) for column in self.scanned.found)
         its_query = np.searchsorted(self.queries, self._judgments.query[row])
         its_query[len(row) // 2 :] += half
-        moved = self._judgments.first[np.tile(self.queries, 2)] - judgments.first[:-1]
-        scanned = self.scanned._replace(
-            retrieved=np.tile(self.scanned.retrieved, 2), found=Places(row - moved[its_query], *counted)
-        )
+        moved = self._judgments.first[queries] - judgments.first[:-1]
+        found = Places(row - moved[its_query], *counted)
+        scanned = self.scanned._replace(retrieved=_twice(self.scanned.retrieved), found=found)
         return rank_counted(judgments, scanned, replace(self._policy, ties="worst"), np.arange(2 * half) >= half)
+
+
+def _twice(column: Integers) -> Integers:
+    return np.concatenate((column, column))
 
 
 class PackedRanks:

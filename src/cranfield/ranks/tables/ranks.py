@@ -123,6 +123,12 @@ class JudgedRanks:
             return np.bincount(self.query[np.flatnonzero(values)], minlength=len(self)).astype(np.float64)
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
+    def _sum_by_rank(self, worth: npt.NDArray[Any], hit: Flags) -> Numbers:
+        """The sum of worth / rank over the hits of each query, without calculating anything for other rows."""
+        at = np.flatnonzero(hit)
+        weights = worth[at] / self.rank[at]
+        return np.bincount(self.query[at], weights=weights, minlength=len(self)).astype(np.float64, copy=False)
+
     def running(self, hit: Flags) -> Integers:
         """How many hits a query has had so far.
 
