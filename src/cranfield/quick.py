@@ -52,8 +52,8 @@ _FACTORY = _Factory()
 def _init(cls: type) -> Method:
     known: dict[str, Any] = {"_set": object.__setattr__, "_factory": _FACTORY}
     arguments, lines = ["self"], []
-    fields = [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    for field in dataclasses.fields(cls):
         name = value = field.name
         if field.default is not dataclasses.MISSING:
             known[f"_{name}"] = field.default
@@ -76,23 +76,23 @@ def _init(cls: type) -> Method:
 
 
 def _refusing(cls: type) -> Iterator[Method]:
-    names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    names = {field.name for field in dataclasses.fields(cls)}
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
         if type(self) is cls or name in names:
             raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(cls, self).__setattr__(name, value)
+        object.__setattr__(self, name, value)
 
     def __delattr__(self: Any, name: str) -> None:
         if type(self) is cls or name in names:
             raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
-        super(cls, self).__delattr__(name)
+        object.__delattr__(self, name)
 
     yield from (__setattr__, __delattr__)
 
 
 def _comparing(cls: type) -> Iterator[Method]:
-    values = attrgetter(*[field.name for field in dataclasses.fields(cls) if field.compare])  # type: ignore[arg-type]
+    values = attrgetter(*[field.name for field in dataclasses.fields(cls) if field.compare])
 
     def __eq__(self: Any, other: object) -> bool:
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
@@ -105,7 +105,7 @@ def _comparing(cls: type) -> Iterator[Method]:
 
 def _state(cls: type) -> Iterator[Method]:
     """How objects with slots are pickled and copied."""
-    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    names = [field.name for field in dataclasses.fields(cls)]
 
     def __getstate__(self: Any) -> list[Any]:
         return [getattr(self, name) for name in names]

@@ -36,11 +36,13 @@ class BlockFile {
     // The next block, all whole lines; empty at the end. False: it cannot be
     // read, or one query, or one line, is too long to be held here.
     bool next(int query_column, std::string& block) {
-        block = std::move(rest_);
+        std::size_t had = rest_.size();
+        if (block.size() < had || ended_) block.resize(had);
+        rest_.copy(block.data(), had);
         rest_.clear();
-        while (!ended_) {
-            const std::size_t had = block.size(), more = had < size ? size - had : had;
-            block.resize(had + more);
+        for (; !ended_; had = block.size()) {
+            const std::size_t more = had < size ? size - had : had;
+            block.resize(had + more);  // a block that is used again has nearly this size, and is not set to zero
             const std::size_t got = read_to(block.data() + had, more);
             block.resize(had + got);
             if (failed_) return false;
@@ -243,10 +245,11 @@ class Ahead {
         changed_.wait(guard, [&] { return judged_ || stopped_; });
         if (!plain_) return;
         Block block;
+        std::string text;
         Ranker ranker(index_, false);
         while (fetch(guard, helps)) {
             const std::size_t number = current_, place = block_++;
-            const std::string text = std::move(fetched_);
+            text.swap(fetched_);
             ScannedRun& run = runs_[number];
             ++run.waiting;
             guard.unlock();
