@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
+from cranfield.measures.lookup import comes_with_us
 from cranfield.measures.scope import last_rank
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
@@ -58,8 +59,11 @@ def tie_ranges(
             only = aggregate(values, definition.aggregate, weight, of=measure.name)
             ranges[measure] = TieRange(only, only)
         else:
-            both = measure(table)
-            worst, best = both[: len(both) // 2], both[len(both) // 2 :]
+            half = len(table) // 2
+            ours = comes_with_us(definition.function)  # a measure of a user's sees each query once
+            tables = [table] if ours else [table._between(0, half), table._between(half, 2 * half)]
+            both = np.concatenate([measure(each) for each in tables])
+            worst, best = both[:half], both[half:]
             lowest = mean(measure, worst)
             ranges[measure] = TieRange(lowest, lowest if np.array_equal(worst, best) else mean(measure, best))
     return ranges

@@ -60,14 +60,14 @@ def backwards(judged: JudgedRanks, kept: Flags) -> str:
     is right, and only unjudged documents are above. kept: the queries that are averaged over.
     """
     # The order of a few documents says little, whichever way it is read.
-    relevant = judged.relevant(1) & ~judged.tied & (judged.retrieved[judged.query] >= SHORTEST)
-    rows = np.flatnonzero(relevant)
+    rows = np.flatnonzero(judged.relevant(1) & ~judged.tied)
+    rows = rows[judged.retrieved[judged.query[rows]] >= SHORTEST]
     query, rank = judged.query[rows], judged.rank[rows]
     reverse = judged.retrieved[query] + 1 - rank
     if reverse.sum() >= rank.sum():
         return ""  # as nearly always: relevant documents are rather at the top
     depth, others = judged.rank / judged.retrieved[judged.query], judged.judged & ~judged.relevant(1) & ~judged.tied
-    if others.any() and depth[others].mean() >= depth[relevant].mean():
+    if others.any() and depth[others].mean() >= depth[rows].mean():
         return ""
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     top, end = np.zeros(len(judged)), np.zeros(len(judged))

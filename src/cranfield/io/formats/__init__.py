@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError, OutputError, choice_hint, given
@@ -140,13 +139,8 @@ def format_to_write(path: str) -> Format:
     return format
 
 
-@cache
-def _extensions() -> set[str]:
-    return {*COMPRESSED, *(extension for format in FORMATS.values() for extension in format.extensions)}
-
-
 def without_extensions(name: str) -> str:
-    known = _extensions()
+    known = {*COMPRESSED, *(extension for format in FORMATS.values() for extension in format.extensions)}
     for _ in range(2):
         stem, extension = os.path.splitext(name)
         if stem and extension.lower() in known:
