@@ -36,11 +36,13 @@ class BlockFile {
     // The next block, all whole lines; empty at the end. False: it cannot be
     // read, or one query, or one line, is too long to be held here.
     bool next(int query_column, std::string& block) {
-        block = std::move(rest_);
+        std::size_t had = rest_.size();
+        if (block.size() < had || ended_) block.resize(had);
+        rest_.copy(block.data(), had);
         rest_.clear();
-        while (!ended_) {
-            const std::size_t had = block.size(), more = had < size ? size - had : had;
-            block.resize(had + more);
+        for (; !ended_; had = block.size()) {
+            const std::size_t more = had < size ? size - had : had;
+            block.resize(had + more);  // a block that is used again has nearly this size, and is not set to zero
             const std::size_t got = read_to(block.data() + had, more);
             block.resize(had + got);
             if (failed_) return false;
@@ -157,7 +159,11 @@ class Ahead {
     Ahead(OpenFile qrels, std::vector<OpenFile> runs, Layout qrels_layout, Layout run_layout, std::size_t threads)
         : qrels_(std::move(qrels)), files_(std::move(runs)), qrels_layout_(qrels_layout), layout_(run_layout),
           runs_(files_.size()) {
-        for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { i == 0 ? lead() : scan(); });
+        for (std::size_t i = 0; i < threads; ++i) {
+            // The last of several has the core on which Python imports its libraries, so it works only while that waits.
+            const bool helps = i > 0 && i + 1 == threads;
+            threads_.emplace_back([this, i, helps] { i == 0 ? lead() : scan(helps); });
+        }
     }
 
     ~Ahead() {
@@ -173,7 +179,12 @@ class Ahead {
     template <class Condition>
     bool wait(Condition condition) {
         std::unique_lock guard(lock_);
-        return changed_.wait_for(guard, std::chrono::milliseconds(50), condition);
+        if (condition()) return true;
+        ++awaited_;
+        changed_.notify_all();
+        const bool holds = changed_.wait_for(guard, std::chrono::milliseconds(50), condition);
+        --awaited_;
+        return holds;
     }
 
     bool judged() const { return judged_; }
@@ -224,20 +235,21 @@ class Ahead {
             plain_ = plain;
         }
         changed_.notify_all();
-        scan();
+        scan(false);
     }
 
     static bool has_mark(const std::string& text) { return text.starts_with("\xEF\xBB\xBF"); }
 
-    void scan() {
+    void scan(bool helps) {
         std::unique_lock guard(lock_);
         changed_.wait(guard, [&] { return judged_ || stopped_; });
         if (!plain_) return;
         Block block;
+        std::string text;
         Ranker ranker(index_, false);
-        while (fetch(guard)) {
+        while (fetch(guard, helps)) {
             const std::size_t number = current_, place = block_++;
-            const std::string text = std::move(fetched_);
+            text.swap(fetched_);
             ScannedRun& run = runs_[number];
             ++run.waiting;
             guard.unlock();
@@ -261,9 +273,11 @@ class Ahead {
     }
 
     // Read the next block of the next run that is still plain; false where there is none.
-    bool fetch(std::unique_lock<std::mutex>& guard) {
+    bool fetch(std::unique_lock<std::mutex>& guard, bool helps) {
         for (;;) {
-            changed_.wait(guard, [&] { return stopped_ || rows_ < most_rows || current_ <= asked_ + 1; });
+            changed_.wait(guard, [&] {
+                return stopped_ || ((awaited_ || !helps) && (rows_ < most_rows || current_ <= asked_ + 1));
+            });
             if (stopped_ || current_ >= files_.size()) return false;
             ScannedRun& run = runs_[current_];
             if (!file_) {
@@ -311,6 +325,7 @@ class Ahead {
     std::string fetched_;
     std::size_t current_ = 0, block_ = 0, asked_ = 0;  // the run and the block that are read next
     std::size_t rows_ = 0;                             // that wait to be requested
+    std::size_t awaited_ = 0;                          // callers that wait
     std::vector<std::thread> threads_;
 };
 

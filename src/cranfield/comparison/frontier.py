@@ -25,7 +25,7 @@ from cranfield.evaluation.estimating import SAME, Columns, estimated, estimates_
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.weighting import Weights
-from cranfield.io.made import asked_numbers
+from cranfield.io.facts import asked_numbers
 from cranfield.io.pairs import read_numbers_by_run
 from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.columns import Numbers

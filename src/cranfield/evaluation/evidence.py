@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
-from cranfield.io.made import Made
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
@@ -22,6 +21,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
     from cranfield.evaluation.query_facts import FactColumns
+    from cranfield.io.made import Made
 
 
 class RankedEvidence:

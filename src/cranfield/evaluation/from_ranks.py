@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.hashes import InputHashes, column_digest
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts, measured
-from cranfield.io.made import Made
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
@@ -22,6 +21,9 @@ from cranfield.ranks.ranking import TieOrders
 from cranfield.ranks.run import Reading
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.words import count, joined
+
+if TYPE_CHECKING:
+    from cranfield.io.made import Made
 
 
 def evaluate_ranks(judged: JudgedRanks, measures: Measures, policy: Policy, name: str) -> Evaluation:

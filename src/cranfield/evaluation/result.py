@@ -358,7 +358,7 @@ class Evaluation(ValuesByQuery):
         Returns a number for each query.
         """
         ranked = self._ranked()
-        holes = ranked.ranks.n_unjudged(cutoff).astype(int)[ranked.kept]
+        holes = ranked.packed.table(cutoff).n_unjudged(cutoff).astype(int)[ranked.kept]
         return dict(zip(self.query_ids, holes.tolist(), strict=True))
 
     def facts(self, measure: str | Measure) -> FactColumns:

@@ -10,11 +10,11 @@ import numpy as np
 
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
+from cranfield.measures.lookup import comes_with_us
 from cranfield.measures.scope import last_rank
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import TieOrders
-from cranfield.ranks.tables.ranks import JudgedRanks
 
 ARBITRARY = ("doc_id", "smaller_doc_id")  # default orders; any other was chosen
 
@@ -41,13 +41,13 @@ def tie_ranges(
     Subtopics, preferences and groups would have to be looked up again in each order. Measures of unjudged documents say
     how far others can be trusted, and nobody compares systems by them.
     """
-    tables, highest = (orders.tables(), orders.highest) if len(orders.queries) else ((), 0)
+    table, highest = (orders.table(), orders.highest) if len(orders.queries) else (None, 0)
     averaged = kept[orders.queries]
     places = (np.cumsum(kept) - 1)[orders.queries[averaged]]
 
-    def mean(measure: Measure, table: JudgedRanks) -> float:
+    def mean(measure: Measure, other: Numbers) -> float:
         values = columns[measure].copy()  # those of all other queries are the same in any order
-        values[places] = measure(table)[averaged]
+        values[places] = other[averaged]
         return aggregate(values, measure.definition.aggregate, weight, of=measure.name)
 
     ranges: dict[Measure, TieRange | None] = {}
@@ -55,11 +55,17 @@ def tie_ranges(
         definition = measure.definition
         if definition.table != "ranks" or definition.of_holes:
             ranges[measure] = None
-        elif not tables or (last_rank(measure) or inf) < highest:
+        elif table is None or (last_rank(measure) or inf) < highest:
             only = aggregate(values, definition.aggregate, weight, of=measure.name)
             ranges[measure] = TieRange(only, only)
         else:
-            ranges[measure] = TieRange(*(mean(measure, table) for table in tables))
+            half = len(table) // 2
+            ours = comes_with_us(definition.function)  # a measure of a user's sees each query once
+            tables = [table] if ours else [table._between(0, half), table._between(half, 2 * half)]
+            both = np.concatenate([measure(each) for each in tables])
+            worst, best = both[:half], both[half:]
+            lowest = mean(measure, worst)
+            ranges[measure] = TieRange(lowest, lowest if np.array_equal(worst, best) else mean(measure, best))
     return ranges
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError, choice_hint, given
 from cranfield.io.column_names import Role
+from cranfield.io.facts import facts_of, keep_beside
 from cranfield.io.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.io.formats.format import Format, Plan, Writer
-from cranfield.io.made import facts_of, keep_beside
 from cranfield.io.records import RecordFile, Records, rows_by_query
 from cranfield.io.streams import Stream
 from cranfield.io.target import STANDARD_OUTPUT, Target, open_target

@@ -1,20 +1,17 @@
 """How a run was made, where cranfield made it: how it asked the system, which runs it fused, what was tuned.
 
-It is kept in a file of facts beside the run, or at the head of a TREC file, in comments after ir_metadata.
+It is kept with the run: see facts.py.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from cranfield.io.streams import Stream
+from cranfield.io.facts import END, FACTS, START
 from cranfield.words import count, joined
-
-START, END, FACTS = "# ir_metadata.start", "# ir_metadata.end", "# cranfield: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,70 +195,6 @@ def _fusion(runs: Sequence[str], settings: Mapping[str, Any], chosen: Sequence[s
 
 def _tuned(setting: str, tried: int, measure: str, queries: Sequence[str], part: str = "") -> Tuned:
     return Tuned(str(setting), int(tried), str(measure), frozenset(map(str, queries)), str(part))
-
-
-def facts_of(stream: Stream) -> dict[str, Any]:
-    """What is known of how a run in a file was made, as plain values: by the file of facts beside it, if that is of a
-    file of this size, or by the comments at its head.
-    """
-    known = _beside(stream.address)
-    if known and known.get("run_bytes") == _size(stream.address):
-        return known
-    if not stream.begins or not START.encode().startswith(stream.begins):
-        return {}
-    return _at_head(line for data in stream.whole_lines() for line in bytes(data).split(b"\n"))
-
-
-def made_of(stream: Stream) -> Made | None:
-    """How a run in a file was made; None where that is not known."""
-    return made_from(facts_of(stream).get("made"))
-
-
-def keep_beside(path: str, facts: Mapping[str, Any]) -> None:
-    """Keep the facts of a run in a file beside it."""
-    known = {**facts, "run_bytes": os.path.getsize(path)}
-    from cranfield.io.target import write_text  # it imports much, and most programs only read
-
-    write_text(f"{path}.json", json.dumps(known) + "\n", force=True)
-
-
-def _beside(path: str | None) -> dict[str, Any]:
-    try:
-        with open(f"{path}.json", "rb") as file:
-            facts = json.loads(file.read())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return facts if path is not None and isinstance(facts, dict) else {}
-
-
-def _size(path: str | None) -> int | None:
-    return os.path.getsize(path) if path is not None and os.path.isfile(path) else None
-
-
-def _at_head(lines: Iterator[bytes]) -> dict[str, Any]:
-    start = FACTS.encode()
-    for line in lines:
-        if line.startswith(start):
-            try:
-                facts = json.loads(line.removeprefix(start))
-            except (ValueError, RecursionError):
-                return {}
-            return facts if isinstance(facts, dict) else {}
-        if not line.startswith(b"#") or line.startswith(END.encode()):
-            break
-    return {}
-
-
-def asked_numbers(run: Any, name: str) -> dict[str, float]:
-    """A number of each answer, such as its seconds, of a recording or by the file of facts beside it; or nothing."""
-    known = getattr(run, "by_query", None)
-    address = getattr(run, "address", None) or (os.fspath(run) if isinstance(run, str | os.PathLike) else None)
-    if address is not None:
-        known = _beside(address).get("by_query")
-    if not isinstance(known, Mapping) or not {"query_id", name} <= known.keys():
-        return {}
-    pairs = zip(known["query_id"], known[name], strict=False)
-    return {str(query): float(number) for query, number in pairs if isinstance(number, int | float)}
 
 
 def head_of(made: Made, tag: str) -> bytes:

@@ -85,7 +85,7 @@ def average_precision(
         total = np.where(total > 0, float(cutoff), 0.0)
     elif denominator == "found":
         total = judged.sum(hit)
-    return ratio(judged.sum(hit * judged.running(hit) / judged.rank), total)
+    return ratio(judged._sum_by_rank(judged.running(hit), hit), total)
 
 
 @monotone_measure(
@@ -117,7 +117,8 @@ def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: floa
     RR = 1 / min { i : grade_i ≥ rel }
     """
     hit = judged.relevant(rel) & judged.within(cutoff)
-    return judged.sum(judged.first_hit(hit) / judged.rank)
+    first = judged.first_hit(hit)
+    return judged._sum_by_rank(first, first)
 
 
 @measure(
@@ -192,7 +193,7 @@ def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Num
     """
     hit = judged.relevant(rel)
     total = judged.n_relevant(rel)
-    added = judged.sum(hit * judged.running(hit) / judged.rank)
+    added = judged._sum_by_rank(judged.running(hit), hit)
     return np.log((1 + added) / (1 + total - added))
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
+from cranfield.io.facts import keep_beside
 from cranfield.io.formats import FORMATS, format_to_write
-from cranfield.io.made import Fusion, Made, Tuned, head_of, inherited, keep_beside
+from cranfield.io.made import Fusion, Made, Tuned, head_of, inherited
 from cranfield.io.records import Lines, Records
 from cranfield.io.shapes import Rankings
 from cranfield.io.target import STANDARD_OUTPUT

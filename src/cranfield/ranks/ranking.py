@@ -9,10 +9,10 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.io.shapes import Source, Table, Text
-from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import graded, lowest_judged
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.policy import Policy, Ties
+from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.scan.text import scan_text
 from cranfield.ranks.tables.judged_grades import JudgedGrades
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 SMALL = np.iinfo(np.int32).max
-_ENDS: tuple[Ties, Ties] = ("worst", "best")
 BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
 
@@ -62,9 +61,14 @@ class GradeColumns(NamedTuple):
         sizes = np.diff(self.first)[queries]
         first = offsets(sizes)
         query = np.repeat(np.arange(len(queries)), sizes)
-        rows = np.arange(first[-1]) + (self.first[queries] - first[:-1])[query]
+        moved = (self.first[queries] - first[:-1])[query]
+        rows = np.arange(first[-1]) + moved
         ids = tuple(self.query_ids[number] for number in queries.tolist())
-        return GradeColumns(ids, first, query, self.grades[rows], {})
+        best_first = {  # in the order in which they are already
+            how: (grades[rows], JudgedGrades(known.grades[rows], first, known.row[rows] - moved))
+            for how, (grades, known) in self.best_first.items()
+        }
+        return GradeColumns(ids, first, query, self.grades[rows], best_first)
 
 
 def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
@@ -89,11 +93,12 @@ def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source:
     return rank_counted(judgments, scanned, policy)
 
 
-def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
+def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy, best_queries: Flags | None = None) -> JudgedRanks:
+    """The table of what was counted. best_queries: see `broken`."""
     counted = scanned.found
     grades, all_judged = _best_first(judgments, policy)
     query, grade = judgments.query[counted.row], grades[counted.row]
-    rank = broken(counted, query, grade, policy.ties)
+    rank = broken(counted, query, grade, policy.ties, best_queries)
     order = _order(query, rank)
     table = JudgedRanks(
         query_ids=judgments.query_ids,
@@ -165,15 +170,24 @@ class TieOrders:
         above, tied = self.scanned.found.above, self.scanned.found.tied
         return int(above[tied > 1].min()) + 1
 
-    def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
-        """The ranks with the highest grade of each tie last, and first; not kept, since they take much memory."""
-        judgments = self._judgments.only(self.queries)
-        row, *counted = (column.astype(np.int64, copy=False) for column in self.scanned.found)
-        moved = self._judgments.first[self.queries] - judgments.first[:-1]
+    def table(self) -> JudgedRanks:
+        """The ranks with the highest grade of each tie last, and after these queries the same ones again with it first.
+
+        One table for both is measured in half of the time. It is not kept, since it takes much memory.
+        """
+        half, queries = len(self.queries), _twice(self.queries)
+        judgments = self._judgments.only(queries)
+        row, *counted = (_twice(column.astype(np.int64, copy=False)) for column in self.scanned.found)
         its_query = np.searchsorted(self.queries, self._judgments.query[row])
-        scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
-        worst, best = (rank_counted(judgments, scanned, replace(self._policy, ties=ties)) for ties in _ENDS)
-        return worst, best
+        its_query[len(row) // 2 :] += half
+        moved = self._judgments.first[queries] - judgments.first[:-1]
+        found = Places(row - moved[its_query], *counted)
+        scanned = self.scanned._replace(retrieved=_twice(self.scanned.retrieved), found=found)
+        return rank_counted(judgments, scanned, replace(self._policy, ties="worst"), np.arange(2 * half) >= half)
+
+
+def _twice(column: Integers) -> Integers:
+    return np.concatenate((column, column))
 
 
 class PackedRanks:
@@ -186,16 +200,17 @@ class PackedRanks:
     def __len__(self) -> int:
         return len(self._row)
 
-    def table(self) -> JudgedRanks:
-        """The table again; a new one for each call."""
-        row: Integers = self._row.astype(np.int64)
+    def table(self, cutoff: int | None = None) -> JudgedRanks:
+        """The table again, or its rows down to a cutoff; a new one for each call."""
+        kept = slice(None) if cutoff is None else np.flatnonzero(self._rank <= cutoff)
+        row: Integers = self._row[kept].astype(np.int64)
         query, grade = self.without_rows.all_judged.by_row
         return replace(
             self.without_rows,
             query=query[row],
-            rank=self._rank.astype(np.int64),
+            rank=self._rank[kept].astype(np.int64),
             grade=grade[row],
-            tied=self._tied,
+            tied=self._tied[kept],
             row=row,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
 from itertools import islice, repeat
 from typing import Any
 
@@ -59,14 +60,14 @@ def backwards(judged: JudgedRanks, kept: Flags) -> str:
     is right, and only unjudged documents are above. kept: the queries that are averaged over.
     """
     # The order of a few documents says little, whichever way it is read.
-    relevant = judged.relevant(1) & ~judged.tied & (judged.retrieved[judged.query] >= SHORTEST)
-    rows = np.flatnonzero(relevant)
+    rows = np.flatnonzero(judged.relevant(1) & ~judged.tied)
+    rows = rows[judged.retrieved[judged.query[rows]] >= SHORTEST]
     query, rank = judged.query[rows], judged.rank[rows]
     reverse = judged.retrieved[query] + 1 - rank
     if reverse.sum() >= rank.sum():
         return ""  # as nearly always: relevant documents are rather at the top
     depth, others = judged.rank / judged.retrieved[judged.query], judged.judged & ~judged.relevant(1) & ~judged.tied
-    if others.any() and depth[others].mean() >= depth[relevant].mean():
+    if others.any() and depth[others].mean() >= depth[rows].mean():
         return ""
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     top, end = np.zeros(len(judged)), np.zeros(len(judged))
@@ -104,7 +105,7 @@ def _of_lines(source: Text) -> Iterator[tuple[bytes, float, bytes | None]]:
     place = layout.rank if layout.rank >= 0 else rank_place(layout.names)
     header_awaited = layout.header
     for data in islice(source.stream.whole_lines(), 1):
-        for line in bytes(data).split(b"\n"):
+        for line in BytesIO(data):  # as many as are looked at
             fields = layout.split(line)
             if fields and not header_awaited:
                 yield fields[layout.query], float(fields[layout.value]), fields[place] if place >= 0 else None

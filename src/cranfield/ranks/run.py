@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import CranfieldError
-from cranfield.io.made import Made, made_of
+from cranfield.io.facts import facts_of
 from cranfield.io.shapes import Source, Text
 from cranfield.io.source import is_recorded, open_source, run_name
 from cranfield.ranks.columns import Integers
@@ -30,6 +30,7 @@ from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
+    from cranfield.io.made import Made
     from cranfield.io.streams import Stream
     from cranfield.ranks.codes import Codes
     from cranfield.ranks.first_documents import FirstDocuments
@@ -86,7 +87,7 @@ class Run:
         self.name = name or run_name(source.name)
         self.stream: Stream | None = source.stream
         self.sha256 = sha256
-        self.made = made or (None if self.stream is None else made_of(self.stream))
+        self.made = made or (None if self.stream is None else _made(self.stream))
 
     @property
     def source(self) -> Source:
@@ -134,6 +135,16 @@ class Run:
         from cranfield.ranks.whole_rankings import queries_of
 
         return list(islice(queries_of(self.source), n))
+
+
+def _made(stream: Stream) -> Made | None:
+    """How a run in a file was made; None where that is not known."""
+    known = facts_of(stream).get("made")
+    if known is None:
+        return None
+    from cranfield.io.made import made_from
+
+    return made_from(known)
 
 
 class Reading:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.scan.counting import Places
@@ -27,36 +27,37 @@ def open_ties(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> T
     return TiedRows(query[tied], counted.above[tied], counted.tied[tied], grade[tied], counted.row[tied])
 
 
-def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> Integers:
+def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties, best_queries: Flags | None = None) -> Integers:
+    """The rank of each document. best_queries: those whose ties are in the best order, and all others in the worst."""
     if ties == "smaller_doc_id":
         return counted.above + counted.tied - counted.before  # before are the larger ids
     rank = counted.above + 1 + counted.before
     if ties in ("best", "worst"):
         tied = np.flatnonzero(counted.tied > 1)
         places = (counted.above[tied], counted.before[tied], counted.tied[tied])
-        rank[tied] = _by_grade(query[tied], grade[tied], *places, best=ties == "best")
+        best = np.full(len(tied), ties == "best") if best_queries is None else best_queries[query[tied]]
+        rank[tied] = _by_grade(query[tied], grade[tied], *places, best)
     return rank
 
 
 def _by_grade(
-    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, *, best: bool
+    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: Flags
 ) -> Integers:
-    """Ranks where the documents of a tie are in the order of their grades, from the highest or from the lowest.
+    """Ranks where the documents of a tie are in the order of their grades, from the highest (best) or from the lowest.
 
     Documents that were only pooled are below grade 0, and others without a judgment below these. Equal grades stay in
     the order in which they were counted.
     """
     worth, pooled = np.maximum(grade, 0), grade < 0
-    keys = (pooled, -worth) if best else (~pooled, worth)
-    order = np.lexsort((before, *keys, above, query))
+    order = np.lexsort((before, pooled == best, np.where(best, -worth, worth), above, query))
     position = np.arange(len(order))
     new_tie = np.ones(len(order), dtype=np.bool_)
     new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
     start = np.maximum.accumulate(np.where(new_tie, position, 0))
     place = position - start  # among the judged documents of the tie
-    if not best:  # the unjudged documents of the tie, which are not in the table, come first
+    if not best.all():  # in the worst order, the unjudged documents of the tie, which are not in the table, come first
         judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
-        place += size[order] - judged
+        place += np.where(best[order], 0, size[order] - judged)
     rank = np.empty_like(above)
     rank[order] = above[order] + 1 + place
     return rank

@@ -84,6 +84,9 @@ class AveragedRanks(JudgedRanks):
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
         return super().sum(values * self.share)
 
+    def _sum_by_rank(self, worth: npt.NDArray[Any], hit: Any) -> Numbers:
+        return self.sum(np.where(hit, worth, 0.0) / self.rank)
+
     def running(self, hit: Flags) -> Any:
         return self.running_sum(hit.astype(np.float64))
 

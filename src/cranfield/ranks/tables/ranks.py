@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cranfield.errors import PolicyError, given
 from cranfield.native import native
+from cranfield.quick import dataclass
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import NOT_RELEVANT, POOLED, reaches
 from cranfield.ranks.tables.judged_grades import JudgedGrades
@@ -118,7 +119,15 @@ class JudgedRanks:
         values: one for each row; flags count 0 and 1.
         Returns a number for each query; 0 where it has no row.
         """
+        if values.dtype == np.bool_:  # counted, which is faster than adding
+            return np.bincount(self.query[np.flatnonzero(values)], minlength=len(self)).astype(np.float64)
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
+
+    def _sum_by_rank(self, worth: npt.NDArray[Any], hit: Flags) -> Numbers:
+        """The sum of worth / rank over the hits of each query, without calculating anything for other rows."""
+        at = np.flatnonzero(hit)
+        weights = worth[at] / self.rank[at]
+        return np.bincount(self.query[at], weights=weights, minlength=len(self)).astype(np.float64, copy=False)
 
     def running(self, hit: Flags) -> Integers:
         """How many hits a query has had so far.
