@@ -1,5 +1,6 @@
 """Traces as exporters write them: the same run from each, never two searches as one, and errors that say where."""
 
+import gc
 import io
 import json
 import random
@@ -405,6 +406,26 @@ def test_errors_say_where(tmp_path):
             evaluate(QRELS, path, "RR")
     with pytest.raises(InputError, match="a traces contains a run, not judgments"):
         evaluate(io.BytesIO(WRITTEN["sdk lines"].encode()), RUN, "RR")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_as_before(enabled, monkeypatch):
+    """Collection pauses while traces are read, and only then, also if that fails."""
+    paused = []
+    monkeypatch.setattr(
+        json, "loads", lambda text, loads=json.loads: (paused.append(not gc.isenabled()), loads(text))[1]
+    )
+    (gc.enable if enabled else gc.disable)()
+    try:
+        for last in ("", "retrieval"):
+            try:
+                read_searches(io.BytesIO((" " + lines([sdk(SEARCHES[0], listed)]) + last).encode()), format="traces")
+            except InputError:
+                assert last
+            assert gc.isenabled() == enabled
+    finally:
+        gc.enable()
+    assert any(paused)
 
 
 @settings(max_examples=150, deadline=None)
