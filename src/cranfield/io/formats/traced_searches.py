@@ -19,6 +19,7 @@ Kept = TypeVar("Kept")
 class Tasks(NamedTuple, Generic[Kept]):
     """The searches of all tasks, each with the id of its task and its number, from 1.
 
+    searches: to be read once, since there may be millions
     over_traces: how many tasks have searches in several traces
     """
 
