@@ -52,12 +52,12 @@ from cranfield.show.gate_text import gate_text
 from cranfield.show.history_text import alert_lines, history_lines
 from cranfield.show.judging_text import agreement_text, plan_lines
 from cranfield.show.layout import UNPAINTED
-from cranfield.show.mixing_text import tuning_text
 from cranfield.show.neighbours_text import neighbours_lines
 from cranfield.show.sampling_text import sample_text
 from cranfield.show.segments_text import segments_text
 from cranfield.show.stability_text import reusability_text, stability_text
 from cranfield.show.systems_text import demonstration_lines
+from cranfield.show.tuning_text import tuning_text
 from cranfield.show.view import View
 from cranfield.show.why_text import like_text
 from cranfield.systems.history.alerts import alert_of

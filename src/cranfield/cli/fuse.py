@@ -135,7 +135,7 @@ def command(
             policy=Policy(**policy.arguments()),
             **parameters.arguments(),
         )
-    from cranfield.show.mixing_text import fused_text
+    from cranfield.show.fused_text import fused_text
 
     to_stdout = path == STANDARD_OUTPUT
     for line in fused_text(fused, output.width(), output.paint(err=to_stdout)):

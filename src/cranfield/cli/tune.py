@@ -118,7 +118,7 @@ def command(
         --try method=rrf --try k=1..100 --equal-weights --run fused.run
       cranfield init && cranfield tune sqlite --try weights.title=1,2,4
     """
-    from cranfield.show.mixing_text import tuning_text
+    from cranfield.show.tuning_text import tuning_text
 
     _refuse_targets(shown)
     if runs:

@@ -118,7 +118,8 @@ def _largest(sizes: Numbers, n: int) -> list[list[int]]:
     for at in range(found.shape[1]):
         found[:, at] = sizes.argmax(axis=1)
         sizes[np.arange(len(sizes)), found[:, at]] = -1.0
-    return found.tolist()
+    places: list[list[int]] = found.tolist()
+    return places
 
 
 def _changes(values: Paired, measure: Measure, pair: Pair, most: Sequence[int]) -> tuple[Change, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ import numpy as np
 from cranfield.errors import InputError, choice_hint
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.scope import chosen_parameters
-from cranfield.quick import dataclass
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.words import joined

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from cranfield.errors import InputError
 from cranfield.evaluation.weighting import Weights
 from cranfield.io.query_columns import PARAMETERS, THRESHOLD
-from cranfield.quick import dataclass
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
 
@@ -11,7 +12,6 @@ import numpy as np
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.scope import last_rank, without_relevant
-from cranfield.quick import dataclass
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.words import count

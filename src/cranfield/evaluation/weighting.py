@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.measures.aggregates import scaled
-from cranfield.quick import dataclass
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.words import count, listed, visible
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import Parameter
 from typing import Any, Literal
@@ -13,7 +13,6 @@ from cranfield.errors import MeasureError, choice_hint, either, given
 from cranfield.measures.calculating import calculated
 from cranfield.measures.lookup import comes_with_us, families, families_one_by_one, module_of
 from cranfield.measures.parameters import ParameterKind, TooLarge, kind_of, shortened
-from cranfield.quick import dataclass
 from cranfield.ranks.columns import Numbers
 
 Function = Callable[..., Numbers]

@@ -6,9 +6,8 @@ Every evaluation checks whether it uses these, so nothing else is imported here.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
-
-from cranfield.quick import dataclass
 
 if TYPE_CHECKING:
     from cranfield.ranks.passages import PassageJudgments

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cranfield.native import native
-from cranfield.quick import dataclass
 from cranfield.ranks.columns import Integers
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ Options of the command line and their help, signatures, error messages and the t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from textwrap import fill
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import PolicyError, choice_hint, either, given
-from cranfield.quick import dataclass
 
 Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst", "expected"]
 Missing = Literal["zero", "skip", "error"]

@@ -1,4 +1,4 @@
-"""Fused runs and tuned mixtures as text."""
+"""Tuned mixtures as text."""
 
 from __future__ import annotations
 
@@ -6,25 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.differences import Difference, signed
 from cranfield.mixing.curves import Curve
-from cranfield.mixing.fusing import Fused
 from cranfield.mixing.tuning import Tuning
 from cranfield.show.comparison_text import difference_lines
 from cranfield.show.layout import Paint, aligned, warning_lines, wrapped
 from cranfield.show.run_table_text import DRAWN, DrawnInterval, drawn_intervals
-from cranfield.words import columns, count, joined, shortened
+from cranfield.words import columns, count, shortened
 
 _SIDES = 34  # columns of the numbers beside a drawing
 MOST_POINTS = 9  # of a curve that is shown as text
-
-
-def fused_text(fused: Fused, width: int, paint: Paint) -> Iterator[str]:
-    """What was written, in a sentence."""
-    yield from warning_lines(fused.warnings, width, paint)
-    where = "Written" if fused.path in ("", "-") else f"Written: {fused.path}"
-    facts = f"{count(fused.queries, 'query', 'queries')}, {count(fused.documents, 'document')}"
-    of = joined(fused.runs, "and") if len(fused.runs) < 6 else count(len(fused.runs), "run")
-    how = fused.mixture if "×" in fused.mixture else f"{fused.mixture}, of {of}"  # with weights, the runs are named
-    yield from wrapped(f"{where}, {facts}: {how}", width=width)
 
 
 def tuning_text(tuning: Tuning, width: int, paint: Paint, *, most: int = 0) -> str:

@@ -12,7 +12,6 @@ from cranfield.io.formats.json import first_marks, is_row, json_numbers, parse_j
 from cranfield.io.mappings import from_rows, read_rows
 from cranfield.io.shapes import Rankings, Rows
 from cranfield.io.streams import CHUNK, LONGEST_LINE, Stream, end_of_lines, mark_length
-from cranfield.io.text import FULL_LINE, numbered_lines
 
 if TYPE_CHECKING:
     from cranfield.io.records import RecordFile, Records
@@ -69,7 +68,7 @@ def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
     first, held = 1, 0
     for offset, piece in stream.pieces(CHUNK, end_of_lines):
         data = bytes(piece[0 if offset else mark_length(piece) :])
-        lines = [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
+        lines = [(at, line) for at, line in enumerate(data.split(b"\n"), first) if line and not line.isspace()]
         held += sum(len(line) for _, line in lines)
         stream.check_held(held)
         yield lines

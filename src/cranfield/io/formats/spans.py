@@ -8,18 +8,21 @@ generative AI (`gen_ai.retrieval.documents`): flat, nested, in a column for each
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.io.column_names import DOCUMENT_ID, plain_name
 from cranfield.io.formats.json import parse_json
+from cranfield.io.formats.json_lines import full_lines
 from cranfield.io.formats.traces import BATCH
 from cranfield.io.mappings import id_text
-from cranfield.io.streams import BYTE_ORDER_MARK, CHUNK, LOOK, Stream, end_of_lines, mark_length
+from cranfield.io.streams import BYTE_ORDER_MARK, LOOK, Stream
 
 _DECODER = json.JSONDecoder()
 _PARENT = re.compile(rb'"parent_?(?:[sS]pan_?)?[iI]d"\s*:\s*(null|"")?')
@@ -144,7 +147,7 @@ def _items(stream: Stream, roots: bool) -> Iterator[tuple[int, Any]]:
         yield from _whole(stream)
         return
     batches = BATCH.search(first) is not None
-    for number, line in _lines(stream):
+    for number, line in chain.from_iterable(full_lines(stream)):
         # Most spans are neither searches nor the first of a trace; they are not even parsed.
         if b"etrieval" in line or b"RETRIEVER" in line or (roots and (batches or _is_root(line))):
             try:
@@ -153,18 +156,6 @@ def _items(stream: Stream, roots: bool) -> Iterator[tuple[int, Any]]:
                 yield number, parse_json(line, stream.name, line=number, hint=_HINT)
         elif line[-1:] != b"}" and line.rstrip()[-1:] != b"}":
             parse_json(line, stream.name, line=number, hint=_HINT)
-
-
-def _lines(stream: Stream) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers; as `full_lines`, but split, because they are long."""
-    first, held = 1, 0
-    for offset, piece in stream.pieces(CHUNK, end_of_lines):
-        data = bytes(piece[0 if offset else mark_length(piece) :])
-        lines = [(at, line) for at, line in enumerate(data.split(b"\n"), first) if line and not line.isspace()]
-        held += sum(len(line) for _, line in lines)
-        stream.check_held(held)
-        yield from lines
-        first += data.count(b"\n")
 
 
 def _parsed(line: bytes) -> Any:
@@ -408,7 +399,12 @@ def _ids(
 
 
 def _number(score: Any) -> float | None:
-    return None if isinstance(score, bool) or not isinstance(score, int) else float(score)
+    if isinstance(score, bool) or not isinstance(score, int):
+        return None
+    try:
+        return float(score)
+    except OverflowError:
+        return math.inf  # as JSON reads 1e999
 
 
 def _output(attributes: Mapping[str, Any]) -> list[_Fields]:

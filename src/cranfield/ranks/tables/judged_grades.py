@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cranfield.quick import dataclass
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import POOLED, reaches
 from cranfield.words import count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from cranfield.errors import PolicyError, given
 from cranfield.native import native
-from cranfield.quick import dataclass
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import NOT_RELEVANT, POOLED, reaches
 from cranfield.ranks.tables.judged_grades import JudgedGrades
