@@ -3,6 +3,7 @@
 import gc
 import io
 import json
+import math
 import random
 from pathlib import Path
 
@@ -263,6 +264,16 @@ def test_numbers_that_are_lacking():
         del span["attributes"][f"retrieval.documents.1.document.{field}"]
     run = read_searches(io.BytesIO(lines([span]).encode()))
     assert run.searches[0].documents == ["b", "z"]
+
+
+@pytest.mark.parametrize(
+    "score", [10**400, -(10**400), math.inf, True, "1.5"], ids=["large", "very negative", "infinite", "true", "text"]
+)
+def test_scores_that_are_no_finite_numbers_leave_the_order_returned(score):
+    span = sdk(SEARCHES[0])
+    span["attributes"]["retrieval.documents.0.document.score"] = score
+    found = evaluate({SEARCHES[0]["query"]: {"b": 1}}, io.BytesIO(lines([span]).encode()), "NumRet")
+    assert found["NumRet"] == len(SEARCHES[0]["documents"])
 
 
 def test_searches_that_find_nothing():
