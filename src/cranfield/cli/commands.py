@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cranfield.cli import output
-from cranfield.cli.options import Helpful, write_row
+from cranfield.cli.options import write_row
 from cranfield.errors import CranfieldError, nearest
 from cranfield.version import __version__
 
@@ -63,7 +63,7 @@ GROUPS = {
 COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
 
 
-class Commands(Helpful, click.Group):
+class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

@@ -147,28 +147,7 @@ def refuse(fact: str, *names: str) -> None:
             raise click.UsageError(fact.format(max(parameter.opts, key=len)))
 
 
-class Helpful(click.Command):
-    """A command whose --help is made here: click's looks for translations, which takes a hundredth of the start."""
-
-    _help: click.Option | None = None
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        names = self.get_help_option_names(ctx)
-        if self._help is None and names and self.add_help_option:
-            about = "Show this message and exit."
-            self._help = click.Option(
-                names, is_flag=True, expose_value=False, is_eager=True, callback=_show_help, help=about
-            )
-        return self._help
-
-
-def _show_help(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
-
-
-class Command(Helpful):
+class Command(click.Command):
     """A command whose help shows its options in sections."""
 
     def invoke(self, ctx: click.Context) -> Any:
