@@ -18,6 +18,11 @@ def test_distances_between_ticks_are_round():
 
 def test_ends_of_axes():
     assert [parts.domain(values) for values in ([0.1, 0.43], [0.41, 0.5], [])] == [[0.0, 0.5], [0.4, 0.5], [0.0, 1.0]]
+    assert [parts.domain(values) for values in ([0.3], [0.3, 0.1 + 0.2], [-0.3, -0.1 - 0.2])] == [
+        [0.0, 0.3],
+        [0.0, 0.3],
+        [-0.3, 0.0],
+    ]
     assert [parts.share_domain(highest) for highest in (0.7, 0.2, 0.0)] == [[0.0, 1.0], [0.0, 0.2], [0.0, 1.0]]
 
 

@@ -33,6 +33,7 @@ def fonts_for(text: str) -> str:
 
 
 TICKS = 5  # about
+SAME = 1e-9  # values that differ by a smaller share are equal
 EVERY = 12  # up to this many whole numbers, all are marked
 
 
@@ -50,7 +51,8 @@ def domain(values: Iterable[float]) -> list[float]:
     low, high = min(known, default=inf), max(known, default=-inf)
     if not (isfinite(low) and isfinite(high)):
         return [0.0, 1.0]
-    if (low >= 0 and low < 0.6 * high) or low == high:
+    same = high - low <= SAME * max(abs(low), abs(high))  # but for rounding
+    if (low >= 0 and low < 0.6 * high) or same:
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         return [0.0, 1.0]
