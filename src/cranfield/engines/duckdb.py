@@ -45,7 +45,7 @@ class DuckDB(FileEngine):
 
     def stream(self, native: Any, rows: int) -> Generator[Any] | None:
         arrow = library("pyarrow")
-        read = getattr(native, "to_arrow_reader", None) or native.fetch_arrow_reader  # its name before DuckDB 1.5
+        read = getattr(native, "to_arrow_reader", None) or native.fetch_arrow_reader  # as older versions call it
 
         def tables() -> Generator[Any]:
             with read(rows) as reader:  # an open one would keep the connection from its next query

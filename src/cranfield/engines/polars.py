@@ -31,7 +31,7 @@ class Polars(FileEngine):
         return self.imported().from_arrow(table).lazy()
 
     def stream(self, native: Any, rows: int) -> Generator[Any] | None:
-        if not hasattr(native, "collect_batches"):  # before Polars 1.34
+        if not hasattr(native, "collect_batches"):  # as in older versions
             return None
         return (batch for batch in native.collect_batches(chunk_size=rows, maintain_order=True))
 
