@@ -32,7 +32,7 @@ pytest_plugins = ("tests.chromium", "tests.postgres")
 
 collect_ignore = []
 if not find_spec("torch"):
-    collect_ignore.append("src/cranfield/torch")
+    collect_ignore += ["src/cranfield/torch", "tests/torch/sharing.py"]  # the others in tests/torch skip themselves
 elif not find_spec("triton"):
     collect_ignore += ["src/cranfield/torch/fused.py", "src/cranfield/torch/kernels.py"]
 # Every worker would import sentence-transformers for five seconds; tests/torch/test_evaluator.py runs their examples.
